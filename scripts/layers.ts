@@ -1,0 +1,121 @@
+/** Folders under src, and files directly in it, that each of them may import besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
+  core: [],
+  formats: ["core"],
+  state: ["core"],
+  config: ["core"],
+  observe: ["core", "config"],
+  simulator: ["core", "formats"],
+  wires: ["core", "formats", "config"],
+  gateway: ["core", "config", "wires", "state", "observe"],
+  upstream: ["core", "formats", "wires", "gateway"],
+  routing: ["core", "state", "wires", "gateway"],
+  cache: ["core", "state", "wires", "gateway"],
+  attempts: ["core", "state", "gateway", "upstream"],
+  "exchange.ts": ["core", "gateway", "routing", "cache", "attempts", "upstream"],
+  api: ["core", "formats", "state", "wires", "gateway", "exchange.ts"],
+  server: ["core", "formats", "config", "state", "observe", "gateway", "api"],
+  outbound: ["core", "config", "observe", "gateway"],
+  cli: "everything",
+};
+
+/** Packages that only some folders know. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "@hono/hono": ["server"],
+  hono: ["server"],
+  zod: ["config", "api"],
+  "@std/yaml": ["config"],
+  yaml: ["config"],
+};
+
+/** Folders whose folders do not know each other; the files directly in them know them all. */
+const SEPARATE = ["wires", "api"];
+
+const ROOT = new URL("../", import.meta.url);
+const SOURCE = new URL("src/", ROOT).href;
+
+/**
+ * What is wrong with an import; null when it is allowed. Files outside src may import anything.
+ * `importer` is the absolute path of the file.
+ */
+export function complaint(importer: string, specifier: string): string | null {
+  const file = new URL(importer, "file:///").href;
+  if (!file.startsWith(SOURCE)) return null;
+  const from = file.slice(SOURCE.length).split("/");
+  return isPath(specifier)
+    ? pathComplaint(from, new URL(specifier, file).href)
+    : packageComplaint(from, specifier);
+}
+
+function isPath(specifier: string): boolean {
+  return /^(\.|\/|file:)/.test(specifier);
+}
+
+function pathComplaint(from: readonly string[], target: string): string | null {
+  if (!target.startsWith(SOURCE)) {
+    // The version stands in deno.json.
+    return target.endsWith(".json") ? null : "src must not import files outside src";
+  }
+  const to = target.slice(SOURCE.length).split("/");
+  const [layer = "", inside = ""] = from;
+  const [other = "", otherInside = ""] = to;
+  if (layer === other) {
+    const crosses = SEPARATE.includes(layer) && from.length > 2 && to.length > 2 &&
+      inside !== otherInside;
+    return crosses ? `${layer}/${inside} must not import ${layer}/${otherInside}` : null;
+  }
+  const allowed = MAY_IMPORT[layer];
+  if (allowed === undefined) return `src/${layer} has no line in the import table`;
+  return allowed === "everything" || allowed.includes(other)
+    ? null
+    : `${layer} must not import ${other}`;
+}
+
+function packageComplaint(from: readonly string[], specifier: string): string | null {
+  const name = packageName(specifier);
+  const owners = PACKAGES[name];
+  const [layer = ""] = from;
+  if (owners === undefined || owners.includes(layer)) return null;
+  return `${layer} must not import ${name}: only ${owners.join(" and ")} may`;
+}
+
+/** `npm:/@scope/name@1.2/sub` is `@scope/name`. */
+function packageName(specifier: string): string {
+  const [first = "", second = ""] = specifier.replace(/^(npm|jsr):\/?/, "").split("/");
+  return first.startsWith("@")
+    ? `${first}/${second.replace(/@.*/, "")}`
+    : first.replace(/(.)@.*/, "$1");
+}
+
+function literalText(node: Deno.lint.Node | null): string | null {
+  return node?.type === "Literal" && typeof node.value === "string" ? node.value : null;
+}
+
+/** The import rule between the folders of src, for `deno lint`. */
+const plugin: Deno.lint.Plugin = {
+  name: "layers",
+  rules: {
+    imports: {
+      create(context) {
+        function check(node: Deno.lint.Node, source: Deno.lint.Node | null) {
+          const specifier = literalText(source);
+          const message = specifier === null ? null : complaint(context.filename, specifier);
+          if (message === null) return;
+          context.report({ node, message, hint: "The import table is in scripts/layers.ts." });
+        }
+        return {
+          ImportDeclaration: (node) => check(node, node.source),
+          ExportNamedDeclaration: (node) => check(node, node.source),
+          ExportAllDeclaration: (node) => check(node, node.source),
+          ImportExpression: (node) => check(node, node.source),
+          TSImportType(node) {
+            const { argument } = node;
+            check(node, argument.type === "TSLiteralType" ? argument.literal : null);
+          },
+        };
+      },
+    },
+  },
+};
+
+export default plugin;

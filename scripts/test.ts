@@ -1,0 +1,128 @@
+/** What Deno's summary line counts. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const COUNT = String.raw`(?: \(\d+ steps?\))?`;
+const SUMMARY = new RegExp(
+  String.raw`^(?:ok|FAILED) \| (\d+) passed${COUNT} \| (\d+) failed${COUNT}(?: \| .*)? \(.*\)$`,
+);
+
+/** Reads a line such as `ok | 12 passed (3 steps) | 0 failed (3s)`; null for every other line. */
+export function countsOf(line: string): Counts | null {
+  const found = SUMMARY.exec(withoutColours(line));
+  return found === null ? null : { passed: Number(found[1]), failed: Number(found[2]) };
+}
+
+function withoutColours(line: string): string {
+  const [first = "", ...coloured] = line.split("\u001b");
+  return first + coloured.map((part) => part.replace(/^\[[\d;]*m/, "")).join("");
+}
+
+/** Arguments of `deno test`: from 2.9 on nobody looks for leaks unless asked to. */
+export function testArguments(version: string, given: readonly string[]): string[] {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const asksForSanitizers = major > 2 || (major === 2 && minor >= 9);
+  return [
+    "test",
+    "-A",
+    "--trace-leaks",
+    ...(asksForSanitizers ? ["--sanitize-ops", "--sanitize-resources"] : []),
+    ...given,
+    ...(given.some(exists) ? [] : ["tests/"]),
+  ];
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Everything but the summary goes through at once; that one is kept for the end. */
+interface Sieve {
+  push(text: string): string;
+  end(): string;
+  readonly summary: string | null;
+}
+
+/** Lets output through as it comes, except the last line that is a summary. */
+export function summarySieve(): Sieve {
+  let line = "";
+  let shown = 0;
+  let summary: string | null = null;
+
+  function finishLine(): string {
+    const whole = line.trimEnd();
+    const rest = line.slice(shown);
+    const isSummary = shown === 0 && countsOf(whole) !== null;
+    line = "";
+    shown = 0;
+    if (!isSummary) return rest;
+    const earlier = summary === null ? "" : `${summary}\n`;
+    summary = whole;
+    return earlier;
+  }
+
+  return {
+    push(text) {
+      let out = "";
+      for (const part of text.split(/(?<=\n)/)) {
+        line += part;
+        if (part.endsWith("\n")) {
+          out += finishLine();
+        } else if (!mayBeSummary(line)) {
+          out += line.slice(shown);
+          shown = line.length;
+        }
+      }
+      return out;
+    },
+    end: finishLine,
+    get summary() {
+      return summary;
+    },
+  };
+}
+
+function mayBeSummary(line: string): boolean {
+  return ["ok | ", "FAILED | ", "\u001b"].some((start) =>
+    start.startsWith(line.slice(0, start.length))
+  );
+}
+
+async function run(): Promise<number> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: testArguments(Deno.version.deno, Deno.args),
+    env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const sieve = summarySieve();
+  await Promise.all([
+    child.stderr.pipeTo(Deno.stderr.writable, { preventClose: true }),
+    copyThrough(child.stdout, sieve),
+  ]);
+  const { code } = await child.status;
+  const counts = sieve.summary === null ? null : countsOf(sieve.summary);
+  if (sieve.summary === null || counts === null) {
+    console.log("0 passed, 1 failed");
+    return code || 1;
+  }
+  console.log(`${sieve.summary}\n${counts.passed} passed, ${counts.failed} failed`);
+  return code;
+}
+
+async function copyThrough(source: ReadableStream<Uint8Array<ArrayBuffer>>, sieve: Sieve) {
+  const encoder = new TextEncoder();
+  for await (const text of source.pipeThrough(new TextDecoderStream())) {
+    Deno.stdout.writeSync(encoder.encode(sieve.push(text)));
+  }
+  Deno.stdout.writeSync(encoder.encode(sieve.end()));
+}
+
+if (import.meta.main) Deno.exit(await run());

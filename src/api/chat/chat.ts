@@ -1,0 +1,113 @@
+import { chain } from "../../core/chain.ts";
+import type { ChatRequest } from "../../core/chat.ts";
+import { newId } from "../../core/ids.ts";
+import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import type { Answer } from "../../core/reply.ts";
+import { fault, type Result, success } from "../../core/result.ts";
+import { membersOf } from "../../formats/edit.ts";
+import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { exchange } from "../../exchange.ts";
+import type { Call } from "../../gateway/call.ts";
+import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
+import type { Target, TranslatedWire } from "../../wires/wire.ts";
+import type { ClientApi } from "../client_api.ts";
+import { relayAnswer } from "./completed.ts";
+import { completionOf, type Labels } from "./completion.ts";
+import { chatEncoder } from "./encoder.ts";
+import { relay } from "./relay.ts";
+import { chatRequest } from "./request.ts";
+
+/** `POST /v1/chat/completions` (OpenAI API, Chat Completions). */
+export const chat: ClientApi = {
+  name: "chat",
+  endpoints: [{
+    method: "POST",
+    path: "/v1/chat/completions",
+    body: true,
+    async handle(call, { document }) {
+      const request = chatRequest(document);
+      return request.ok ? await exchange(call, inferenceOf(call, request.value)) : request;
+    },
+  }],
+};
+
+function inferenceOf(call: Call, request: ChatRequest): Inference {
+  const { value } = request.document;
+  return {
+    type: "chat_completions",
+    model: typeof value.model === "string" ? value.model : "",
+    stream: request.stream,
+    leavesState: value.store === true,
+    prepare(target) {
+      const encoded = target.provider.wire.encode(request, target);
+      if (!encoded.ok) return encoded;
+      return success<Attempt>({
+        target,
+        request: encoded.value,
+        reader: () => readerOf(call, request, target),
+        settle() {},
+      });
+    },
+  };
+}
+
+function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
+  const { wire, settings } = target.provider;
+  const labels: Labels = {
+    id: newId("chatcmpl-", call.world),
+    created: call.world.unix(),
+    model: target.model,
+    legacyFunctions: Array.isArray(request.document.value.functions),
+  };
+  const { includeUsage } = request;
+  if (wire.name !== "compat") return translated(call, wire, request.stream, labels, includeUsage);
+  const { id, created, model } = labels;
+  const extractsReasoning = settings.extract_reasoning_tags;
+  if (!request.stream) {
+    const identity = { id, object: "chat.completion", created, model } as const;
+    return { as: "answer", read: (answer) => relayAnswer(answer, identity, extractsReasoning) };
+  }
+  const identity = { id, object: "chat.completion.chunk", created, model } as const;
+  return { as: "stream", delivery: relay({ identity, includeUsage, extractsReasoning }) };
+}
+
+function translated(
+  call: Call,
+  wire: TranslatedWire,
+  isStream: boolean,
+  labels: Labels,
+  includeUsage: boolean,
+): Reader {
+  if (isStream) {
+    const encoder = chatEncoder({ ...labels, includeUsage });
+    return { as: "stream", delivery: chain(wire.decoder(call.world), encoder) };
+  }
+  return {
+    as: "answer",
+    read(answer) {
+      const document = documentOf(answer);
+      if (!document.ok) return document;
+      const events = wire.decode(document.value, call.world);
+      if (!events.ok) return events;
+      const completion = completionOf(events.value, labels);
+      if (!completion.ok) return completion;
+      const { body, usage } = completion.value;
+      return success({
+        answer: {
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: utf8Bytes(JSON.stringify(body)),
+        },
+        outcome: { resource: null, usage },
+      });
+    },
+  };
+}
+
+function documentOf(answer: Answer): Result<JsonDocument> {
+  const text = utf8Text(answer.body);
+  const value = text === null ? undefined : parseJson(text);
+  return text !== null && isObject(value)
+    ? success({ text, value, members: membersOf(text) })
+    : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+}

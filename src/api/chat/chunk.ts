@@ -1,0 +1,35 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+
+/** One choice of a chunk: its index and whether this chunk finishes it. */
+export interface ChoiceState {
+  readonly index: number;
+  readonly isFinished: boolean;
+}
+
+/** The choices that a chunk speaks of. Some servers leave the index out: then there is one choice. */
+export function finishesOf(chunk: JsonObject): ChoiceState[] {
+  return choicesOf(chunk).map(({ index, finish_reason }) => ({
+    index: typeof index === "number" ? index : 0,
+    // Some servers send "" until the end.
+    isFinished: typeof finish_reason === "string" && finish_reason !== "",
+  }));
+}
+
+/** Whether a chunk brings the client anything: a role alone and empty content do not. */
+export function carriesSomething(chunk: JsonObject): boolean {
+  return choicesOf(chunk).some(({ delta, finish_reason }) =>
+    !isEmpty(finish_reason) ||
+    (isObject(delta) &&
+      Object.entries(delta).some(([key, value]) => key !== "role" && !isEmpty(value)))
+  );
+}
+
+function choicesOf(chunk: JsonObject): JsonObject[] {
+  return Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}

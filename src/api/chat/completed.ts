@@ -1,0 +1,55 @@
+import type { Outcome } from "../../core/codec.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import type { Answer } from "../../core/reply.ts";
+import { fault, type Result, success } from "../../core/result.ts";
+import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { providerError } from "./provider_error.ts";
+import {
+  type Change,
+  completedUsage,
+  type Identity,
+  missingMembers,
+  reasoningEdits,
+} from "./relay_edits.ts";
+import { usageOf } from "./usage.ts";
+
+/**
+ * A whole completion from a provider that speaks the client's protocol: the same bytes when it is
+ * complete, with the missing members filled in when it is not. Anything else is a fault.
+ */
+export function relayAnswer(
+  answer: Answer,
+  identity: Identity,
+  extractsReasoning: boolean,
+): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
+  const text = utf8Text(answer.body);
+  const value = text === null ? undefined : parseJson(text);
+  if (text === null || !isObject(value)) {
+    return fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+  }
+  if ((value.error ?? null) !== null) return providerError(value);
+  if (!Array.isArray(value.choices) || value.choices.length === 0) {
+    return fault("invalid_upstream_response", "The provider's answer holds no choices.");
+  }
+  const usage = isObject(value.usage) ? value.usage : null;
+  const changes: Change[] = missingMembers(value, identity);
+  const span = usage === null ? null : valueAt(text, ["usage"]);
+  if (usage !== null && span !== null) {
+    const completed = completedUsage(text.slice(span.start, span.end), usage);
+    if (completed !== null) changes.push(["usage", completed]);
+  }
+  const edits: Edit[] = changes.length === 0
+    ? []
+    : changeMembers(text.indexOf("{"), membersOf(text), changes);
+  if (extractsReasoning) edits.push(...reasoningEdits(text, value, "message"));
+  return success({
+    answer: {
+      status: 200,
+      // Their other headers speak of their own connection and account.
+      headers: { "content-type": "application/json" },
+      body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
+    },
+    outcome: { resource: null, usage: usage === null ? null : usageOf(usage) },
+  });
+}

@@ -1,0 +1,150 @@
+import type { EventEncoder } from "../../core/chain.ts";
+import { envelope } from "../../core/envelope.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  callWithoutName,
+  endedEarly,
+  finishWord,
+  type Labels,
+  tooManyCalls,
+} from "./completion.ts";
+import { chatUsage } from "./usage.ts";
+
+/** How a stream of chunks is to be written. */
+export interface ChatEncoderOptions extends Labels {
+  /** The client asked for the usage chunk. */
+  readonly includeUsage: boolean;
+}
+
+/** Writes the chunks of a Chat Completions stream. */
+export type ChatEncoder = EventEncoder;
+
+const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
+const BROKEN: StreamRecord = {
+  event: null,
+  data: envelope({
+    message: "The upstream's stream broke off; the answer is incomplete.",
+    type: "upstream_error",
+    param: null,
+    code: "upstream_stream_error",
+  }),
+  raw: null,
+};
+
+/**
+ * Events as `chat.completion.chunk` records (OpenAI API, streaming). The role comes with the first
+ * event that carries something; the finish chunk, the usage chunk and `[DONE]` come at the end,
+ * because usage may be told before the finish or after it. Fails at the end without a finish.
+ */
+export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
+  let { created, model } = options;
+  let head = headOf();
+  let usage: Usage | null = null;
+  let reason: FinishReason | null = null;
+  let isBegun = false;
+  let isDone = false;
+  const calls = new Set<number>();
+
+  function headOf(): string {
+    const labels = { id: options.id, object: "chat.completion.chunk", created, model };
+    return JSON.stringify(labels).slice(0, -1) + ',"choices":[';
+  }
+
+  function chunk(delta: JsonObject, finish: string | null): StreamRecord {
+    const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
+    const tail = options.includeUsage ? '],"usage":null}' : "]}";
+    return { event: null, data: head + JSON.stringify(choice) + tail, raw: null };
+  }
+
+  function begin(): readonly StreamRecord[] {
+    if (isBegun) return [];
+    isBegun = true;
+    return [chunk({ role: "assistant", content: "" }, null)];
+  }
+
+  function say(delta: JsonObject): Result<readonly StreamRecord[]> {
+    return success([...begin(), chunk(delta, null)]);
+  }
+
+  function call(event: StreamEvent & { type: "tool_call" }): Result<readonly StreamRecord[]> {
+    const { index, id, name } = event;
+    if (options.legacyFunctions && calls.size > 0) return tooManyCalls();
+    calls.add(index);
+    const called = { name, arguments: "" };
+    if (options.legacyFunctions) return say({ function_call: called });
+    return say({ tool_calls: [{ index, id, type: "function", function: called }] });
+  }
+
+  function addArguments(index: number, text: string): Result<readonly StreamRecord[]> {
+    if (!calls.has(index)) return callWithoutName();
+    if (text === "") return success([]);
+    const called = { arguments: text };
+    if (options.legacyFunctions) return say({ function_call: called });
+    return say({ tool_calls: [{ index, function: called }] });
+  }
+
+  function push(event: StreamEvent): Result<readonly StreamRecord[]> {
+    switch (event.type) {
+      case "start":
+        created = event.created || created;
+        model = event.model || model;
+        head = headOf();
+        return success([]);
+      case "text":
+        return event.delta === "" ? success([]) : say({ content: event.delta });
+      case "refusal":
+        return event.delta === "" ? success([]) : say({ refusal: event.delta });
+      case "reasoning":
+        return event.delta === "" ? success([]) : say({ reasoning_content: event.delta });
+      case "thinking_block":
+        return say({ thinking_blocks: [event.value] });
+      case "annotation":
+        return say({ annotations: [event.value] });
+      case "tool_call":
+        return call(event);
+      case "tool_arguments":
+        return addArguments(event.index, event.delta);
+      case "usage":
+        usage = event.usage;
+        return success([]);
+      case "finish":
+        reason = event.reason;
+        return success([]);
+    }
+  }
+
+  function end(): Result<readonly StreamRecord[]> {
+    if (isDone) return success([]);
+    if (reason === null) return endedEarly();
+    isDone = true;
+    const finish = chunk({}, finishWord(reason, options.legacyFunctions));
+    return success([...begin(), finish, ...usageChunk(), DONE]);
+  }
+
+  function usageChunk(): readonly StreamRecord[] {
+    if (!options.includeUsage || usage === null) return [];
+    const data = `${head}],"usage":${JSON.stringify(chatUsage(usage))}}`;
+    return [{ event: null, data, raw: null }];
+  }
+
+  function fail(): readonly StreamRecord[] {
+    if (isDone) return [];
+    isDone = true;
+    return [BROKEN, DONE];
+  }
+
+  return {
+    push,
+    end,
+    fail,
+    get done() {
+      return isDone;
+    },
+    get usage() {
+      return usage;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { Delivery } from "../../core/codec.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { fault, type Result, success } from "../../core/result.ts";
+import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { carriesSomething, finishesOf } from "./chunk.ts";
+import { likeness } from "./likeness.ts";
+import { providerError } from "./provider_error.ts";
+import {
+  type Change,
+  completedUsage,
+  type Identity,
+  identityOf,
+  reasoningEdits,
+} from "./relay_edits.ts";
+import { BROKEN, DONE } from "./terminal.ts";
+import { usageOf } from "./usage.ts";
+
+/** How chunks are relayed. */
+export interface RelayOptions {
+  /** What the chunks say of themselves where the upstream does not. */
+  readonly identity: Identity;
+  /** The client asked for the usage chunk. */
+  readonly includeUsage: boolean;
+  readonly extractsReasoning: boolean;
+}
+
+/**
+ * Relays a Chat Completions stream: a chunk keeps its bytes unless a rule changes it. Records that
+ * carry nothing wait for the first that does. Complete is a stream whose choices have all finished;
+ * `[DONE]` is added where it is missing.
+ */
+export function relay(options: RelayOptions): Delivery {
+  let identity: Identity | null = null;
+  let waiting: StreamRecord[] | null = [];
+  let usage: { readonly text: string; readonly value: JsonObject } | null = null;
+  let isDone = false;
+  const begun = new Set<number>();
+  const finished = new Set<number>();
+  const like = likeness();
+
+  function push(record: StreamRecord): Result<readonly StreamRecord[]> {
+    if (isDone) return success([]);
+    if (waiting === null && like.fits(record.data)) return success([record]);
+    if (record.data === "") return release(record, false);
+    if (record.data === "[DONE]") return finish(record);
+    const chunk = parseJson(record.data);
+    if (!isObject(chunk)) return malformed("The provider sent a record that is not a JSON object.");
+    if (record.event === "error" || (chunk.error ?? null) !== null) return providerError(chunk);
+    if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
+      return malformed("The provider sent a record that is no completion chunk.");
+    }
+    for (const { index, isFinished } of finishesOf(chunk)) {
+      begun.add(index);
+      if (isFinished) finished.add(index);
+    }
+    const edited = edit(record, chunk);
+    if (edited === null) return success([]);
+    if (edited === record && waiting === null && chunk.usage === undefined) like.learn(record.data);
+    return release(edited, carriesSomething(chunk));
+  }
+
+  function release(record: StreamRecord, carries: boolean): Result<readonly StreamRecord[]> {
+    if (waiting === null) return success([record]);
+    waiting.push(record);
+    if (!carries) return success([]);
+    const released = waiting;
+    waiting = null;
+    return success(released);
+  }
+
+  /** The record as the client gets it; null when it is the usage chunk, which waits for the end. */
+  function edit(record: StreamRecord, chunk: JsonObject): StreamRecord | null {
+    const text = record.data;
+    const span = isObject(chunk.usage) ? valueAt(text, ["usage"]) : null;
+    if (span !== null && isObject(chunk.usage)) {
+      usage = { text: text.slice(span.start, span.end), value: chunk.usage };
+    }
+    identity ??= identityOf(chunk, options.identity);
+    const isUsageOnly = span !== null && !(Array.isArray(chunk.choices) && chunk.choices.length > 0);
+    if (isUsageOnly) return null;
+    const changes: Change[] = [];
+    if (chunk.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
+    if (chunk.created !== identity.created) changes.push(["created", String(identity.created)]);
+    if (typeof chunk.object !== "string") changes.push(["object", JSON.stringify(identity.object)]);
+    if (typeof chunk.model !== "string") changes.push(["model", JSON.stringify(identity.model)]);
+    if (!options.includeUsage && chunk.usage !== undefined) changes.push(["usage", null]);
+    if (options.includeUsage && span !== null) changes.push(["usage", "null"]);
+    const edits = changes.length > 0
+      ? changeMembers(text.indexOf("{"), membersOf(text), changes)
+      : [];
+    if (options.extractsReasoning) edits.push(...reasoningEdits(text, chunk, "delta"));
+    return edits.length === 0 ? record : rewritten(record, splice(text, edits));
+  }
+
+  function finish(last: StreamRecord): Result<readonly StreamRecord[]> {
+    const isComplete = finished.size > 0 && [...begun].every((index) => finished.has(index));
+    if (!isComplete) return malformed("The provider's stream ended before the answer was finished.");
+    isDone = true;
+    const tail = options.includeUsage && usage !== null ? [usageChunk(usage.text, usage.value)] : [];
+    return success([...(waiting ?? []), ...tail, last]);
+  }
+
+  function usageChunk(text: string, value: JsonObject): StreamRecord {
+    const head = JSON.stringify({ ...(identity ?? options.identity), choices: [] }).slice(0, -1);
+    const whole = completedUsage(text, value) ?? text;
+    return { event: null, data: `${head},"usage":${whole}}`, raw: null };
+  }
+
+  return {
+    push,
+    end: () => isDone ? success([]) : finish(DONE),
+    fail: () => BROKEN,
+    get done() {
+      return isDone;
+    },
+    get outcome() {
+      return isDone ? { resource: null, usage: usage === null ? null : usageOf(usage.value) } : null;
+    },
+  };
+}
+
+function rewritten(record: StreamRecord, data: string): StreamRecord {
+  return { event: record.event, data, raw: null };
+}
+
+function malformed(message: string): Result<never> {
+  return fault("invalid_upstream_response", message);
+}

@@ -1,0 +1,70 @@
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { changeMembers, type Edit, type Entry, membersOf, valueAt } from "../../formats/edit.ts";
+import { extractReasoning } from "../../wires/compat/profile.ts";
+
+/** A change to one member of an object: its new JSON text, or null to take it away. */
+export type Change = readonly [key: string, valueText: string | null];
+
+/** What every record of one answer says of itself. */
+export interface Identity {
+  readonly id: string;
+  readonly object: "chat.completion" | "chat.completion.chunk";
+  readonly created: number;
+  readonly model: string;
+}
+
+/** The first record's own identity, with what it lacks filled in. */
+export function identityOf(value: JsonObject, fallback: Identity): Identity {
+  return {
+    id: isText(value.id) ? value.id : fallback.id,
+    object: fallback.object,
+    created: typeof value.created === "number" ? value.created : fallback.created,
+    model: isText(value.model) ? value.model : fallback.model,
+  };
+}
+
+/** Members that an answer lacks. */
+export function missingMembers(value: JsonObject, identity: Identity): Entry[] {
+  const missing: Entry[] = [];
+  if (!isText(value.id)) missing.push(["id", JSON.stringify(identity.id)]);
+  if (!isText(value.object)) missing.push(["object", JSON.stringify(identity.object)]);
+  if (typeof value.created !== "number") missing.push(["created", String(identity.created)]);
+  if (!isText(value.model)) missing.push(["model", JSON.stringify(identity.model)]);
+  return missing;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** A usage object with its `total_tokens`; null when it has one, or the sum is unknown. */
+export function completedUsage(text: string, usage: JsonObject): string | null {
+  const { prompt_tokens: input, completion_tokens: output } = usage;
+  if (typeof usage.total_tokens === "number") return null;
+  if (typeof input !== "number" || typeof output !== "number") return null;
+  const [edit] = changeMembers(0, membersOf(text), [["total_tokens", String(input + output)]]);
+  return edit === undefined
+    ? null
+    : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
+}
+
+/** Moves complete `<think>` regions of each choice's content to its `reasoning_content`. */
+export function reasoningEdits(
+  text: string,
+  value: JsonObject,
+  part: "message" | "delta",
+): Edit[] {
+  const choices = Array.isArray(value.choices) ? value.choices : [];
+  return choices.flatMap((choice, index) => {
+    const message = isObject(choice) ? choice[part] : undefined;
+    if (!isObject(message) || typeof message.content !== "string") return [];
+    const extracted = extractReasoning(message.content);
+    const span = valueAt(text, ["choices", index, part]);
+    if (extracted === null || span === null) return [];
+    const before = typeof message.reasoning_content === "string" ? message.reasoning_content : "";
+    return changeMembers(span.start, membersOf(text, span.start), [
+      ["content", JSON.stringify(extracted.content)],
+      ["reasoning_content", JSON.stringify(before + extracted.reasoning)],
+    ]);
+  });
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { ChatRequest } from "../../core/chat.ts";
+import { isObject, type JsonDocument } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { checkFields } from "../fields.ts";
+
+// Types only: what a value may be is the upstream's to say. A null asks for nothing.
+const text = z.string().nullish();
+const number = z.number().nullish();
+const flag = z.boolean().nullish();
+const object = z.looseObject({}).nullish();
+const list = z.array(z.unknown()).nullish();
+const map = z.record(z.string(), z.unknown()).nullish();
+
+/** Zod names the deepest branch of a union; clients are told what the field may be. */
+function either(what: string, ...types: readonly ("string" | "array" | "object")[]) {
+  const isOne = (value: unknown) => types.some((type) => type === typeName(value));
+  return z.unknown().refine(isOne, { error: what }).nullish();
+}
+
+function typeName(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+const call = z.looseObject({ id: text, type: text, function: object, custom: object });
+
+const message = z.looseObject({
+  role: z.string(),
+  content: either("a string or an array of parts", "string", "array"),
+  name: text,
+  tool_calls: z.array(call).nullish(),
+  tool_call_id: text,
+  refusal: text,
+  function_call: object,
+  audio: object,
+});
+
+const tool = z.looseObject({ type: z.string(), function: object, custom: object });
+
+const chatBody = z.looseObject({
+  model: text,
+  messages: z.array(message).min(1),
+  stream: flag,
+  stream_options: z.looseObject({ include_usage: flag, include_obfuscation: flag }).nullish(),
+  store: flag,
+  metadata: map,
+  temperature: number,
+  top_p: number,
+  top_k: number,
+  n: number,
+  max_completion_tokens: number,
+  max_tokens: number,
+  stop: either("a string or an array of strings", "string", "array"),
+  presence_penalty: number,
+  frequency_penalty: number,
+  logit_bias: map,
+  logprobs: flag,
+  top_logprobs: number,
+  seed: number,
+  tools: z.array(tool).nullish(),
+  tool_choice: either("a string or an object", "string", "object"),
+  parallel_tool_calls: flag,
+  response_format: z.looseObject({ type: z.string(), json_schema: object }).nullish(),
+  reasoning_effort: text,
+  verbosity: text,
+  modalities: list,
+  audio: object,
+  prediction: object,
+  web_search_options: object,
+  service_tier: text,
+  user: text,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  prompt_cache_retention: text,
+  functions: z.array(z.looseObject({ name: z.string() })).nullish(),
+  function_call: either("a string or an object", "string", "object"),
+});
+
+/** A Chat Completions request whose known fields have their documented types, else a refusal by path. */
+export function chatRequest(document: JsonDocument): Result<ChatRequest> {
+  const { value } = document;
+  const problem = checkFields(chatBody, value);
+  if (problem !== null) return problem;
+  return success({
+    document,
+    stream: value.stream === true,
+    includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
+  });
+}

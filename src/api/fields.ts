@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import type { JsonObject } from "../core/json.ts";
+import { type Failed, refuse } from "../core/result.ts";
+import type { Refusal } from "../core/failure.ts";
+
+/** Checks the known fields of a body; the refusal names the first that is wrong by its path. */
+export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusal> | null {
+  const checked = schema.safeParse(value);
+  const issue = checked.error?.issues[0];
+  if (issue === undefined) return null;
+  const path = pathOf(issue.path);
+  const param = path === "" ? null : path;
+  return isMissing(issue, value)
+    ? refuse("missing_required_parameter", `The field '${path}' is required.`, param)
+    : refuse("invalid_type", `The field '${path}' must be ${expectedOf(issue)}.`, param);
+}
+
+/** A null asks for nothing, and so does an empty list where one element is needed. */
+function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
+  if (issue.code === "too_small") return true;
+  return typeof issue.path.at(-1) === "string" && (valueAt(value, issue.path) ?? null) === null;
+}
+
+function expectedOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return article(issue.expected);
+    case "custom":
+      return issue.message;
+    default:
+      return "of another type";
+  }
+}
+
+function article(type: string): string {
+  if (type === "int") return "an integer";
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** A path as clients write it, such as `messages[0].role`. */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    return text === "" ? String(step) : `${text}.${String(step)}`;
+  }, "");
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let here = value;
+  for (const step of path) {
+    if (typeof here !== "object" || here === null) return undefined;
+    here = Reflect.get(here, step);
+  }
+  return here;
+}

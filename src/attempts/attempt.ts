@@ -1,0 +1,82 @@
+import type { Failure } from "../core/failure.ts";
+import { FAULTS, isRefusal } from "../core/failure.ts";
+import type { Reply } from "../core/reply.ts";
+import { fault, type Result } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import type { BreakerVerdict } from "../state/breakers.ts";
+import { open } from "../upstream/open.ts";
+import { again, type Next } from "./again.ts";
+import { pause } from "./pause.ts";
+
+/** Tries the plan, target by target; the last failure decides what the client sees. */
+export async function attempt(
+  call: Call,
+  inference: Inference,
+  plan: Plan,
+): Promise<Result<Reply>> {
+  const [first, ...others] = plan;
+  let outcome = await tryTarget(call, inference, first);
+  for (const other of others) {
+    if (outcome.next.do !== "fall back") break;
+    call.report.fallbacks++;
+    outcome = await tryTarget(call, inference, other);
+  }
+  return outcome.reply;
+}
+
+interface Tried {
+  readonly reply: Result<Reply>;
+  readonly next: Next;
+}
+
+async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Promise<Tried> {
+  const { report, generation, controls } = call;
+  report.provider = attempt.target.provider.id;
+  report.model = attempt.target.model;
+  for (let tries = 1;; tries++) {
+    const reply = await tryOnce(call, attempt);
+    if (reply.ok) return { reply, next: { do: "stop" } };
+    const next = again({
+      failure: reply.failure,
+      tries,
+      retry: generation.config.retry,
+      mayRepeat: !controls.noRetry,
+      random: call.world.random(),
+      leavesState: inference.leavesState,
+    });
+    if (next.do !== "repeat") return { reply, next };
+    await pause(call, next.after);
+    if (call.departure.gone) return { reply: clientGone(), next: { do: "stop" } };
+  }
+}
+
+async function tryOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
+  const { vault, generation, report } = call;
+  const { id, account } = attempt.target.provider;
+  if (call.departure.gone) return clientGone();
+  const permit = vault.breakers.admit(account, generation.config.circuit_breaker);
+  if ("openFor" in permit) {
+    const message = "The provider has failed too often and is left alone for a while.";
+    const refused = fault("circuit_open", message, { taken: false, retryAfter: permit.openFor });
+    report.tries.push({ provider: id, outcome: refused.failure.kind });
+    return refused;
+  }
+  const reply = await open(call, attempt, (failure) => permit.end(verdictOf(failure, true)));
+  if (!reply.ok) permit.end(verdictOf(reply.failure, false));
+  else if (reply.value.as === "answer") permit.end("success");
+  else permit.committed();
+  report.tries.push({ provider: id, outcome: reply.ok ? "success" : reply.failure.kind });
+  return reply;
+}
+
+/** A stream that broke after delivery began is a failure whatever broke it, unless the client left. */
+function verdictOf(failure: Failure | null, isBroken: boolean): BreakerVerdict {
+  if (failure === null) return "success";
+  if (failure.kind === "client_cancelled" || isRefusal(failure)) return "neutral";
+  return isBroken ? "failure" : FAULTS[failure.kind][5];
+}
+
+function clientGone(): Result<never> {
+  return fault("client_cancelled", "The client has gone.");
+}

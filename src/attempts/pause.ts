@@ -1,0 +1,15 @@
+import type { Call } from "../gateway/call.ts";
+
+/** Waits; ends early when the client goes. */
+export function pause({ world, departure }: Pick<Call, "world" | "departure">, ms: number) {
+  return new Promise<void>((resolve) => {
+    const cancel = world.after(ms, end);
+    const stay = departure.onLeave(end);
+
+    function end() {
+      cancel();
+      stay();
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,63 @@
+import { isObject } from "../core/json.ts";
+import { issueProblems } from "./issues.ts";
+import type { Problem } from "./problems.ts";
+import { completeProvider, providerProblems } from "./provider_rules.ts";
+import { routingProblems } from "./routing_rules.ts";
+import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
+
+/** A frozen configuration, or all that is wrong with it at once. */
+export type Checked =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Checks a plain value against the schema and against the rules between keys. The rules look at the
+ * value as it is written, so that they speak even when the schema has something to say too.
+ */
+export function checkTree(value: unknown, earlier: readonly Problem[]): Checked {
+  if (!isObject(value)) return { ok: false, problems: topProblems(value, earlier) };
+  const parsed = configSchema.safeParse(value);
+  const found = parsed.success ? [] : issueProblems(parsed.error.issues, value);
+  const problems = [...earlier];
+  const places = new Set(earlier.map(({ path }) => JSON.stringify(path)));
+  for (const problem of [...found, ...rules(value)]) {
+    // One problem for one place: what follows from the first would only hide it.
+    const place = JSON.stringify(problem.path);
+    if (!places.has(place)) problems.push(problem);
+    places.add(place);
+  }
+  if (problems.length > 0 || !parsed.success) return { ok: false, problems };
+  return { ok: true, config: freeze(complete(parsed.data)) };
+}
+
+function rules(value: { readonly providers?: unknown; readonly routing?: unknown }): Problem[] {
+  return [
+    ...providerProblems(value.providers),
+    ...routingProblems(value.routing, value.providers),
+  ];
+}
+
+function topProblems(value: unknown, earlier: readonly Problem[]): readonly Problem[] {
+  if (earlier.length > 0) return earlier;
+  const text = value === null
+    ? "is empty; it needs providers and routing.routes"
+    : "must be a mapping with providers and routing";
+  return [{ path: [], text, at: "value" }];
+}
+
+function complete(written: WrittenConfig): Config {
+  const providers: [string, ProviderConfig][] = [];
+  for (const [id, provider] of Object.entries(written.providers)) {
+    const complete = completeProvider(id, provider);
+    if (complete !== null) providers.push([id, complete]);
+  }
+  return { ...written, providers: Object.fromEntries(providers) };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const item of Object.values(value)) freeze(item);
+    Object.freeze(value);
+  }
+  return value;
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import {
+  decimal,
+  duration,
+  flag,
+  headerName,
+  headerValue,
+  integer,
+  section,
+  text,
+} from "./fields.ts";
+
+/** What a provider may be called. */
+export const PROVIDER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The words of `providers.*.type`. */
+export const PROVIDER_TYPES = ["compat", "messages", "local"] as const;
+
+const baseUrl = z.string().superRefine((written, context) => {
+  const problem = addressProblem(written);
+  if (problem !== null) context.addIssue({ code: "custom", message: problem });
+});
+
+function addressProblem(written: string): string | null {
+  const url = URL.parse(written);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return "must be an absolute URL that begins with http:// or https://";
+  }
+  return /[?#]/.test(written) ? "must not hold a query or a fragment" : null;
+}
+
+const levels = z.array(z.string()).transform((words) => {
+  const known = words.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
+  return [...new Set(known)];
+});
+
+const capabilities = section({
+  structured_outputs: flag().prefault(false)
+    .describe("The upstream takes a JSON Schema for its answer."),
+  reasoning_effort: flag().prefault(false)
+    .describe("The upstream takes a reasoning effort."),
+  reasoning_effort_levels: levels.prefault([])
+    .describe("Permitted effort levels; when empty: low, medium and high."),
+  adaptive_thinking: flag().prefault(false)
+    .describe("A messages upstream takes thinking of type adaptive."),
+  embeddings_base64: flag().prefault(false)
+    .describe("A compat upstream can answer embeddings in base64."),
+});
+
+const models = section({
+  mode: z.enum(["translator", "static", "fetch"]).default("translator")
+    .describe("Where the list of models comes from."),
+  static: z.array(text()).default([])
+    .describe("The models listed in mode static."),
+  fetch: section({
+    ttl: duration(1).prefault("10m")
+      .describe("How long a fetched list is used."),
+  }).prefault({}).describe("How mode fetch works."),
+});
+
+/** One provider as it is written in the file; what its type decides is still open. */
+export const providerSchema = section({
+  type: z.enum(PROVIDER_TYPES).optional()
+    .describe("The protocol of the upstream; known for the IDs openai, anthropic and ollama."),
+  api_key: z.string()
+    .regex(/^[\x20-\x7e]*$/, { error: "must be one line of printable ASCII characters" })
+    .optional()
+    .describe("The upstream credential; an empty one is none."),
+  base_url: baseUrl.optional()
+    .describe(
+      "The upstream address; known for the IDs openai, anthropic, ollama and type messages.",
+    ),
+  default_model: text().optional()
+    .describe("The model when neither the target nor the request names one."),
+  temperature: decimal(0).optional()
+    .describe("The sampling temperature when the request gives none."),
+  top_p: decimal(0, 1).optional()
+    .describe("The nucleus sampling share when the request gives none."),
+  top_k: integer(0).optional()
+    .describe("The number of candidate tokens when the request gives none (type local)."),
+  organization: headerValue().optional()
+    .describe("The organization that is sent along (type compat)."),
+  api_version: z.enum(["2023-06-01", "2026-10-21"]).optional()
+    .describe("The version of the Messages API, 2023-06-01 unless given (type messages)."),
+  timeout: duration(1).prefault("120s")
+    .describe("How long one attempt may take."),
+  timeout_mode: z.enum(["ttft", "total", "last_byte"]).default("ttft")
+    .transform((mode) => mode === "ttft" ? mode : "total")
+    .describe(
+      "Whether timeout covers the first byte (ttft) or the whole answer (total, last_byte).",
+    ),
+  stream_idle_timeout: duration(1).optional()
+    .describe("The longest silence within a stream once it has begun."),
+  compatibility_profile: z.enum(["deepseek"]).optional()
+    .describe("Known quirks of a compat upstream (type compat)."),
+  normalize_developer_role: flag().optional()
+    .describe(
+      "Send developer messages as system messages; on under the deepseek profile (type compat).",
+    ),
+  extract_reasoning_tags: flag().prefault(false)
+    .describe("Move complete <think> regions of answers to reasoning_content."),
+  headers: z.record(headerName(), headerValue()).default({})
+    .describe("Static headers of every upstream request; credentials win over them."),
+  extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})
+    .describe("Settings of one type: max_tokens for messages, options of the runtime for local."),
+  models: models.prefault({}).describe("How the models of the provider are listed."),
+  capabilities: capabilities.prefault({}).describe("What the upstream can do; never guessed."),
+});
+
+// `max_tokens: 4096` is the natural way to write it, so a number stands for its digits.
+function writtenOut(value: unknown): unknown {
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+}

@@ -1,0 +1,98 @@
+import { isObject } from "../core/json.ts";
+import { readNumber } from "./fields.ts";
+import { nearest, type Path, type Problem } from "./problems.ts";
+import { PROVIDER_ID } from "./provider_schema.ts";
+import type { Config, RouteConfig } from "./schema.ts";
+
+/** What is wrong between routes, targets and providers, in the file as it is written. */
+export function routingProblems(routing: unknown, providers: unknown): Problem[] {
+  if (!isObject(routing) || !Array.isArray(routing.routes)) return [];
+  const ids = isObject(providers)
+    ? Object.keys(providers).filter((id) => PROVIDER_ID.test(id))
+    : null;
+  const names = new Set<string>();
+  const problems: Problem[] = [];
+  for (const [index, route] of routing.routes.entries()) {
+    if (!isObject(route)) continue;
+    const path = ["routing", "routes", index];
+    if (typeof route.name === "string") {
+      const text = "is the name of an earlier route as well";
+      if (names.has(route.name)) problems.push({ path: [...path, "name"], text, at: "value" });
+      names.add(route.name);
+    }
+    problems.push(
+      ...matchProblems(route.match, path),
+      ...providerProblems(route.targets, [...path, "targets"], ids),
+      ...providerProblems(route.fallback, [...path, "fallback"], ids),
+      ...weightProblems(route.targets, [...path, "targets"]),
+    );
+  }
+  return problems;
+}
+
+function matchProblems(match: unknown, path: Path): Problem[] {
+  if (!isObject(match) || !isObject(match.headers)) return [];
+  const seen = new Set<string>();
+  return Object.keys(match.headers).flatMap((name): Problem[] => {
+    const isRepeated = seen.has(name.toLowerCase());
+    seen.add(name.toLowerCase());
+    const text = "is given twice; upper case does not count";
+    return isRepeated ? [{ path: [...path, "match", "headers", name], text, at: "key" }] : [];
+  });
+}
+
+function providerProblems(
+  items: unknown,
+  path: Path,
+  ids: readonly string[] | null,
+): Problem[] {
+  if (!Array.isArray(items) || ids === null) return [];
+  return items.flatMap((item, index): Problem[] => {
+    if (!isObject(item) || typeof item.provider !== "string") return [];
+    if (item.provider.trim() === "" || ids.includes(item.provider)) return [];
+    const likely = nearest(item.provider, ids);
+    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
+    const text = `is not a configured provider${hint}`;
+    return [{ path: [...path, index, "provider"], text, at: "value" }];
+  });
+}
+
+function weightProblems(targets: unknown, path: Path): Problem[] {
+  if (!Array.isArray(targets) || targets.length === 0) return [];
+  const isDrained = targets.every((target) => isObject(target) && readNumber(target.weight) === 0);
+  const text = "must hold at least one target with a weight above 0";
+  return isDrained ? [{ path, text, at: "value" }] : [];
+}
+
+/** What is allowed and yet surely not meant. */
+export function routingWarnings({ routing: { routes } }: Config): Problem[] {
+  return routes.flatMap((route, index) => [
+    ...shadowWarnings(routes.slice(0, index), route, index),
+    ...fallbackWarnings(route, index),
+  ]);
+}
+
+function shadowWarnings(
+  before: readonly RouteConfig[],
+  route: RouteConfig,
+  index: number,
+): Problem[] {
+  const first = before.findIndex(({ match }) =>
+    match.models === undefined && Object.keys(match.headers).length === 0 &&
+    route.match.path.startsWith(match.path)
+  );
+  if (first < 0) return [];
+  const text = `is only reached by name, because routing.routes[${first}] takes its requests first`;
+  return [{ path: ["routing", "routes", index], text, at: "value" }];
+}
+
+function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Problem[] {
+  return fallback.flatMap((item, place): Problem[] => {
+    const isTarget = targets.some(({ provider, model }) =>
+      provider === item.provider && model === item.model
+    );
+    const text = "is a target of this route already";
+    const path = ["routing", "routes", index, "fallback", place];
+    return isTarget ? [{ path, text, at: "value" }] : [];
+  });
+}

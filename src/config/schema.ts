@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { decimal, duration, flag, integer, section } from "./fields.ts";
+import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
+import { routingSchema } from "./routing_schema.ts";
+
+const server = section({
+  host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
+    .default("127.0.0.1").describe("The IP address or host name to listen on."),
+  port: integer(0, 65_535).prefault(8080).describe("The port to listen on; 0 picks a free one."),
+});
+
+const logging = section({
+  level: z.enum(["debug", "info", "warn", "error"]).default("info")
+    .describe("The least important level that is written."),
+  format: z.enum(["console", "json"]).default("console").describe("How a log line is written."),
+});
+
+const retry = section({
+  enabled: flag().prefault(true).describe("Whether a failed attempt is repeated."),
+  max_attempts: integer(1, 10).prefault(3)
+    .describe("The attempts per target, the first included."),
+  initial_delay: duration(0).prefault("1s").describe("The wait before the first repeat."),
+  max_delay: duration(0).prefault("30s").describe("The longest wait before a repeat."),
+  multiplier: decimal(1).prefault(2).describe("How much longer each wait is than the one before."),
+  jitter_factor: decimal(0, 1).prefault(0.2).describe("How much of a wait is left to chance."),
+  retryable_errors: z.array(integer(400, 599)).prefault([429, 500, 502, 503, 504, 529])
+    .describe("The upstream statuses that are worth a repeat."),
+});
+
+const circuitBreaker = section({
+  enabled: flag().prefault(true).describe("Whether a failing upstream is left alone for a while."),
+  failure_threshold: integer(1).prefault(5)
+    .describe("The failures in a row that open the breaker."),
+  window: duration(1).prefault("60s").describe("The time within which those failures count."),
+  open_duration: duration(1).prefault("30s").describe("How long the breaker stays open."),
+  half_open_max_requests: integer(1).prefault(3)
+    .describe("The trial requests after that; as many successes close the breaker."),
+});
+
+/** The file as it may be written. Rules between keys are not in here. */
+export const configSchema = section({
+  server: server.prefault({}).describe("Where the gateway listens."),
+  logging: logging.prefault({}).describe("What the gateway logs."),
+  providers: z.record(
+    z.string().regex(PROVIDER_ID, {
+      error: "must be an ID of at most 64 letters, digits, dots, underscores and hyphens",
+    }),
+    providerSchema,
+  ).describe("The upstream accounts by ID; at least one."),
+  routing: routingSchema.describe("Where requests go."),
+  retry: retry.prefault({}).describe("How failed attempts are repeated."),
+  circuit_breaker: circuitBreaker.prefault({})
+    .describe("When an upstream is left alone."),
+});
+
+type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]
+  : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+  : T;
+
+/** The file after defaults, before what the provider types decide. */
+export type WrittenConfig = z.output<typeof configSchema>;
+
+/** One provider as it is written, after defaults. */
+export type WrittenProvider = z.output<typeof providerSchema>;
+
+/** The words of `providers.*.type`. */
+export type ProviderType = (typeof PROVIDER_TYPES)[number];
+
+/** One provider after all defaults. Durations in milliseconds; an empty key or organization is absent. */
+export type ProviderConfig = Frozen<
+  Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role"> & {
+    type: ProviderType;
+    /** As written or the one that is known: absolute, http or https, maybe with a slash at its end. */
+    base_url: string;
+    normalize_developer_role: boolean;
+  }
+>;
+
+/** Valid, complete and frozen. Keys are named as in the file; durations are milliseconds. */
+export type Config = Frozen<
+  Omit<WrittenConfig, "providers"> & { providers: Record<string, ProviderConfig> }
+>;
+
+/** One route; `match.path` is a literal prefix, empty for any path. */
+export type RouteConfig = Config["routing"]["routes"][number];
+
+/** One target of a route. */
+export type TargetConfig = RouteConfig["targets"][number];
+
+/** One fallback of a route. */
+export type FallbackConfig = RouteConfig["fallback"][number];

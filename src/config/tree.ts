@@ -1,0 +1,175 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "@std/yaml";
+import { isObject } from "../core/json.ts";
+import { expand, type Variables } from "./expand.ts";
+import type { Path, Problem } from "./problems.ts";
+
+/** Where a value stands: offsets of its key and of itself, and the same for what is inside. */
+export interface Mark {
+  readonly key: number | null;
+  readonly value: number;
+  readonly inside: ReadonlyMap<string | number, Mark>;
+}
+
+/** A value with its places. */
+export interface Leaf {
+  readonly value: unknown;
+  readonly mark: Mark;
+  /** How many values it is made of, repeated ones counted each time. */
+  readonly size: number;
+}
+
+/** A YAML tree as a plain value: variables expanded, aliases and merges followed. */
+export interface Tree extends Leaf {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+interface Walk {
+  readonly variables: Variables;
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+  /** What aliases may stand for; an anchor is here once its value is complete. */
+  readonly anchors: Map<string, Leaf>;
+  /** How many more values aliases may repeat. */
+  left: number;
+}
+
+const MOST_REPEATED = 100_000;
+const DEEPEST = 32;
+
+/** Reads the tree; every mapping becomes an object of own properties, whatever its keys are. */
+export function readTree(root: Node | null, variables: Variables): Tree {
+  const anchors = new Map<string, Leaf>();
+  const walk: Walk = { variables, problems: [], warnings: [], anchors, left: MOST_REPEATED };
+  return { ...readNode(root, [], walk), problems: walk.problems, warnings: walk.warnings };
+}
+
+function readNode(node: unknown, path: Path, walk: Walk): Leaf {
+  if (isAlias(node)) return readAlias(node.source, offset(node), path, walk);
+  const leaf = readContent(node, path, walk);
+  const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
+  if (anchor !== undefined) walk.anchors.set(anchor, leaf);
+  return leaf;
+}
+
+function readContent(node: unknown, path: Path, walk: Walk): Leaf {
+  const value = offset(node);
+  if (path.length > DEEPEST) {
+    walk.problems.push({ path: [], text: "is nested too deeply", at: value });
+    return bare(undefined, value);
+  }
+  if (isMap(node)) return readMap(node, path, walk);
+  if (isSeq(node)) return readList(node, path, walk);
+  if (!isScalar(node)) return bare(null, value);
+  return bare(readScalar(node.value, value, path, walk), value);
+}
+
+function readScalar(value: unknown, at: number, path: Path, walk: Walk): unknown {
+  if (typeof value !== "string") return value;
+  const expanded = expand(value, walk.variables);
+  if (expanded.problem !== null) walk.problems.push({ path, text: expanded.problem, at });
+  for (const name of expanded.missing) {
+    walk.warnings.push({
+      path,
+      text: `the variable ${name} is not set, so an empty text takes its place`,
+      at,
+    });
+  }
+  return expanded.text;
+}
+
+function readAlias(anchor: string, at: number, path: Path, walk: Walk): Leaf {
+  const leaf = walk.anchors.get(anchor);
+  if (leaf !== undefined && leaf.size <= walk.left) {
+    walk.left -= leaf.size;
+    return { ...leaf, mark: { ...leaf.mark, key: null, value: at } };
+  }
+  const text = leaf === undefined
+    ? "is an alias of an anchor that is not set before it"
+    : "is an alias too many: the aliases of this file stand for too many values";
+  walk.problems.push({ path, text, at });
+  return bare(undefined, at);
+}
+
+function readList(node: YAMLSeq, path: Path, walk: Walk): Leaf {
+  const values: unknown[] = [];
+  const inside = new Map<number, Mark>();
+  let size = 1;
+  for (const [index, item] of node.items.entries()) {
+    const leaf = readNode(item, [...path, index], walk);
+    values.push(leaf.value);
+    inside.set(index, leaf.mark);
+    size += leaf.size;
+  }
+  return { value: values, mark: { key: null, value: offset(node), inside }, size };
+}
+
+function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
+  const members = new Map<string, Leaf>();
+  const merged: Leaf[] = [];
+  for (const pair of node.items) {
+    const at = offset(pair.key);
+    const key = keyText(pair.key);
+    const problem = key === null ? "holds a key that is not plain text" : keyProblem(key, members);
+    if (key === null || problem !== null) {
+      const place = key === null ? path : [...path, key];
+      walk.problems.push({ path: place, text: problem ?? "", at });
+      continue;
+    }
+    const leaf = readNode(pair.value, [...path, key], walk);
+    if (key === "<<") merged.push(leaf);
+    else members.set(key, { ...leaf, mark: { ...leaf.mark, key: at } });
+  }
+  for (const leaf of merged) addMerged(leaf, members, path, walk);
+  return object(members, offset(node));
+}
+
+function keyText(node: unknown): string | null {
+  if (!isScalar(node)) return null;
+  if (typeof node.value === "string") return node.value;
+  return node.source ?? null;
+}
+
+function keyProblem(key: string, members: ReadonlyMap<string, Leaf>): string | null {
+  // Some readers of objects pass over this name, so it would be accepted and ignored.
+  if (key === "__proto__") return "is named __proto__, which no key may be";
+  return members.has(key) ? "is given twice" : null;
+}
+
+/** What a mapping says itself wins over what it merges (YAML merge key, type registry). */
+function addMerged(leaf: Leaf, members: Map<string, Leaf>, path: Path, walk: Walk): void {
+  const sources = Array.isArray(leaf.value) ? leaf.value : [leaf.value];
+  for (const [index, source] of sources.entries()) {
+    const mark = Array.isArray(leaf.value) ? leaf.mark.inside.get(index) : leaf.mark;
+    if (!isObject(source) || mark === undefined) {
+      const text = "holds a << that does not stand for mappings";
+      walk.problems.push({ path, text, at: leaf.mark.value });
+      continue;
+    }
+    for (const [key, value] of Object.entries(source)) {
+      const inner = mark.inside.get(key);
+      if (members.has(key) || inner === undefined) continue;
+      members.set(key, { value, mark: inner, size: leaf.size });
+    }
+  }
+}
+
+function object(members: ReadonlyMap<string, Leaf>, at: number): Leaf {
+  const inside = new Map<string, Mark>();
+  let size = 1;
+  for (const [key, leaf] of members) {
+    inside.set(key, leaf.mark);
+    size += leaf.size;
+  }
+  const values = Array.from(members, ([key, leaf]): [string, unknown] => [key, leaf.value]);
+  return { value: Object.fromEntries(values), mark: { key: null, value: at, inside }, size };
+}
+
+function bare(value: unknown, at: number): Leaf {
+  return { value, mark: { key: null, value: at, inside: new Map() }, size: 1 };
+}
+
+function offset(node: unknown): number {
+  const isPlaced = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
+  return isPlaced ? node.range?.[0] ?? 0 : 0;
+}

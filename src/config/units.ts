@@ -1,0 +1,30 @@
+/** The written form of a duration, for the JSON Schema as well. */
+export const DURATION = /^(?=\d)(?:\d{1,15}h)?(?:\d{1,15}m)?(?:\d{1,15}s)?(?:\d{1,15}ms)?$/;
+
+/** The longest duration in milliseconds: timers of the platform fire at once beyond 2^31. */
+export const LONGEST_DURATION = 24 * 24 * 3_600_000;
+
+const UNITS = [["h", 3_600_000], ["m", 60_000], ["s", 1_000], ["ms", 1]] as const;
+
+/** Milliseconds of `250ms`, `30s`, `10m`, `1h` or `1h30m`; null for any other text. */
+export function parseDuration(text: string): number | null {
+  if (!DURATION.test(text)) return null;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+)(h|ms|m|s)/g)) {
+    const size = UNITS.find(([name]) => name === unit)?.[1] ?? 0;
+    total += Number(amount) * size;
+  }
+  return total;
+}
+
+/** The shortest written form of whole milliseconds: 5400000 is `1h30m`, 0 is `0s`. */
+export function formatDuration(milliseconds: number): string {
+  let rest = milliseconds;
+  let text = "";
+  for (const [name, size] of UNITS) {
+    const amount = Math.floor(rest / size);
+    rest -= amount * size;
+    if (amount > 0) text += `${amount}${name}`;
+  }
+  return text === "" ? "0s" : text;
+}

@@ -1,0 +1,57 @@
+import type { Codec, Delivery } from "./codec.ts";
+import type { StreamEvent, Usage } from "./events.ts";
+import type { Failure } from "./failure.ts";
+import type { StreamRecord } from "./reply.ts";
+import { type Result, success } from "./result.ts";
+
+/** Makes a client's records of what a model says; `end` gives the terminal of a complete answer. */
+export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
+  /** The one terminal of an answer that broke; empty when there has been a terminal. */
+  fail(failure: Failure): readonly StreamRecord[];
+  /** What the answer took, as far as it is known; null when the upstream is silent. */
+  readonly usage: Usage | null;
+}
+
+/**
+ * Reads one protocol and writes another. Fails when either side does, and then nothing of that
+ * record goes out; it is done when the decoder is, with the encoder's terminal.
+ */
+export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventEncoder): Delivery {
+  let done = false;
+
+  function encode(
+    events: Result<readonly StreamEvent[]>,
+    isLast: boolean,
+  ): Result<readonly StreamRecord[]> {
+    if (!events.ok) return events;
+    const records: StreamRecord[] = [];
+    for (const event of events.value) {
+      const step = encoder.push(event);
+      if (!step.ok) return step;
+      records.push(...step.value);
+    }
+    if (!isLast) return success(records);
+    const terminal = encoder.end();
+    if (!terminal.ok) return terminal;
+    done = true;
+    return success([...records, ...terminal.value]);
+  }
+
+  return {
+    push(record) {
+      if (done) return success([]);
+      const events = decoder.push(record);
+      return encode(events, decoder.done);
+    },
+    end() {
+      return done ? success([]) : encode(decoder.end(), true);
+    },
+    fail: (failure) => encoder.fail(failure),
+    get done() {
+      return done;
+    },
+    get outcome() {
+      return done ? { resource: null, usage: encoder.usage } : null;
+    },
+  };
+}

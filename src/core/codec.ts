@@ -1,0 +1,30 @@
+import type { Failure } from "./failure.ts";
+import type { JsonObject } from "./json.ts";
+import type { StreamRecord } from "./reply.ts";
+import type { Result } from "./result.ts";
+import type { Usage } from "./events.ts";
+
+/** A synchronous machine: no clock, no I/O, no throw. */
+export interface Codec<In, Out> {
+  /** An empty list means "go on". A failure ends the stream; nothing of that item goes out. */
+  push(item: In): Result<readonly Out[]>;
+  /** The source is at its end; one that stopped too early is a failure. */
+  end(): Result<readonly Out[]>;
+  /** True after the last item that counts; the rest of the source is not read. */
+  readonly done: boolean;
+}
+
+/** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
+export interface Delivery extends Codec<StreamRecord, StreamRecord> {
+  /** The one terminal of a stream that broke after delivery began. */
+  fail(failure: Failure): readonly StreamRecord[];
+  /** Set when `done` turns true. */
+  readonly outcome: Outcome | null;
+}
+
+/** What a call that went well leaves to be remembered. */
+export interface Outcome {
+  /** The whole resource, when the client API keeps one. */
+  readonly resource: JsonObject | null;
+  readonly usage: Usage | null;
+}

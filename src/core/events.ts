@@ -1,0 +1,37 @@
+import type { JsonObject } from "./json.ts";
+
+/** Why a model stopped, in the words of Chat Completions. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** Tokens of one call. Input counts include both cache figures; zero where an upstream is silent. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  /** Sum of the two, or what the upstream says it is. */
+  readonly total: number;
+  readonly cached: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** What a model can say, whatever protocol it speaks. */
+export type StreamEvent =
+  | {
+    readonly type: "start";
+    readonly id: string;
+    readonly model: string;
+    readonly created: number;
+  }
+  | { readonly type: "text" | "refusal" | "reasoning"; readonly delta: string }
+  /** Carried whole, never read. */
+  | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
+  | {
+    readonly type: "tool_call";
+    readonly index: number;
+    readonly id: string;
+    readonly name: string;
+  }
+  | { readonly type: "tool_arguments"; readonly index: number; readonly delta: string }
+  /** Replaces an earlier one, never adds. */
+  | { readonly type: "usage"; readonly usage: Usage }
+  | { readonly type: "finish"; readonly reason: FinishReason };

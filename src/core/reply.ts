@@ -1,0 +1,26 @@
+/** Header fields with lower-case names. A plain object: a `Headers` costs ten times as much to copy. */
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** A whole HTTP answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: HeaderFields;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** One whole unit of a stream: an SSE event, an NDJSON line, a WebSocket message. */
+export interface StreamRecord {
+  /** Name of an SSE event; null when the record has none. */
+  readonly event: string | null;
+  readonly data: string;
+  /** The text as received, separators included, when the record passes untouched. */
+  readonly raw: string | null;
+}
+
+/** What a call gives back: a whole answer, or records in groups that arrived together. */
+export type Reply =
+  | { readonly as: "answer"; readonly answer: Answer }
+  | {
+    readonly as: "stream";
+    readonly records: AsyncIterable<readonly StreamRecord[]>;
+  };

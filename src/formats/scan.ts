@@ -1,0 +1,66 @@
+const QUOTE = 34, COMMA = 44, BACKSLASH = 92;
+const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
+
+/** The first place from `at` on that holds no JSON white space. */
+export function skipBlanks(text: string, at: number): number {
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
+/** Behind the string whose opening quote stands at `start`. */
+export function endOfString(text: string, start: number): number {
+  let from = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) return text.length;
+    let before = quote - 1;
+    while (before >= from && text.charCodeAt(before) === BACKSLASH) before--;
+    // An even number of backslashes escapes only itself.
+    if ((quote - before) % 2 === 1) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+/** Behind the JSON value that begins at `start`. The text must be one that `JSON.parse` accepts. */
+export function endOfValue(text: string, start: number): number {
+  switch (text.charCodeAt(start)) {
+    case QUOTE:
+      return endOfString(text, start);
+    case OPEN_OBJECT:
+    case OPEN_ARRAY:
+      return endOfContainer(text, start);
+    default:
+      return endOfWord(text, start);
+  }
+}
+
+function endOfContainer(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    at++;
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++;
+    else if ((code === CLOSE_OBJECT || code === CLOSE_ARRAY) && --depth === 0) return at;
+  }
+  return at;
+}
+
+/** Behind a number, `true`, `false` or `null`. */
+function endOfWord(text: string, start: number): number {
+  let at = start;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_ARRAY || isBlank(code)) break;
+    at++;
+  }
+  return at;
+}

@@ -1,0 +1,148 @@
+import type { StreamRecord } from "../core/reply.ts";
+import type { Framing } from "./framing.ts";
+
+const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * Cuts server-sent events as the WHATWG standard parses them; `id` and `retry` are not looked at. A
+ * block without data is a record too, with empty data, so that the raws of all records are the text
+ * received. Blank lines before a block belong to it. A block that the end of the source cuts off is
+ * dropped (WHATWG HTML, "Interpreting an event stream").
+ */
+export function sseFraming(): Framing {
+  // Lists, because a long record may come in very many pieces: each is looked at once.
+  let kept: string[] = [];
+  let line: string[] = [];
+  let held = 0;
+  let event: string | null = null;
+  let data: string | null = null;
+  let anyLine = false;
+  let begun = false;
+  let afterCr = false;
+  /** The last line with text ended in a CR without an LF. */
+  let crOnly = false;
+  /** The block is whole, but an LF that belongs to its last CR may still come. */
+  let pending = false;
+
+  function readLine(source: string, start: number, end: number) {
+    anyLine = true;
+    if (isField(source, start, end, "data")) {
+      const value = valueOf(source, start + 4, end);
+      data = data === null ? value : data + "\n" + value;
+    } else if (isField(source, start, end, "event")) {
+      event = valueOf(source, start + 5, end) || null;
+    }
+  }
+
+  function finish(last: string): StreamRecord {
+    const raw = kept.length === 0 ? last : kept.join("") + last;
+    const record = { event, data: data ?? "", raw };
+    if (kept.length > 0) kept = [];
+    held = 0;
+    event = data = null;
+    anyLine = pending = false;
+    return record;
+  }
+
+  function push(text: string): readonly StreamRecord[] {
+    if (text === "") return [];
+    const records: StreamRecord[] = [];
+    let blockStart = 0;
+    let lineStart = 0;
+    if (!begun) {
+      begun = true;
+      if (text.charCodeAt(0) === BYTE_ORDER_MARK) lineStart = 1;
+    } else if (afterCr) {
+      afterCr = false;
+      crOnly = text.charCodeAt(0) !== LF;
+      if (!crOnly) lineStart = 1;
+      if (pending) {
+        records.push(finish(text.slice(0, lineStart)));
+        blockStart = lineStart;
+      }
+    }
+    let lf = position(text, "\n", lineStart);
+    let cr = position(text, "\r", lineStart);
+    while (lf < text.length || cr < text.length) {
+      const lineEnd = Math.min(lf, cr);
+      const isCr = lineEnd === cr;
+      const isCrLf = isCr && text.charCodeAt(cr + 1) === LF;
+      const next = lineEnd + (isCrLf ? 2 : 1);
+      afterCr = isCr && next === text.length && !isCrLf;
+      if (line.length > 0) {
+        const whole = line.join("") + text.slice(lineStart, lineEnd);
+        line = [];
+        readLine(whole, 0, whole.length);
+        crOnly = isCr && !isCrLf;
+      } else if (lineEnd > lineStart) {
+        readLine(text, lineStart, lineEnd);
+        crOnly = isCr && !isCrLf;
+      } else if (anyLine) {
+        // Where lines end in CR alone nothing waits for an LF; one that comes leads the next block.
+        const blockEnd = isCr && crOnly ? lineEnd + 1 : next;
+        if (afterCr && !crOnly) {
+          pending = true;
+        } else {
+          records.push(finish(text.slice(blockStart, blockEnd)));
+          blockStart = blockEnd;
+        }
+      }
+      lineStart = next;
+      if (lf < next) lf = position(text, "\n", next);
+      if (cr < next) cr = position(text, "\r", next);
+    }
+    if (blockStart < text.length) {
+      kept.push(text.slice(blockStart));
+      held += text.length - blockStart;
+    }
+    if (lineStart < text.length) line.push(text.slice(lineStart));
+    return records;
+  }
+
+  function end(): readonly StreamRecord[] {
+    const records = pending ? [finish("")] : [];
+    finish("");
+    line = [];
+    return records;
+  }
+
+  return {
+    push,
+    end,
+    get held() {
+      return held;
+    },
+  };
+}
+
+/** Where the character stands next; the length of the text when it does not. */
+function position(text: string, character: string, from: number): number {
+  const found = text.indexOf(character, from);
+  return found < 0 ? text.length : found;
+}
+
+function isField(source: string, start: number, end: number, name: string): boolean {
+  const nameEnd = start + name.length;
+  return source.startsWith(name, start) &&
+    (nameEnd === end || source.charCodeAt(nameEnd) === COLON);
+}
+
+/** `colon` may also be the end of the line: a name alone is a field with an empty value. */
+function valueOf(source: string, colon: number, end: number): string {
+  const start = colon + (source.charCodeAt(colon + 1) === SPACE ? 2 : 1);
+  return start < end ? source.slice(start, end) : "";
+}
+
+/** The text to send: what was received where a record still has it, else the event written anew. */
+export function sseText(records: readonly StreamRecord[]): string {
+  let text = "";
+  for (const record of records) text += record.raw ?? written(record);
+  return text;
+}
+
+function written({ event, data }: StreamRecord): string {
+  const name = event === null ? "" : `event: ${event}\n`;
+  const isOneLine = !data.includes("\n") && !data.includes("\r");
+  const lines = isOneLine ? data : data.split(/\r\n|\r|\n/).join("\ndata: ");
+  return `${name}data: ${lines}\n\n`;
+}

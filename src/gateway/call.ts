@@ -1,0 +1,52 @@
+import type { Departure } from "../core/departure.ts";
+import type { World } from "../core/world.ts";
+import type { CallReport } from "../observe/report.ts";
+import type { Vault } from "../state/vault.ts";
+import type { Generation } from "./generation.ts";
+
+/** The `X-Gateway-*` request headers, read once. */
+export interface Controls {
+  /** Requested provider, model and route; null when the header is absent or blank. */
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly route: string | null;
+  readonly session: string | null;
+  readonly noRetry: boolean;
+  readonly noFallback: boolean;
+}
+
+/** One request and everything it may use. */
+export interface Call {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly controls: Controls;
+  /** Tells that the client has gone. */
+  readonly departure: Departure;
+  readonly generation: Generation;
+  readonly vault: Vault;
+  readonly world: World;
+  readonly report: CallReport;
+}
+
+/** Reads the control headers of a request. */
+export function readControls(headers: Headers): Controls {
+  return {
+    provider: named(headers, "x-gateway-provider"),
+    model: named(headers, "x-gateway-model"),
+    route: named(headers, "x-gateway-route"),
+    session: named(headers, "x-gateway-sessionid"),
+    noRetry: isTrue(headers, "x-gateway-no-retry"),
+    noFallback: isTrue(headers, "x-gateway-no-fallback"),
+  };
+}
+
+function named(headers: Headers, name: string): string | null {
+  const value = headers.get(name);
+  return value === null || value === "" ? null : value;
+}
+
+function isTrue(headers: Headers, name: string): boolean {
+  return headers.get(name)?.toLowerCase() === "true";
+}

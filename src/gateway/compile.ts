@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
+import { wires } from "../wires/registry.ts";
+import type { Provider } from "../wires/wire.ts";
+import type { Generation, Route, RouteTarget } from "./generation.ts";
+
+/** Makes a checked configuration ready to serve. */
+export function compile(config: Config, number: number): Generation {
+  const providers = new Map(
+    Object.entries(config.providers).map(([id, settings]) => [id, providerOf(id, settings)]),
+  );
+  const routes = config.routing.routes.map((route) => routeOf(config, route, providers));
+  return { number, config, providers, routes };
+}
+
+function providerOf(id: string, settings: ProviderConfig): Provider {
+  const wire = wires[settings.type];
+  const base = wire.base(settings.base_url);
+  return {
+    id,
+    wire,
+    settings,
+    base,
+    account: accountOf(settings, base),
+    secrets: secretsOf(settings),
+  };
+}
+
+function accountOf(settings: ProviderConfig, base: string): string {
+  const { type, organization = "", api_key = "" } = settings;
+  return createHash("sha256").update(JSON.stringify([type, base, organization, api_key]))
+    .digest("hex");
+}
+
+/** Shorter texts would also be found where they are not the secret. */
+const SHORTEST_SECRET = 4;
+
+function secretsOf(settings: ProviderConfig): string[] {
+  const url = new URL(settings.base_url);
+  const texts = [
+    settings.api_key ?? "",
+    decodeURIComponent(url.password),
+    ...Object.values(settings.headers),
+  ];
+  return texts.filter((text) => text.length >= SHORTEST_SECRET);
+}
+
+function routeOf(
+  config: Config,
+  route: RouteConfig,
+  providers: ReadonlyMap<string, Provider>,
+): Route {
+  return {
+    name: route.name,
+    path: route.match.path,
+    headers: Object.entries(route.match.headers)
+      .map(([name, value]) => [name.toLowerCase(), value] as const),
+    models: route.match.models?.map(patternOf) ?? null,
+    strategy: route.strategy ?? config.routing.default_strategy,
+    targets: targetsOf(route.targets, providers),
+    fallback: targetsOf(route.fallback, providers),
+  };
+}
+
+interface WrittenTarget {
+  readonly provider: string;
+  readonly model?: string | undefined;
+  readonly weight?: number;
+}
+
+function targetsOf(
+  written: readonly WrittenTarget[],
+  providers: ReadonlyMap<string, Provider>,
+): RouteTarget[] {
+  return written.flatMap((target, index) => {
+    const provider = providers.get(target.provider);
+    if (provider === undefined) return [];
+    const model = target.model ?? null;
+    const key = `${index} ${target.provider} ${model ?? ""}`;
+    return [{ key, provider, model, weight: target.weight ?? 1 }];
+  });
+}
+
+/** A model pattern in which `*` stands for any text. */
+function patternOf(glob: string): RegExp {
+  const parts = glob.split("*").map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join("[^]*")}$`);
+}

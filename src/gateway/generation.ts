@@ -1,0 +1,37 @@
+import type { Config } from "../config/schema.ts";
+import type { Strategy } from "../state/balancers.ts";
+import type { Provider } from "../wires/wire.ts";
+
+/** One configuration, compiled. Immutable; a reload swaps it whole. */
+export interface Generation {
+  readonly number: number;
+  readonly config: Config;
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** In file order; the first that matches a request is authoritative. */
+  readonly routes: readonly Route[];
+}
+
+/** A named way from matching requests to targets. */
+export interface Route {
+  readonly name: string;
+  /** Literal prefix of the URL path; empty matches all. */
+  readonly path: string;
+  /** Lower-case header names with the values they must have. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Patterns of the requested model; null matches all. */
+  readonly models: readonly RegExp[] | null;
+  readonly strategy: Strategy;
+  readonly targets: readonly RouteTarget[];
+  /** Tried strictly in order after the targets. */
+  readonly fallback: readonly RouteTarget[];
+}
+
+/** A provider inside a route. */
+export interface RouteTarget {
+  /** Tells the targets of a route apart, also two of the same provider and model. */
+  readonly key: string;
+  readonly provider: Provider;
+  /** Null: the requested model, else the provider's default one. */
+  readonly model: string | null;
+  readonly weight: number;
+}

@@ -1,0 +1,37 @@
+import type { Delivery, Outcome } from "../core/codec.ts";
+import type { Answer } from "../core/reply.ts";
+import type { Result } from "../core/result.ts";
+import type { Target, UpstreamRequest } from "../wires/wire.ts";
+
+/** What a client API asks of the road. */
+export interface Inference {
+  readonly type: "chat_completions" | "embeddings";
+  /** As requested; "" or "auto" leaves it to the route. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** The call leaves something upstream: then only tries that were certainly not taken are repeated. */
+  readonly leavesState: boolean;
+  /** The call as it would go to this target; a Refusal when the target cannot keep a field of it. */
+  prepare(target: Target): Result<Attempt>;
+}
+
+/** A call ready for one target. */
+export interface Attempt {
+  readonly target: Target;
+  readonly request: UpstreamRequest;
+  /** Fresh for every try: a delivery holds state. */
+  reader(): Reader;
+  /** Keeps what is to be kept; runs before the last record goes out. */
+  settle(outcome: Outcome): void;
+}
+
+/** The chosen target, then the fallbacks in order. */
+export type Plan = readonly [Attempt, ...Attempt[]];
+
+/** How the upstream's answer becomes the client's. */
+export type Reader =
+  | {
+    readonly as: "answer";
+    read(answer: Answer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
+  }
+  | { readonly as: "stream"; readonly delivery: Delivery };

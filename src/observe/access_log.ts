@@ -1,0 +1,41 @@
+import { type Fields, type Log } from "./log.ts";
+import { type CallReport, endOf, type Sink } from "./report.ts";
+
+/** One line for each call that is over. */
+export function accessLog(log: Log): Sink {
+  return (report) => {
+    log.info("request", accessFields(report));
+    if (report.bug !== null) {
+      log.error("internal error", { request_id: report.id, at: report.bug });
+    }
+  };
+}
+
+/** What an access line says: never a prompt, an answer, a key or a query. */
+export function accessFields(report: Readonly<CallReport>): Fields {
+  const { ms, tries, usage } = report;
+  const providers = new Set(tries.map((one) => one.provider));
+  return {
+    request_id: report.id,
+    method: report.method,
+    path: report.path,
+    status: report.status,
+    route: report.route,
+    provider: report.provider,
+    model: report.model,
+    stream: report.stream,
+    duration_ms: rounded(ms.total),
+    ttft_ms: rounded(ms.firstToken),
+    tokens_in: usage?.input,
+    tokens_out: usage?.output,
+    retries: Math.max(0, tries.length - 1 - report.fallbacks),
+    fallback: report.fallbacks > 0,
+    tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
+    end: endOf(report),
+    providers: providers.size > 1 ? providers.size : null,
+  };
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,112 @@
+import type { Usage } from "../core/events.ts";
+import { type Failure, isRefusal } from "../core/failure.ts";
+
+/** One try at one provider. */
+export interface Try {
+  readonly provider: string;
+  readonly outcome: "success" | Failure["kind"];
+}
+
+/** Filled along the road, given once to each sink when the last byte is out. */
+export interface CallReport {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** Where the call began, on the world's clock. */
+  readonly began: number;
+  endpoint: string;
+  route: string | null;
+  provider: string | null;
+  model: string | null;
+  status: number;
+  stream: boolean;
+  failure: Failure | null;
+  /** The failure came after delivery had begun. */
+  brokeOff: boolean;
+  /** Targets that were given up for the next one. */
+  fallbacks: number;
+  readonly tries: Try[];
+  usage: Usage | null;
+  /** Kind and place of what was thrown, never its text; null when nothing was. */
+  bug: string | null;
+  /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */
+  readonly ms: {
+    firstByte: number | null;
+    firstToken: number | null;
+    upstream: number;
+    total: number;
+  };
+}
+
+/** Takes the report of a call that is over. */
+export type Sink = (report: Readonly<CallReport>) => void;
+
+/** A report of a call that begins now. */
+export function newReport(id: string, method: string, path: string, began: number): CallReport {
+  return {
+    id,
+    method,
+    path,
+    began,
+    endpoint: "",
+    route: null,
+    provider: null,
+    model: null,
+    status: 0,
+    stream: false,
+    failure: null,
+    brokeOff: false,
+    fallbacks: 0,
+    tries: [],
+    usage: null,
+    bug: null,
+    ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
+  };
+}
+
+/** How a call ended, in a closed list so that lines can be counted. */
+export type End =
+  | "complete"
+  | "refused"
+  | "upstream_status"
+  | "upstream_unreachable"
+  | "upstream_timeout"
+  | "upstream_invalid"
+  | "circuit_open"
+  | "stream_broken"
+  | "stream_idle"
+  | "client_gone"
+  | "drained"
+  | "internal";
+
+/** The word for how a call ended. */
+export function endOf(report: Pick<CallReport, "failure" | "brokeOff">): End {
+  const { failure, brokeOff } = report;
+  if (failure === null) return "complete";
+  if (isRefusal(failure)) return failure.kind === "draining" ? "drained" : "refused";
+  switch (failure.kind) {
+    case "client_cancelled":
+      return "client_gone";
+    case "internal_error":
+      return "internal";
+    case "upstream_idle":
+      return "stream_idle";
+    case "no_route":
+      return "refused";
+    case "circuit_open":
+      return "circuit_open";
+    case "upstream_throttled":
+    case "upstream_unavailable":
+    case "upstream_error":
+    case "upstream_rejected":
+      return brokeOff ? "stream_broken" : "upstream_status";
+    case "upstream_unreachable":
+      return brokeOff ? "stream_broken" : "upstream_unreachable";
+    case "upstream_timeout":
+      return brokeOff ? "stream_broken" : "upstream_timeout";
+    case "invalid_upstream_status":
+    case "invalid_upstream_response":
+    case "upstream_response_too_large":
+      return brokeOff ? "stream_broken" : "upstream_invalid";
+  }
+}

@@ -1,0 +1,43 @@
+import { fault, type Result, success } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Inference, Plan } from "../gateway/inference.ts";
+import { type Eligible, eligibleFallbacks, eligibleTargets } from "./eligible.ts";
+import { matchRoute } from "./match.ts";
+import { requested } from "./requested.ts";
+
+/** Chooses who serves a call, before anything is sent. */
+export function choose(call: Call, inference: Inference): Result<Plan> {
+  const wanted = requested(call, inference.model);
+  if (!wanted.ok) return wanted;
+  const route = matchRoute(call, inference.type, wanted.value);
+  if (route === null) {
+    return fault("no_route", "No configured route matches this request.", { taken: false });
+  }
+  call.report.route = route.name;
+  const eligible = eligibleTargets(route, wanted.value, inference);
+  if (!eligible.ok) return eligible;
+  const { balancers } = call.vault;
+  const picked = balancers.pick(
+    route.name,
+    route.strategy,
+    ({ routed }) => routed.key,
+    passable(call, eligible.value),
+  );
+  const first = picked ?? eligible.value[0];
+  if (first === undefined) {
+    return fault("no_route", "No configured route matches this request.", { taken: false });
+  }
+  const others = call.controls.noFallback
+    ? []
+    : eligibleFallbacks(route, wanted.value, inference);
+  return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
+}
+
+/** Targets whose breaker is open are passed over while another one can take the request. */
+function passable(call: Call, eligible: readonly Eligible[]): readonly Eligible[] {
+  const settings = call.generation.config.circuit_breaker;
+  const closed = eligible.filter(({ routed }) =>
+    !call.vault.breakers.isOpen(routed.provider.account, settings)
+  );
+  return closed.length > 0 ? closed : eligible;
+}

@@ -1,0 +1,56 @@
+import type { Call } from "../gateway/call.ts";
+import type { Route } from "../gateway/generation.ts";
+import type { Inference } from "../gateway/inference.ts";
+import type { Requested } from "./requested.ts";
+
+/** What of a call decides its route. */
+export type Routed = Pick<Call, "path" | "headers" | "controls" | "generation">;
+
+/** Why a route does not take a call; null when it does. */
+export function mismatch(
+  route: Route,
+  call: Routed,
+  type: Inference["type"],
+  wanted: Requested,
+): string | null {
+  if (call.controls.route !== null && route.name !== call.controls.route) {
+    return "another route is forced";
+  }
+  if (!call.path.startsWith(route.path)) return `the path does not begin with ${route.path}`;
+  const header = route.headers.find(([name, value]) =>
+    headerOf(name, call, type, wanted) !== value
+  );
+  if (header !== undefined) return `the header ${header[0]} does not match`;
+  const names = [wanted.model ?? "", `${wanted.provider ?? ""}/${wanted.model ?? ""}`];
+  const isListed = route.models?.some((model) => names.some((name) => model.test(name))) ?? true;
+  return isListed ? null : "the model is not among those it matches";
+}
+
+/** The first matching route in file order is authoritative. */
+export function matchRoute(
+  call: Routed,
+  type: Inference["type"],
+  wanted: Requested,
+): Route | null {
+  return call.generation.routes.find((route) => mismatch(route, call, type, wanted) === null) ??
+    null;
+}
+
+/** Three names are the gateway's own, so that no caller can pretend them. */
+function headerOf(
+  name: string,
+  call: Routed,
+  type: Inference["type"],
+  wanted: Requested,
+): string | null {
+  switch (name) {
+    case "x-gateway-request-type":
+      return type;
+    case "x-gateway-model":
+      return wanted.model;
+    case "x-gateway-provider":
+      return wanted.provider;
+    default:
+      return call.headers.get(name);
+  }
+}

@@ -1,0 +1,37 @@
+import { refuse, type Result, success } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+
+/** What a caller asks for. */
+export interface Requested {
+  /** Provider ID; null leaves it to the route. */
+  readonly provider: string | null;
+  /** Bare model; null leaves it to the route. */
+  readonly model: string | null;
+}
+
+/**
+ * Provider and model of a request: the headers win over the body. A model is canonical when the text
+ * before its first slash is a configured provider; otherwise the slash is part of the name.
+ */
+export function requested(
+  call: Pick<Call, "controls" | "generation">,
+  bodyModel: string,
+): Result<Requested> {
+  const written = call.controls.model ?? bodyModel;
+  const slash = written.indexOf("/");
+  const prefix = slash < 0 ? "" : written.slice(0, slash);
+  const isCanonical = call.generation.providers.has(prefix);
+  const model = isCanonical ? written.slice(slash + 1) : written;
+  const { provider } = call.controls;
+  if (isCanonical && provider !== null && provider !== prefix) {
+    return refuse(
+      "invalid_value",
+      "The X-Gateway-Provider header and the model name different providers; keep one of them.",
+      "model",
+    );
+  }
+  return success({
+    provider: provider ?? (isCanonical ? prefix : null),
+    model: model === "" || model === "auto" ? null : model,
+  });
+}

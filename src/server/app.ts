@@ -1,0 +1,87 @@
+import { type Context, Hono } from "@hono/hono";
+import type { Endpoint } from "../api/client_api.ts";
+import { clientApis } from "../api/registry.ts";
+import type { Reply } from "../core/reply.ts";
+import { fault, refuse, type Result } from "../core/result.ts";
+import { emptyDocument } from "../formats/document.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { admit } from "./admit.ts";
+import { readBody } from "./body.ts";
+import { respond } from "./respond.ts";
+
+/** Serves every request of the gateway. Never rejects. */
+export type App = (request: Request) => Promise<Response>;
+
+/** The gateway as a request handler: the client APIs, and an answer in the envelope for all else. */
+export function createApp(gateway: Gateway): App {
+  const hono = new Hono();
+  const methods = new Map<string, string[]>();
+  for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
+    hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint));
+    methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
+  }
+  for (const [path, allowed] of methods) {
+    hono.all(path, (context) => wrongMethod(context, allowed));
+  }
+  hono.notFound((context) => {
+    const call = admit(gateway, context.req.raw, context.req.path, "");
+    const unknown = refuse("unknown_url", "This path is not served here; see the README.");
+    return respond(call, unknown, gateway.sinks);
+  });
+  return async (request) => await hono.fetch(request);
+
+  async function serve({ req }: Context, endpoint: Endpoint): Promise<Response> {
+    const call = admit(gateway, req.raw, req.path, endpoint.path);
+    // The signal also fires after a successful answer: it counts only until there is one.
+    let isAnswered = false;
+    req.raw.signal.addEventListener("abort", () => {
+      if (!isAnswered) call.departure.leave();
+    }, { once: true });
+    const result = await handled(call, req, endpoint);
+    isAnswered = true;
+    return respond(call, result, gateway.sinks);
+  }
+
+  function wrongMethod({ req }: Context, allowed: readonly string[]): Response {
+    const call = admit(gateway, req.raw, req.path, "");
+    const refusal = refuse("method_not_allowed", `Use ${allowed.join(" or ")} on this path.`);
+    const response = respond(call, refusal, gateway.sinks);
+    response.headers.set("allow", allowed.flatMap(withHead).join(", "));
+    return response;
+  }
+}
+
+async function handled(
+  call: Call,
+  req: Context["req"],
+  endpoint: Endpoint,
+): Promise<Result<Reply>> {
+  try {
+    const body = endpoint.body ? await readBody(req.raw) : null;
+    if (body !== null && !body.ok) return body;
+    return await endpoint.handle(call, {
+      params: req.param(),
+      query: queryOf(req.raw.url),
+      document: body?.value ?? emptyDocument,
+    });
+  } catch (error) {
+    // What is thrown is a bug; its text may hold anything, so only its kind and place are kept.
+    call.report.bug = error instanceof Error ? `${error.name}\n${placeOf(error)}` : "not an error";
+    return fault("internal_error", "The gateway has failed; this is a bug in it.");
+  }
+}
+
+function placeOf(error: Error): string {
+  return (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).slice(0, 4)
+    .join("\n");
+}
+
+function queryOf(url: string): URLSearchParams {
+  const mark = url.indexOf("?");
+  return new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+}
+
+function withHead(method: string): string[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
+}

@@ -1,0 +1,74 @@
+import { failureAnswer } from "../core/envelope.ts";
+import { fault } from "../core/result.ts";
+import type { Answer, HeaderFields, Reply } from "../core/reply.ts";
+import type { Result } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Sink } from "../observe/report.ts";
+import { streamBody } from "./stream_body.ts";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+} as const;
+
+/** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
+export function respond(call: Call, result: Result<Reply>, sinks: readonly Sink[]): Response {
+  const { report, world } = call;
+  const now = world.now() - report.began;
+  report.ms.firstByte = now;
+  if (!result.ok) {
+    report.failure = result.failure;
+    return whole(call, failureAnswer(result.failure), now, sinks);
+  }
+  if (result.value.as === "answer") return whole(call, result.value.answer, now, sinks);
+  report.status = 200;
+  report.stream = true;
+  report.ms.firstToken = now;
+  const body = streamBody(result.value.records, world, call.departure, () => finish(call, sinks));
+  return new Response(body, { status: 200, headers: { ...STREAM_HEADERS, ...own(call, now) } });
+}
+
+function whole(call: Call, answer: Answer, now: number, sinks: readonly Sink[]): Response {
+  call.report.status = answer.status;
+  const response = new Response(answer.status === 204 ? null : answer.body, {
+    status: answer.status,
+    // Without no-transform the runtime compresses, and what was exact no longer is.
+    headers: { "cache-control": "no-transform", ...noTransform(answer.headers), ...own(call, now) },
+  });
+  finish(call, sinks);
+  return response;
+}
+
+function noTransform(headers: HeaderFields): HeaderFields {
+  const { "cache-control": theirs } = headers;
+  if (theirs === undefined) return headers;
+  return { ...headers, "cache-control": `${theirs}, no-transform` };
+}
+
+function own({ id, report }: Call, now: number): HeaderFields {
+  const { provider, model, route } = report;
+  return {
+    "x-gateway-request-id": id,
+    "x-gateway-latency-ms": now.toFixed(1),
+    "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
+    ...(route === null ? {} : { "x-gateway-route": headerText(route) }),
+    ...(provider === null ? {} : { "x-gateway-provider": provider }),
+    ...(model === null ? {} : { "x-gateway-model": headerText(model) }),
+  };
+}
+
+/** A header holds no line breaks and no characters beyond Latin-1. */
+function headerText(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURI(text);
+}
+
+function finish(call: Call, sinks: readonly Sink[]): void {
+  const { report, world, departure } = call;
+  report.ms.total = world.now() - report.began;
+  if (report.failure === null && report.stream && departure.gone) {
+    report.failure = fault("client_cancelled", "The client has gone.").failure;
+    report.brokeOff = true;
+  }
+  for (const sink of sinks) sink(report);
+}

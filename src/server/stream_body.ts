@@ -1,0 +1,76 @@
+import type { Departure } from "../core/departure.ts";
+import type { StreamRecord } from "../core/reply.ts";
+import type { World } from "../core/world.ts";
+import { sseText } from "../formats/sse.ts";
+import { utf8Bytes } from "../formats/utf8.ts";
+
+/** Records that come faster than this many milliseconds after each other are written together. */
+const GATHER = 1;
+
+/**
+ * Records as the body of an answer; every write holds whole records only. Written at once after a
+ * pause, else gathered, because a write costs more than a record. A body that is cancelled makes the
+ * client leave. `over` runs once, when the last byte is out or nothing more can go out.
+ */
+export function streamBody(
+  records: AsyncIterable<readonly StreamRecord[]>,
+  world: Pick<World, "now">,
+  departure: Departure,
+  over: () => void,
+): ReadableStream<Uint8Array> {
+  let gathered = "";
+  let lastWrite = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let resume = () => {};
+
+  return new ReadableStream({
+    // Not awaited: a start that waits for the end would keep `pull` and `cancel` from being called.
+    start(controller) {
+      void pump(controller);
+    },
+    pull() {
+      resume();
+    },
+    cancel() {
+      departure.leave();
+      resume();
+    },
+  }, { highWaterMark: 2 });
+
+  async function pump(controller: ReadableStreamDefaultController<Uint8Array>) {
+    try {
+      for await (const group of records) {
+        gathered += sseText(group);
+        if (world.now() - lastWrite >= GATHER) write(controller);
+        else timer ??= setTimeout(() => write(controller), GATHER);
+        if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
+        if (departure.gone) break;
+      }
+      write(controller);
+      if (!departure.gone) controller.close();
+    } catch (error) {
+      // A bug: the client must not take what it has for complete.
+      if (!departure.gone) controller.error(error);
+    } finally {
+      clearTimeout(timer);
+      over();
+    }
+  }
+
+  function write(controller: ReadableStreamDefaultController<Uint8Array>) {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered === "" || departure.gone) return;
+    lastWrite = world.now();
+    controller.enqueue(utf8Bytes(gathered));
+    gathered = "";
+  }
+
+  /** A slow client holds the upstream back. */
+  async function roomAgain(controller: ReadableStreamDefaultController<Uint8Array>) {
+    write(controller);
+    while (!departure.gone && (controller.desiredSize ?? 1) <= 0) {
+      await new Promise<void>((resolve) => resume = resolve);
+    }
+  }
+}

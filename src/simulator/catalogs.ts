@@ -1,0 +1,70 @@
+import type { JsonObject } from "../core/json.ts";
+import { MODELS } from "./behaviour.ts";
+import { nanoseconds } from "./local.ts";
+import { canThink } from "./local_request.ts";
+
+/** When all models were made, in seconds. */
+const SINCE = 1_767_225_600;
+
+/** `GET /v1/models` of compat: all at once. */
+export function compatModels(): JsonObject {
+  return { object: "list", data: MODELS.map(compatEntry) };
+}
+
+/** `GET /v1/models/{id}` of compat; null when there is none. */
+export function compatModel(id: string): JsonObject | null {
+  return MODELS.includes(id) ? compatEntry(id) : null;
+}
+
+function compatEntry(id: string) {
+  return { id, object: "model", created: SINCE, owned_by: "simulator" };
+}
+
+/** `GET /v1/models` of messages: pages of `limit`, 20 when it is not given, behind `after_id`. */
+export function messagesModels(query: URLSearchParams): JsonObject {
+  const limit = Math.min(Number(query.get("limit") ?? 20), 1000);
+  const after = query.get("after_id");
+  const start = after === null ? 0 : MODELS.indexOf(after) + 1;
+  const page = MODELS.slice(start, start + limit);
+  return {
+    data: page.map(messagesEntry),
+    has_more: start + limit < MODELS.length,
+    first_id: page[0] ?? null,
+    last_id: page.at(-1) ?? null,
+  };
+}
+
+/** `GET /v1/models/{id}` of messages; null when there is none. */
+export function messagesModel(id: string): JsonObject | null {
+  return MODELS.includes(id) ? messagesEntry(id) : null;
+}
+
+function messagesEntry(id: string) {
+  return { id, type: "model", display_name: id, created_at: new Date(SINCE * 1000).toISOString() };
+}
+
+/** `GET /api/tags` of local: every name carries its tag. */
+export function localTags(): JsonObject {
+  return { models: MODELS.map(localEntry) };
+}
+
+function localEntry(id: string) {
+  const name = `${id}:latest`;
+  const kinds = id === "sim-embed" ? ["embedding"] : ["completion", "tools", "vision"];
+  return {
+    name,
+    model: name,
+    modified_at: nanoseconds(SINCE),
+    size: 1024,
+    digest: "0".repeat(64),
+    details: {
+      parent_model: "",
+      format: "gguf",
+      family: "sim",
+      families: null,
+      parameter_size: "1B",
+      quantization_level: "Q4_0",
+    },
+    capabilities: canThink(id) ? [...kinds, "thinking"] : kinds,
+  };
+}

@@ -1,0 +1,119 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { complain, type Complaint } from "./voice.ts";
+
+type Check = (value: JsonValue) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isFlag: Check = (value) => typeof value === "boolean";
+
+// Chat Completions, create: type and range of each field; `null` where the document allows it.
+const FIELDS: readonly (readonly [string, string, Check])[] = [
+  ["stream", "a boolean or null", orNull(isFlag)],
+  ["stream_options", "an object or null", orNull(isObject)],
+  ["store", "a boolean or null", orNull(isFlag)],
+  ["metadata", "an object of strings or null", orNull(isMapOfTexts)],
+  ["temperature", "a number from 0 to 2 or null", orNull(between(0, 2))],
+  ["top_p", "a number from 0 to 1 or null", orNull(between(0, 1))],
+  ["presence_penalty", "a number from -2 to 2 or null", orNull(between(-2, 2))],
+  ["frequency_penalty", "a number from -2 to 2 or null", orNull(between(-2, 2))],
+  ["n", "an integer from 1 to 128 or null", orNull(integerBetween(1, 128))],
+  ["max_tokens", "a positive integer or null", orNull(integerBetween(1, Infinity))],
+  ["max_completion_tokens", "a positive integer or null", orNull(integerBetween(1, Infinity))],
+  ["seed", "an integer or null", orNull(integerBetween(-Infinity, Infinity))],
+  ["logprobs", "a boolean or null", orNull(isFlag)],
+  ["top_logprobs", "an integer from 0 to 20 or null", orNull(integerBetween(0, 20))],
+  ["logit_bias", "an object or null", orNull(isObject)],
+  ["stop", "a string, up to 4 strings or null", orNull(isStop)],
+  ["parallel_tool_calls", "a boolean", isFlag],
+  ["user", "a string", isText],
+  [
+    "reasoning_effort",
+    "an effort or null",
+    orNull(oneOf("none minimal low medium high xhigh max")),
+  ],
+  ["verbosity", "a verbosity or null", orNull(oneOf("low medium high"))],
+  ["response_format", "a response format", isFormat],
+  ["tools", "an array of tools", (value) => Array.isArray(value) && value.every(isTool)],
+  ["tool_choice", "a tool choice", isChoice],
+];
+
+/** The fields of a request that are wrong, in the words of the envelope (Chat Completions, create). */
+export function* fieldComplaints(body: JsonObject): Generator<Complaint> {
+  if (typeof body.model !== "string") yield missing("model");
+  for (const [name, wanted, check] of FIELDS) {
+    const value = body[name];
+    if (value !== undefined && !check(value)) yield invalid(name, `${name} must be ${wanted}.`);
+  }
+  if (isObject(body.stream_options) && body.stream !== true) {
+    yield invalid("stream_options", "stream_options is only allowed when stream is enabled.");
+  }
+  if (typeof body.top_logprobs === "number" && body.logprobs !== true) {
+    yield invalid("top_logprobs", "top_logprobs needs logprobs.");
+  }
+  if (body.tool_choice !== undefined && body.tool_choice !== "none" && body.tools === undefined) {
+    yield invalid("tool_choice", "tool_choice is only allowed when tools are specified.");
+  }
+}
+
+/** A complaint about the value of a field. */
+export function invalid(param: string, message: string): Complaint {
+  return complain(message, { param, code: "invalid_value" });
+}
+
+function missing(param: string): Complaint {
+  const message = `Missing required parameter: '${param}'.`;
+  return complain(message, { param, code: "missing_required_parameter" });
+}
+
+function orNull(check: Check): Check {
+  return (value) => value === null || check(value);
+}
+
+function between(low: number, high: number): Check {
+  return (value) => typeof value === "number" && value >= low && value <= high;
+}
+
+function integerBetween(low: number, high: number): Check {
+  const fits = between(low, high);
+  return (value) => Number.isInteger(value) && fits(value);
+}
+
+function oneOf(words: string): Check {
+  const known = words.split(" ");
+  return (value) => typeof value === "string" && known.includes(value);
+}
+
+function isMapOfTexts(value: JsonValue): boolean {
+  return isObject(value) && Object.values(value).every((item) => typeof item === "string");
+}
+
+function isStop(value: JsonValue): boolean {
+  if (typeof value === "string") return true;
+  return Array.isArray(value) && value.length >= 1 && value.length <= 4 && value.every(isText);
+}
+
+function isFormat(value: JsonValue): boolean {
+  if (!isObject(value)) return false;
+  if (value.type === "text" || value.type === "json_object") return true;
+  const { json_schema: form } = value;
+  return value.type === "json_schema" && isObject(form) && typeof form.name === "string" &&
+    (form.schema === undefined || isObject(form.schema));
+}
+
+function isTool(tool: JsonValue): boolean {
+  if (!isObject(tool)) return false;
+  if (tool.type === "custom") return isObject(tool.custom) && typeof tool.custom.name === "string";
+  const { function: called } = tool;
+  return tool.type === "function" && isObject(called) && typeof called.name === "string" &&
+    /^[a-zA-Z0-9_-]{1,64}$/.test(called.name) &&
+    (called.parameters === undefined || isObject(called.parameters));
+}
+
+function isChoice(choice: JsonValue): boolean {
+  if (!isObject(choice)) return oneOf("none auto required")(choice);
+  const { type, function: called, custom, allowed_tools: allowed } = choice;
+  if (type === "function") return isObject(called) && typeof called.name === "string";
+  if (type === "custom") return isObject(custom) && typeof custom.name === "string";
+  return type === "allowed_tools" && isObject(allowed) && Array.isArray(allowed.tools) &&
+    oneOf("auto required")(allowed.mode ?? null);
+}

@@ -1,0 +1,114 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+
+const INTEGERS: readonly string[] = [
+  "num_predict",
+  "top_k",
+  "seed",
+  "repeat_last_n",
+  "num_ctx",
+  "num_keep",
+  "num_batch",
+  "num_gpu",
+  "main_gpu",
+  "num_thread",
+];
+const NUMBERS: readonly string[] = [
+  "temperature",
+  "top_p",
+  "min_p",
+  "typical_p",
+  "repeat_penalty",
+  "presence_penalty",
+  "frequency_penalty",
+];
+const LEVELS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "max"];
+/** Base64 of the standard alphabet, padded and without a `data:` before it. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** What is wrong with a chat body. Unknown members are ignored, as the runtime does (local API, chat). */
+export function* localTrouble(body: JsonObject): Generator<string> {
+  const { model, messages, stream, think, format, tools } = body;
+  if (typeof model !== "string" || model === "") yield "model is required";
+  if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
+    yield "json: cannot unmarshal stream into Go struct field ChatRequest.stream of type bool";
+  }
+  if (think !== undefined && think !== null && typeof think !== "boolean") {
+    if (!LEVELS.includes(think)) yield `invalid think value: ${JSON.stringify(think)}`;
+  }
+  const isForm = isObject(format) || format === undefined || format === null || format === "" ||
+    format === "json";
+  if (!isForm) yield `invalid format: ${JSON.stringify(format)}; expected "json" or a JSON schema`;
+  yield* optionTrouble(body.options);
+  if (tools !== undefined && tools !== null && !(Array.isArray(tools) && tools.every(isTool))) {
+    yield "json: cannot unmarshal into Go struct field ChatRequest.tools of type api.Tools";
+  }
+  if (messages === undefined || messages === null) return;
+  if (!Array.isArray(messages)) {
+    return yield "json: cannot unmarshal into Go struct field ChatRequest.messages of type []api.Message";
+  }
+  for (const message of messages) yield* messageTrouble(message);
+}
+
+function* optionTrouble(options: JsonValue | undefined): Generator<string> {
+  if (options === undefined || options === null) return;
+  if (!isObject(options)) {
+    return yield "json: cannot unmarshal into Go struct field ChatRequest.options of type map";
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value === null) continue;
+    if (INTEGERS.includes(name) && !Number.isInteger(value)) {
+      yield `option "${name}" must be of type integer`;
+    }
+    if (NUMBERS.includes(name) && typeof value !== "number") {
+      yield `option "${name}" must be of type float32`;
+    }
+  }
+  const { stop } = options;
+  if (stop === undefined || stop === null) return;
+  if (!Array.isArray(stop)) return yield 'option "stop" must be of type array';
+  if (stop.some((item) => typeof item !== "string")) {
+    yield 'option "stop" must be of an array of strings';
+  }
+}
+
+function isTool(tool: JsonValue): boolean {
+  return isObject(tool) && isObject(tool.function) && typeof tool.function.name === "string" &&
+    (tool.function.parameters === undefined || isObject(tool.function.parameters));
+}
+
+function* messageTrouble(message: JsonValue): Generator<string> {
+  if (!isObject(message)) return yield "json: cannot unmarshal into api.Message";
+  for (const key of ["role", "content", "thinking", "tool_name", "tool_call_id"]) {
+    const value = message[key];
+    if (value === undefined || value === null || typeof value === "string") continue;
+    const kind = Array.isArray(value) ? "array" : typeof value;
+    yield `json: cannot unmarshal ${kind} into Go struct field .messages.${key} of type string`;
+  }
+  if (message.role === undefined) yield "invalid role";
+  yield* imageTrouble(message.images);
+  yield* callTrouble(message.tool_calls);
+}
+
+function* imageTrouble(images: JsonValue | undefined): Generator<string> {
+  if (images === undefined || images === null) return;
+  if (!Array.isArray(images)) return yield "json: cannot unmarshal into .messages.images";
+  for (const image of images) {
+    if (typeof image !== "string" || !BASE64.test(image)) {
+      yield "illegal base64 data at input byte 4";
+    }
+  }
+}
+
+function* callTrouble(calls: JsonValue | undefined): Generator<string> {
+  if (calls === undefined || calls === null) return;
+  if (!Array.isArray(calls)) return yield "json: cannot unmarshal into .messages.tool_calls";
+  for (const call of calls) {
+    const called = isObject(call) ? call.function : undefined;
+    if (!isObject(called) || typeof called.name !== "string") {
+      return yield "json: cannot unmarshal into .tool_calls.function";
+    }
+    if (!isObject(called.arguments)) {
+      yield "json: cannot unmarshal string into .tool_calls.function.arguments of type map";
+    }
+  }
+}

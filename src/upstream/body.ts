@@ -1,0 +1,74 @@
+import { failed, fault, type Result, success } from "../core/result.ts";
+import type { Watch } from "./watch.ts";
+
+/** Bytes asked for in one read. */
+const READ = 64 * 1024;
+
+/** Reads a response body; every read is watched, and an error becomes its Fault. */
+export interface BodyReader {
+  /** The next bytes, good until the next call; null at the end. */
+  read(): Promise<Result<Uint8Array | null>>;
+  /** The rest is not wanted: the upstream is told to stop. */
+  cancel(): Promise<void>;
+}
+
+/** Opens a body. A response without one is at its end. */
+export function openBody(body: ReadableStream<Uint8Array> | null, watch: Watch): BodyReader {
+  const reader = body?.getReader({ mode: "byob" });
+  let buffer = new ArrayBuffer(READ);
+
+  return {
+    async read() {
+      if (reader === undefined) return success(null);
+      try {
+        watch.waits();
+        const { done, value } = await reader.read(new Uint8Array(buffer));
+        if (value !== undefined) buffer = value.buffer;
+        if (done) return success(null);
+        watch.hears();
+        return success(value);
+      } catch {
+        if (watch.reason !== null) return failed(watch.reason);
+        return fault("upstream_unreachable", "The connection to the provider broke mid-answer.");
+      }
+    },
+    async cancel() {
+      try {
+        await reader?.cancel();
+      } catch {
+        // A body that already broke cannot be cancelled, and need not be.
+      }
+      watch.abort();
+    },
+  };
+}
+
+/** Reads a body to its end; a fault when it is larger than `limit` bytes. */
+export async function readAll(reader: BodyReader, limit: number): Promise<Result<Bytes>> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const piece = await reader.read();
+    if (!piece.ok) return piece;
+    if (piece.value === null) return success(joined(pieces, size));
+    size += piece.value.length;
+    if (size > limit) {
+      await reader.cancel();
+      return fault("upstream_response_too_large", "The provider's answer is too large.");
+    }
+    // The buffer of a read is used again by the next one.
+    pieces.push(piece.value.slice());
+  }
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function joined(pieces: readonly Uint8Array[], size: number): Bytes {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

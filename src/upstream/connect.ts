@@ -1,0 +1,41 @@
+import { fault, failed, type Result, success } from "../core/result.ts";
+import type { World } from "../core/world.ts";
+import type { UpstreamRequest } from "../wires/wire.ts";
+import type { Watch } from "./watch.ts";
+
+/** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
+const NEVER_STOOD = /tcp connect error|dns error/;
+
+/** Sends one request. Redirects are not followed: they come back as they are. */
+export async function connect(
+  world: World,
+  url: string,
+  request: UpstreamRequest,
+  headers: Record<string, string>,
+  watch: Watch,
+): Promise<Result<Response>> {
+  try {
+    return success(
+      await world.fetch(url, {
+        method: request.method,
+        headers,
+        // The runtime silently sends a text or bytes again when the connection breaks; a Blob only once.
+        body: request.body === null ? null : new Blob([request.body]),
+        redirect: "manual",
+        signal: watch.signal,
+      }),
+    );
+  } catch (error) {
+    if (watch.reason !== null) return failed(watch.reason);
+    const text = error instanceof Error ? error.message : "";
+    return fault("upstream_unreachable", sentence(text), { taken: !NEVER_STOOD.test(text) });
+  }
+}
+
+/** The runtime tells network errors apart only in its message, which holds addresses: not for clients. */
+function sentence(text: string): string {
+  if (text.includes("dns error")) return "The provider's host name could not be resolved.";
+  if (text.includes("tcp connect error")) return "The provider refused the connection.";
+  if (text.includes("(Connect)")) return "No secure connection to the provider could be made.";
+  return "The connection to the provider broke before it answered.";
+}

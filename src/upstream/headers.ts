@@ -1,0 +1,46 @@
+import type { HeaderFields } from "../core/reply.ts";
+
+/** Belong to one connection or to one encoding of a body, or are the gateway's own. */
+const KEPT_BACK = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "content-encoding",
+  "content-md5",
+  "digest",
+  "content-digest",
+  "repr-digest",
+  "etag",
+  "last-modified",
+]);
+
+const KEPT_BACK_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
+
+/** The upstream's response headers that the client may see. */
+export function copiedBack(headers: Headers, secrets: readonly string[]): HeaderFields {
+  const listed = new Set(
+    (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase()),
+  );
+  const copied: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (KEPT_BACK.has(name) || listed.has(name)) continue;
+    if (KEPT_BACK_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (secrets.some((secret) => value.includes(secret))) continue;
+    copied[name] = value;
+  }
+  return copied;
+}
+
+/** Milliseconds that a `Retry-After` asks for, in seconds or as a date; null when there is none. */
+export function retryAfter(headers: Headers, now: number): number | null {
+  const value = headers.get("retry-after")?.trim();
+  if (value === undefined || value === "") return null;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

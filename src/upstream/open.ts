@@ -1,0 +1,101 @@
+import type { Failure } from "../core/failure.ts";
+import type { Reply } from "../core/reply.ts";
+import { type Result, success } from "../core/result.ts";
+import { type Framing } from "../formats/framing.ts";
+import { ndjsonFraming } from "../formats/ndjson.ts";
+import { sseFraming } from "../formats/sse.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Attempt } from "../gateway/inference.ts";
+import type { Provider } from "../wires/wire.ts";
+import { type BodyReader, openBody, readAll } from "./body.ts";
+import { connect } from "./connect.ts";
+import { commit } from "./deliver.ts";
+import { copiedBack } from "./headers.ts";
+import { rejection } from "./rejection.ts";
+import { openSource } from "./source.ts";
+import { startWatch, type Watch } from "./watch.ts";
+
+/** A whole answer may have this many bytes. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+/** After its last record a stream gets this many milliseconds to end by itself, so that the connection can be used again. */
+const GRACE = 100;
+
+/**
+ * One attempt: sends, wants status 200, and reads until there is something for the client. The end
+ * of a stream that was opened is told to `over`, with null when it was complete.
+ */
+export async function open(
+  call: Call,
+  attempt: Attempt,
+  over: (failure: Failure | null) => void,
+): Promise<Result<Reply>> {
+  const { world, report } = call;
+  const { provider } = attempt.target;
+  const reader = attempt.reader();
+  const began = world.now();
+  const watch = startWatch(world, call.departure, {
+    timeout: provider.settings.timeout,
+    mode: provider.settings.timeout_mode,
+    idle: reader.as === "stream" ? provider.settings.stream_idle_timeout ?? null : null,
+  });
+  const headers = {
+    ...provider.wire.headers(provider, call.headers),
+    "accept-encoding": "identity",
+    "user-agent": "switchyard",
+  };
+  const url = provider.base + attempt.request.path;
+  const response = await connect(world, url, attempt.request, headers, watch);
+  if (!response.ok) {
+    watch.close();
+    report.ms.upstream += world.now() - began;
+    return response;
+  }
+  const body = openBody(response.value.body, watch);
+  const reply = await answered(response.value, body);
+  report.ms.upstream += world.now() - began;
+  if (!reply.ok || reply.value.as === "answer") watch.close();
+  return reply;
+
+  async function answered(response: Response, body: BodyReader): Promise<Result<Reply>> {
+    if (response.status !== 200) return await rejection(call, provider, response, body);
+    if (reader.as === "answer") {
+      const bytes = await readAll(body, ANSWER_LIMIT);
+      if (!bytes.ok) return bytes;
+      const read = reader.read({
+        status: 200,
+        headers: copiedBack(response.headers, provider.secrets),
+        body: bytes.value,
+      });
+      if (!read.ok) return read;
+      attempt.settle(read.value.outcome);
+      report.usage = read.value.outcome.usage;
+      return success({ as: "answer", answer: read.value.answer });
+    }
+    const records = await commit({
+      source: openSource(body, framingOf(provider)),
+      delivery: reader.delivery,
+      settle(outcome) {
+        attempt.settle(outcome);
+        report.usage = outcome.usage;
+      },
+      async over(failure) {
+        await (failure === null ? finish(call, body, watch) : body.cancel());
+        watch.close();
+        over(failure);
+      },
+    });
+    return records.ok ? success({ as: "stream", records: records.value }) : records;
+  }
+}
+
+async function finish(call: Call, body: BodyReader, watch: Watch): Promise<void> {
+  const cancel = call.world.after(GRACE, () => watch.abort());
+  const rest = await body.read();
+  cancel();
+  if (rest.ok && rest.value !== null) await body.cancel();
+}
+
+function framingOf(provider: Provider): Framing {
+  return provider.wire.framing === "sse" ? sseFraming() : ndjsonFraming();
+}

@@ -1,0 +1,93 @@
+import { envelope, type ErrorFields, typeOfStatus } from "../core/envelope.ts";
+import type { FaultKind } from "../core/failure.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json.ts";
+import type { Answer } from "../core/reply.ts";
+import { type Failed, failed, fault } from "../core/result.ts";
+import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Provider } from "../wires/wire.ts";
+import { type BodyReader, readAll } from "./body.ts";
+import { copiedBack, retryAfter } from "./headers.ts";
+
+/** An error body larger than this many bytes is not handed on. */
+const ERROR_LIMIT = 1024 * 1024;
+
+/** These statuses say that nothing was begun. */
+const NOT_TAKEN = [429, 503, 529];
+
+/** What an upstream answer other than 200 means: never a success. */
+export async function rejection(
+  call: Call,
+  provider: Provider,
+  response: Response,
+  body: BodyReader,
+): Promise<Failed> {
+  const { status, headers } = response;
+  if (status < 400 || status > 599) {
+    await body.cancel();
+    return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
+  }
+  const bytes = await readAll(body, ERROR_LIMIT);
+  if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large") return failed(bytes.failure);
+  const text = bytes.ok ? utf8Text(bytes.value) : null;
+  const shown = errorBody(provider, status, text);
+  const copied = copiedBack(headers, provider.secrets);
+  return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
+    taken: !NOT_TAKEN.includes(status),
+    retryAfter: retryAfter(headers, Date.now()),
+    answer: answerOf(status, copied, shown),
+  });
+}
+
+function answerOf(status: number, headers: Answer["headers"], text: string): Answer {
+  return {
+    status,
+    headers: { ...headers, "content-type": "application/json" },
+    body: utf8Bytes(text),
+  };
+}
+
+function kindOf(call: Call, status: number): FaultKind {
+  const isRetryable = call.generation.config.retry.retryable_errors.includes(status);
+  if (status >= 500) return isRetryable ? "upstream_unavailable" : "upstream_error";
+  return isRetryable ? "upstream_throttled" : "upstream_rejected";
+}
+
+/** The upstream's own text where it already is the client's envelope, else an envelope made of its fields. */
+function errorBody(provider: Provider, status: number, text: string | null): string {
+  const body = text === null ? undefined : parseJson(text);
+  if (text !== null && isObject(body) && provider.wire.name === "compat" && isObject(body.error)) {
+    return redacted(text, provider.secrets);
+  }
+  const fields = isObject(body) ? provider.wire.error(body) : null;
+  return redacted(envelope(completed(status, fields)), provider.secrets);
+}
+
+function completed(status: number, fields: Partial<ErrorFields> | null): ErrorFields {
+  return {
+    message: fields?.message ?? `The provider answered with status ${status}.`,
+    type: fields?.type ?? typeOfStatus(status),
+    param: fields?.param ?? null,
+    code: fields?.code ?? null,
+  };
+}
+
+/** A text without the secrets of a provider, also where JSON writes them with escapes. */
+export function redacted(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) {
+    clean = clean.replaceAll(secret, "[redacted]");
+    clean = clean.replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
+  }
+  return clean;
+}
+
+/** The message, type, param and code of an error object in the OpenAI shape; other types are left out. */
+export function openAiFields(error: JsonObject): Partial<ErrorFields> {
+  return {
+    ...(typeof error.message === "string" ? { message: error.message } : {}),
+    ...(typeof error.type === "string" ? { type: error.type } : {}),
+    ...(typeof error.param === "string" ? { param: error.param } : {}),
+    ...(typeof error.code === "string" ? { code: error.code } : {}),
+  };
+}

@@ -1,0 +1,101 @@
+import type { StreamRecord } from "../core/reply.ts";
+import { fault, type Result, success } from "../core/result.ts";
+import type { Framing } from "../formats/framing.ts";
+import { isLongerThan, utf8Text } from "../formats/utf8.ts";
+import type { BodyReader } from "./body.ts";
+
+/** One record of a stream may have this many bytes. */
+export const RECORD_LIMIT = 4 * 1024 * 1024;
+
+const LF = 0x0a, CR = 0x0d;
+
+/** A body as whole records, in the groups in which they arrived. */
+export interface Source {
+  /** The next records, at least one; null at the end of the body. A record over the limit is a fault. */
+  next(): Promise<Result<readonly StreamRecord[] | null>>;
+}
+
+/** Cuts a body into records. Bytes that are not UTF-8 are a fault. */
+export function openSource(body: BodyReader, framing: Framing): Source {
+  const tail = growingBytes();
+  let ended = false;
+
+  /** Text is decoded up to the last line end only: no character can lie across it. */
+  function decode(bytes: Uint8Array): string | null {
+    const cut = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
+    if (cut === 0) {
+      tail.add(bytes);
+      return "";
+    }
+    const lines = bytes.subarray(0, cut);
+    const text = utf8Text(tail.length === 0 ? lines : tail.takeWith(lines));
+    tail.add(bytes.subarray(cut));
+    return text;
+  }
+
+  function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
+    const isTooLarge = framing.held + tail.length > RECORD_LIMIT ||
+      records.some((record) => isLongerThan(record.raw ?? record.data, RECORD_LIMIT));
+    return isTooLarge
+      ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
+      : success(records);
+  }
+
+  function last(): Result<readonly StreamRecord[] | null> {
+    ended = true;
+    const text = utf8Text(tail.takeWith(new Uint8Array(0)));
+    if (text === null) return notText();
+    const records = checked([...framing.push(text), ...framing.end()]);
+    return records.ok && records.value.length === 0 ? success(null) : records;
+  }
+
+  return {
+    async next() {
+      if (ended) return success(null);
+      for (;;) {
+        const bytes = await body.read();
+        if (!bytes.ok) return bytes;
+        if (bytes.value === null) return last();
+        const text = decode(bytes.value);
+        if (text === null) return notText();
+        const records = checked(framing.push(text));
+        if (!records.ok || records.value.length > 0) return records;
+      }
+    },
+  };
+}
+
+function notText(): Result<never> {
+  return fault("invalid_upstream_response", "The provider's stream is not valid UTF-8.");
+}
+
+/** Bytes that wait for the rest of their line. Doubles its room, so that single bytes cost no more. */
+function growingBytes() {
+  let room = new Uint8Array(0);
+  let length = 0;
+
+  function add(bytes: Uint8Array) {
+    if (length + bytes.length > room.length) {
+      const larger = new Uint8Array(Math.max(2 * room.length, length + bytes.length));
+      larger.set(room.subarray(0, length));
+      room = larger;
+    }
+    room.set(bytes, length);
+    length += bytes.length;
+  }
+
+  return {
+    get length() {
+      return length;
+    },
+    add,
+    /** All bytes kept and the given ones; none are kept afterwards. */
+    takeWith(bytes: Uint8Array): Uint8Array {
+      add(bytes);
+      const taken = room.subarray(0, length);
+      room = new Uint8Array(0);
+      length = 0;
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import { fault, refuse, type Result, success } from "../../core/result.ts";
+import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
+import type { Target, UpstreamRequest } from "../wire.ts";
+
+/** The fields of an embeddings request; the list is closed. */
+const FIELDS = ["model", "input", "encoding_format", "dimensions", "user"];
+
+/**
+ * An embeddings request for a compat provider: the client's own text with `model` replaced. A
+ * Refusal names the first field that is not among those of the request, or an encoding that the
+ * provider is not known to give.
+ */
+export function encodeEmbeddings(
+  document: JsonDocument,
+  target: Target,
+): Result<UpstreamRequest> {
+  const { text, value, members } = document;
+  const unknown = members.find((member) => !FIELDS.includes(member.key));
+  if (unknown !== undefined) {
+    return refuse(
+      "unsupported_feature",
+      `'${unknown.key}' is not a field of an embeddings request; leave it out.`,
+      unknown.key,
+    );
+  }
+  const format = value.encoding_format ?? "float";
+  if (format !== "float" && format !== "base64") {
+    return refuse(
+      "invalid_value",
+      "'encoding_format' must be float or base64.",
+      "encoding_format",
+    );
+  }
+  const { capabilities } = target.provider.settings;
+  if (format === "base64" && !capabilities.embeddings_base64) {
+    return refuse(
+      "unsupported_feature",
+      "The provider does not declare embeddings in base64; ask for float.",
+      "encoding_format",
+    );
+  }
+  const name = JSON.stringify(target.model);
+  const member = members.find((candidate) => candidate.key === "model");
+  const edit = member === undefined
+    ? insertMembers(text, text.indexOf("{"), [["model", name]])
+    : replaceValue(member, name);
+  return success({ method: "POST", path: "/embeddings", body: splice(text, [edit]) });
+}
+
+/** The answer as it was received; a failure unless it is an object with a list of `data`. */
+export function decodeEmbeddings(text: string): Result<string> {
+  const body = parseJson(text);
+  return isObject(body) && Array.isArray(body.data)
+    ? success(text)
+    : fault("invalid_upstream_response", "The upstream's answer is no list of embeddings.");
+}

@@ -1,0 +1,72 @@
+import type { ChatRequest } from "../../core/chat.ts";
+import { isObject, type JsonDocument, type Member } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  changeMembers,
+  type Edit,
+  elementsOf,
+  type Entry,
+  membersOf,
+  replaceValue,
+  splice,
+} from "../../formats/edit.ts";
+import type { Target, UpstreamRequest } from "../wire.ts";
+
+/** The client's own document with only what must change changed. Nothing is refused. */
+export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
+  return success({
+    method: "POST",
+    path: "/chat/completions",
+    // Spliced when it is sent: most prepared targets never are.
+    get body() {
+      return splice(chat.document.text, [
+        ...topLevelEdits(chat, target),
+        ...developerEdits(chat.document, target),
+      ]);
+    },
+  });
+}
+
+function topLevelEdits(chat: ChatRequest, target: Target): Edit[] {
+  const { text, value, members } = chat.document;
+  const { temperature, top_p } = target.provider.settings;
+  const changes: Entry[] = [];
+  if (value.model !== target.model) changes.push(["model", JSON.stringify(target.model)]);
+  // A null asks for nothing, like an absent field.
+  if ((value.temperature ?? null) === null && temperature !== undefined) {
+    changes.push(["temperature", String(temperature)]);
+  }
+  if ((value.top_p ?? null) === null && top_p !== undefined) {
+    changes.push(["top_p", String(top_p)]);
+  }
+  if (chat.stream && !chat.includeUsage) {
+    changes.push(["stream_options", streamOptions(chat.document)]);
+  }
+  return changes.length === 0 ? [] : changeMembers(text.indexOf("{"), members, changes);
+}
+
+/** The usage of a stream is always asked for: the gateway counts it, and takes it out again. */
+function streamOptions({ text, value, members }: JsonDocument): string {
+  const options = members.find((member) => member.key === "stream_options");
+  if (options === undefined || !isObject(value.stream_options)) return '{"include_usage":true}';
+  const own = text.slice(options.start, options.end);
+  return splice(own, changeMembers(0, membersOf(own), [["include_usage", "true"]]));
+}
+
+function developerEdits({ text, value, members }: JsonDocument, target: Target): Edit[] {
+  if (!target.provider.settings.normalize_developer_role) return [];
+  const messages = members.find((member) => member.key === "messages");
+  if (messages === undefined || !Array.isArray(value.messages)) return [];
+  const isDeveloper = value.messages.map((one) => isObject(one) && one.role === "developer");
+  if (!isDeveloper.includes(true)) return [];
+  return elementsOf(text, messages.start)
+    .filter((_span, index) => isDeveloper[index])
+    .map((span) => roleOf(membersOf(text, span.start)))
+    .filter((role) => role !== undefined)
+    .map((role) => replaceValue(role, '"system"'));
+}
+
+/** Where a key stands twice the last one counts. */
+function roleOf(members: readonly Member[]): Member | undefined {
+  return members.findLast((member) => member.key === "role");
+}

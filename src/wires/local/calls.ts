@@ -1,0 +1,60 @@
+import { isObject, type JsonValue, parseExact, parseJson } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Mint } from "../wire.ts";
+import { malformed } from "./errors.ts";
+import type { Optional } from "./fields.ts";
+
+/** One tool call of an answer: its arguments are the text of a JSON object. */
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Reads the calls of each record of one answer. Ids are those given, else made; every id is used
+ * once in the answer. The runtime's own `index` is not looked at: it may start again in every record.
+ */
+export function callReader(
+  mint: Mint,
+): (calls: Optional, recordText: string) => Result<readonly Call[]> {
+  const used = new Set<string>();
+
+  function idOf(given: Optional): string {
+    let id = typeof given === "string" ? given : "";
+    // From the back: what makes ids differ stands there.
+    while (id === "" || used.has(id)) id = `call_${mint.uuid().replaceAll("-", "").slice(-24)}`;
+    used.add(id);
+    return id;
+  }
+
+  return (calls, recordText) => {
+    const list = calls ?? [];
+    if (!Array.isArray(list)) return malformed("tool calls that are no list");
+    if (list.length === 0) return success([]);
+    const read: Call[] = [];
+    for (const call of exactCalls(recordText) ?? list) {
+      if (!isObject(call) || !isObject(call.function)) return malformed("a malformed tool call");
+      const { name } = call.function;
+      const text = argumentsText(call.function.arguments ?? {});
+      if (typeof name !== "string" || name === "" || text === null) {
+        return malformed("a malformed tool call");
+      }
+      read.push({ id: idOf(call.id), name, text });
+    }
+    return success(read);
+  };
+}
+
+/** The same calls with numbers that keep their text. */
+function exactCalls(recordText: string): readonly JsonValue[] | null {
+  const record = parseExact(recordText);
+  const message = isObject(record) ? record.message : undefined;
+  const calls = isObject(message) ? message.tool_calls : undefined;
+  return Array.isArray(calls) ? calls : null;
+}
+
+function argumentsText(value: JsonValue): string | null {
+  if (typeof value === "string") return isObject(parseJson(value)) ? value : null;
+  return isObject(value) ? JSON.stringify(value) : null;
+}

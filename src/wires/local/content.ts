@@ -1,0 +1,83 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import { missing, type Optional, unknownMember, unsupported, wrongType } from "./fields.ts";
+
+/** The content of one message as the local runtime takes it: one text, and the images beside it. */
+export interface Content {
+  readonly text: string;
+  /** Bare standard base64 with padding, in the order of the parts. */
+  readonly images: readonly string[];
+}
+
+/** The kinds of content part that a role may hold. */
+export type PartType = "text" | "image_url" | "refusal";
+
+/**
+ * The content of a Chat message. Text parts are joined without glue; one message stays one message.
+ * A Refusal names the part that cannot be kept.
+ */
+export function contentOf(
+  value: JsonValue,
+  path: string,
+  allowed: readonly PartType[],
+): Result<Content> {
+  if (typeof value === "string") return success({ text: value, images: [] });
+  if (!Array.isArray(value)) return wrongType(path, "a string or an array of parts");
+  const texts: string[] = [];
+  const images: string[] = [];
+  for (const [index, part] of value.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(part)) return wrongType(at, "an object");
+    const read = readPart(part, at, allowed);
+    if (!read.ok) return read;
+    texts.push(read.value.text);
+    images.push(...read.value.images);
+  }
+  return success({ text: texts.join(""), images });
+}
+
+function readPart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
+  const type = allowed.find((candidate) => candidate === part.type);
+  if (type === undefined) return unsupported(`${path}.type`);
+  const unknown = unknownMember(part, ["type", type], path);
+  if (unknown !== null) return unknown;
+  const value = part[type];
+  switch (type) {
+    case "text":
+    case "refusal":
+      return typeof value === "string"
+        ? success({ text: value, images: [] })
+        : wrongType(`${path}.${type}`, "a string");
+    case "image_url":
+      return readImage(value, `${path}.image_url`);
+  }
+}
+
+function readImage(value: Optional, path: string): Result<Content> {
+  if (!isObject(value)) return wrongType(path, "an object");
+  const unknown = unknownMember(value, ["url", "detail"], path);
+  if (unknown !== null) return unknown;
+  // The runtime always looks at the whole image.
+  const detail = value.detail ?? "auto";
+  if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
+  if (typeof value.url !== "string") return missing(`${path}.url`);
+  const data = base64Of(value.url, `${path}.url`);
+  return data.ok ? success({ text: "", images: [data.value] }) : data;
+}
+
+/** The runtime takes bare standard base64 only; it fetches nothing, and neither does the gateway. */
+function base64Of(url: string, path: string): Result<string> {
+  const comma = url.indexOf(",");
+  const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
+  if (!header.startsWith("data:") || !header.endsWith(";base64")) {
+    return unsupported(path, "Send the image as a data: URL in base64.");
+  }
+  const data = url.slice(comma + 1).replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  const end = data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : data.length;
+  const digits = data.slice(0, end);
+  // One test for what is foreign: a pattern for the whole would need a stack as long as the image.
+  if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) {
+    return refuse("invalid_value", `'${path}' must hold base64 data.`, path);
+  }
+  return success(digits + "=".repeat((4 - digits.length % 4) % 4));
+}

@@ -1,0 +1,155 @@
+import type { Codec } from "../../core/codec.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import { newId } from "../../core/ids.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  numberOf,
+  parseJson,
+} from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Mint } from "../wire.ts";
+import { type Call, callReader } from "./calls.ts";
+import { isError, malformed, recordFault } from "./errors.ts";
+import type { Optional } from "./fields.ts";
+
+/** A whole answer as the events of a stream: it is read as the one record of one. */
+export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+  const reading = recordReader(mint);
+  const events = reading.read(body.value, body.text);
+  if (events.ok && !reading.done) return malformed("an answer that is not finished");
+  return events;
+}
+
+/**
+ * The machine for a stream: one JSON object a line, the last with `done: true`. Records without
+ * anything for the client give no event; an end before the last record is a failure.
+ */
+export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+  const reading = recordReader(mint);
+  return {
+    push({ data }) {
+      if (reading.done || data.trim() === "") return success([]);
+      const record = parseJson(data);
+      return isObject(record)
+        ? reading.read(record, data)
+        : malformed("a line that is no JSON object");
+    },
+    end() {
+      return reading.done ? success([]) : malformed("a stream that ended too early");
+    },
+    get done() {
+      return reading.done;
+    },
+  };
+}
+
+interface RecordReader {
+  /** Takes a record together with its text, in which numbers are as they were sent. */
+  read(record: JsonObject, text: string): Result<readonly StreamEvent[]>;
+  /** True after the last record. */
+  readonly done: boolean;
+}
+
+function recordReader(mint: Mint): RecordReader {
+  const readCalls = callReader(mint);
+  let isStarted = false;
+  let callCount = 0;
+  let isDone = false;
+
+  function read(record: JsonObject, text: string): Result<readonly StreamEvent[]> {
+    if (isError(record.error)) return recordFault(record, isStarted);
+    const message = record.message ?? {};
+    if (!isObject(message)) return malformed("a message that is no object");
+    const said = saidBy(message);
+    if (!said.ok) return said;
+    const calls = readCalls(message.tool_calls, text);
+    if (!calls.ok) return calls;
+    const events = [
+      ...said.value,
+      ...calls.value.flatMap((call, at) => spoken(call, callCount + at)),
+    ];
+    callCount += calls.value.length;
+    if (record.done === true) {
+      const reason = reasonOf(record.done_reason, callCount > 0);
+      if (!reason.ok) return reason;
+      events.push(...usageOf(record), { type: "finish", reason: reason.value });
+      isDone = true;
+    }
+    if (isStarted || events.length === 0) return success(events);
+    isStarted = true;
+    return success([startOf(record, mint), ...events]);
+  }
+
+  return {
+    read,
+    get done() {
+      return isDone;
+    },
+  };
+}
+
+function startOf(record: JsonObject, mint: Mint): StreamEvent {
+  const { model, created_at } = record;
+  const at = typeof created_at === "string" ? Date.parse(created_at) : NaN;
+  return {
+    type: "start",
+    id: newId("chatcmpl-", mint),
+    model: typeof model === "string" ? model : "",
+    created: Number.isNaN(at) ? mint.unix() : Math.floor(at / 1000),
+  };
+}
+
+/** Reasoning comes before the content of the same record: it was thought first. */
+function saidBy(message: JsonObject): Result<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  for (const [key, type] of [["thinking", "reasoning"], ["content", "text"]] as const) {
+    const delta = message[key] ?? "";
+    if (typeof delta !== "string") return malformed(`a message whose ${key} is no string`);
+    if (delta !== "") events.push({ type, delta });
+  }
+  return success(events);
+}
+
+function spoken({ id, name, text }: Call, index: number): StreamEvent[] {
+  return [
+    { type: "tool_call", index, id, name },
+    { type: "tool_arguments", index, delta: text },
+  ];
+}
+
+/** The runtime ends calls with "stop" too. Whatever is not known is no end that can be trusted. */
+function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
+  switch (reason ?? "stop") {
+    case "stop":
+    case "":
+      return success(hasCalls ? "tool_calls" : "stop");
+    case "length":
+      return success("length");
+    default:
+      return malformed("an answer that ended for no known reason");
+  }
+}
+
+/** No event when both counts are missing: then nothing is known, which is not the same as zero. */
+function usageOf(record: JsonObject): StreamEvent[] {
+  const prompt = countOf(record.prompt_eval_count);
+  const generated = countOf(record.eval_count);
+  if (prompt === null && generated === null) return [];
+  const usage: Usage = {
+    input: prompt ?? 0,
+    output: generated ?? 0,
+    total: (prompt ?? 0) + (generated ?? 0),
+    cached: countOf(record.prompt_eval_cached_count) ?? 0,
+    cacheWrite: 0,
+    reasoning: 0,
+  };
+  return [{ type: "usage", usage }];
+}
+
+function countOf(value: Optional): number | null {
+  const count = numberOf(value);
+  return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}

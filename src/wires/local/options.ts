@@ -1,0 +1,111 @@
+import type { ProviderConfig } from "../../config/schema.ts";
+import { type JsonDocument, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import { exactMember, unsupported, wrongType } from "./fields.ts";
+
+/** Settings of a run that stand beside the options, not among them. */
+const TOP_LEVEL = ["keep_alive", "truncate", "shift"];
+
+/** The provider's own settings of a run, which no client can send. */
+export interface RunSettings {
+  readonly topLevel: JsonObject;
+  readonly options: JsonObject;
+}
+
+/** The provider's `extra` map: texts that read as a boolean or a number become one. */
+export function runSettings(settings: ProviderConfig): RunSettings {
+  const entries = Object.entries(settings.extra).map(([key, text]) =>
+    [key, converted(text)] as const
+  );
+  return {
+    topLevel: Object.fromEntries(entries.filter(([key]) => TOP_LEVEL.includes(key))),
+    options: Object.fromEntries(entries.filter(([key]) => !TOP_LEVEL.includes(key))),
+  };
+}
+
+function converted(text: string): JsonValue {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? JSON.rawJSON(text) : text;
+}
+
+/**
+ * The `options` of a chat call: the request's, else the provider's defaults, else the runtime
+ * settings. Numbers keep their text. The runtime ignores options of the wrong name in silence, and
+ * reads 0 and -1 as something else than Chat does, so both are checked here.
+ */
+export function optionsOf(
+  document: JsonDocument,
+  settings: ProviderConfig,
+): Result<JsonObject> {
+  const options: JsonObject = { ...runSettings(settings).options };
+  for (const key of ["temperature", "top_p", "top_k"] as const) {
+    const value = settings[key];
+    if (value !== undefined) options[key] = value;
+  }
+  for (const read of [numberOptions, limitOption, stopOption]) {
+    const given = read(document);
+    if (!given.ok) return given;
+    Object.assign(options, given.value);
+  }
+  return success(options);
+}
+
+const NUMBERS = [
+  { key: "temperature", whole: false, least: -Infinity, most: Infinity },
+  { key: "top_p", whole: false, least: -Infinity, most: Infinity },
+  { key: "top_k", whole: true, least: -Infinity, most: Infinity },
+  { key: "presence_penalty", whole: false, least: -2, most: 2 },
+  { key: "frequency_penalty", whole: false, least: -2, most: 2 },
+  { key: "seed", whole: true, least: -Infinity, most: Infinity },
+];
+
+function numberOptions(document: JsonDocument): Result<JsonObject> {
+  const options: JsonObject = {};
+  for (const { key, whole, least, most } of NUMBERS) {
+    const value = exactMember(document, key);
+    if (value === undefined) continue;
+    const number = numberOf(value);
+    if (number === null) return wrongType(key, "a number");
+    if (whole && !Number.isInteger(number)) return wrongType(key, "an integer");
+    if (number < least || number > most) {
+      return refuse("invalid_value", `'${key}' must be from ${least} to ${most}.`, key);
+    }
+    // There a negative seed means "any".
+    if (key === "seed" && number < 0) return unsupported(key);
+    options[key] = value;
+  }
+  return success(options);
+}
+
+function limitOption(document: JsonDocument): Result<JsonObject> {
+  const limits = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
+    const value = exactMember(document, key);
+    return value === undefined ? [] : [{ key, value, number: numberOf(value) }];
+  });
+  for (const { key, number } of limits) {
+    if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
+    if (number < 1) return refuse("invalid_value", `'${key}' must be at least 1.`, key);
+  }
+  const [first, second] = limits;
+  if (first === undefined) return success({});
+  if (second !== undefined && first.number !== second.number) {
+    return refuse(
+      "invalid_parameter_combination",
+      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
+      "max_tokens",
+    );
+  }
+  return success({ num_predict: first.value });
+}
+
+function stopOption(document: JsonDocument): Result<JsonObject> {
+  const given = document.value.stop ?? [];
+  const isList = Array.isArray(given);
+  const stop = isList ? given : [given];
+  for (const [index, text] of stop.entries()) {
+    const path = isList ? `stop[${index}]` : "stop";
+    if (typeof text !== "string") return wrongType(path, "a string");
+    if (text === "") return refuse("invalid_value", `'${path}' must not be empty.`, path);
+  }
+  return success(stop.length === 0 ? {} : { stop });
+}

@@ -1,0 +1,84 @@
+import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import {
+  exactMember,
+  isEmpty,
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "./fields.ts";
+
+/**
+ * The tools of a Chat request as the local runtime takes them; empty when the model may call none.
+ * The runtime enforces nothing, so a choice that demands a call is refused.
+ */
+export function toolsOf(document: JsonDocument): Result<readonly JsonObject[]> {
+  const { tools, functions, tool_choice, function_call, parallel_tool_calls } = document.value;
+  if (!isEmpty(tools) && !isEmpty(functions)) {
+    return refuse(
+      "invalid_parameter_combination",
+      "Send either 'tools' or 'functions', not both.",
+      "functions",
+    );
+  }
+  for (const [key, choice] of Object.entries({ tool_choice, function_call })) {
+    if (!isPlainChoice(choice)) {
+      return unsupported(key, "Nothing there makes a model call a tool; 'auto' is accepted.");
+    }
+  }
+  // Tools that are not shown cannot be called: that is the whole of "none".
+  if (tool_choice === "none" || function_call === "none") return success([]);
+  const made = isEmpty(functions)
+    ? eachOf(exactMember(document, "tools"), "tools", toolOf)
+    : eachOf(exactMember(document, "functions"), "functions", functionOf);
+  if (made.ok && made.value.length > 0 && parallel_tool_calls === false) {
+    return unsupported("parallel_tool_calls");
+  }
+  return made;
+}
+
+function isPlainChoice(choice: Optional): boolean {
+  return choice === undefined || choice === null || choice === "auto" || choice === "none";
+}
+
+function eachOf(
+  list: Optional,
+  path: string,
+  read: (item: JsonObject, path: string) => Result<JsonObject>,
+): Result<readonly JsonObject[]> {
+  if (list === undefined) return success([]);
+  if (!Array.isArray(list)) return wrongType(path, "an array");
+  const made: JsonObject[] = [];
+  for (const [index, item] of list.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(item)) return wrongType(at, "an object");
+    const tool = read(item, at);
+    if (!tool.ok) return tool;
+    made.push(tool.value);
+  }
+  return success(made);
+}
+
+function toolOf(tool: JsonObject, path: string): Result<JsonObject> {
+  if (tool.type !== "function") return unsupported(`${path}.type`);
+  const unknown = unknownMember(tool, ["type", "function"], path);
+  if (unknown !== null) return unknown;
+  if (!isObject(tool.function)) return wrongType(`${path}.function`, "an object");
+  return functionOf(tool.function, `${path}.function`);
+}
+
+function functionOf(value: JsonObject, path: string): Result<JsonObject> {
+  const unknown = unknownMember(value, ["name", "description", "parameters", "strict"], path);
+  if (unknown !== null) return unknown;
+  if (typeof value.name !== "string") return missing(`${path}.name`);
+  const { name, description, strict } = value;
+  if ((strict ?? false) !== false) {
+    return unsupported(`${path}.strict`, "Send 'strict: false', or leave it out.");
+  }
+  const parameters: JsonValue = value.parameters ?? { type: "object", properties: {} };
+  if (!isObject(parameters)) return wrongType(`${path}.parameters`, "an object");
+  const described = (description ?? null) === null ? {} : { description };
+  return success({ type: "function", function: { name, ...described, parameters } });
+}

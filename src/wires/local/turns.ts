@@ -1,0 +1,185 @@
+import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import { type Content, contentOf, type PartType } from "./content.ts";
+import {
+  isEmpty,
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "./fields.ts";
+
+/** Names of the functions called so far, by the id of the call. */
+type Calls = Map<string, string>;
+
+/**
+ * The messages of a Chat request as the local runtime takes them: same number, same order, roles
+ * unchanged except that developer is system and function is tool. A Refusal names the field that
+ * cannot be kept; an empty list is refused, because the runtime would answer it without generating.
+ */
+export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
+  if (!Array.isArray(messages)) return wrongType("messages", "an array");
+  if (messages.length === 0) {
+    return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
+  }
+  const calls: Calls = new Map();
+  const turns: JsonObject[] = [];
+  for (const [index, message] of messages.entries()) {
+    const path = `messages[${index}]`;
+    if (!isObject(message)) return wrongType(path, "an object");
+    const turn = turnOf(message, path, calls);
+    if (!turn.ok) return turn;
+    turns.push(turn.value);
+  }
+  return success(turns);
+}
+
+function turnOf(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return plainTurn("system", message, path, ["text"]);
+    case "user":
+      return plainTurn("user", message, path, ["text", "image_url"]);
+    case "assistant":
+      return assistantTurn(message, path, calls);
+    case "tool":
+      return toolTurn(message, path, calls);
+    case "function":
+      return functionTurn(message, path);
+    default:
+      return refuse("invalid_value", `'${path}.role' is not a known role.`, `${path}.role`);
+  }
+}
+
+function plainTurn(
+  role: string,
+  message: JsonObject,
+  path: string,
+  parts: readonly PartType[],
+): Result<JsonObject> {
+  const unknown = unknownMember(message, ["role", "content"], path);
+  if (unknown !== null) return unknown;
+  const content = requiredContent(message, path, parts);
+  return content.ok ? success({ role, ...shown(content.value) }) : content;
+}
+
+function requiredContent(
+  message: JsonObject,
+  path: string,
+  parts: readonly PartType[],
+): Result<Content> {
+  const content = message.content ?? null;
+  return content === null
+    ? missing(`${path}.content`)
+    : contentOf(content, `${path}.content`, parts);
+}
+
+function shown({ text, images }: Content): JsonObject {
+  return images.length === 0 ? { content: text } : { content: text, images: [...images] };
+}
+
+const ASSISTANT_MEMBERS = [
+  "role",
+  "content",
+  "refusal",
+  "reasoning_content",
+  "tool_calls",
+  "function_call",
+];
+
+function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+  for (const key of ["annotations", "thinking_blocks"]) {
+    if (!isEmpty(message[key])) return unsupported(`${path}.${key}`);
+  }
+  const unknown = unknownMember(
+    message,
+    [...ASSISTANT_MEMBERS, "annotations", "thinking_blocks"],
+    path,
+  );
+  if (unknown !== null) return unknown;
+  const content = contentOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  if (!content.ok) return content;
+  const refusal = message.refusal ?? "";
+  if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
+  const thinking = message.reasoning_content ?? "";
+  if (typeof thinking !== "string") return wrongType(`${path}.reasoning_content`, "a string");
+  const made = callsOf(message, path, calls);
+  if (!made.ok) return made;
+  return success({
+    role: "assistant",
+    content: content.value.text + refusal,
+    ...(thinking === "" ? {} : { thinking }),
+    ...(made.value.length === 0 ? {} : { tool_calls: [...made.value] }),
+  });
+}
+
+function callsOf(message: JsonObject, path: string, calls: Calls): Result<readonly JsonObject[]> {
+  const given = message.tool_calls ?? [];
+  if (!Array.isArray(given)) return wrongType(`${path}.tool_calls`, "an array");
+  const made: JsonObject[] = [];
+  for (const [index, call] of given.entries()) {
+    const at = `${path}.tool_calls[${index}]`;
+    if (!isObject(call)) return wrongType(at, "an object");
+    if ((call.type ?? "function") !== "function") return unsupported(`${at}.type`);
+    const unknown = unknownMember(call, ["id", "type", "function"], at);
+    if (unknown !== null) return unknown;
+    if (typeof call.id !== "string") return missing(`${at}.id`);
+    const named = functionOf(call.function, `${at}.function`, index);
+    if (!named.ok) return named;
+    calls.set(call.id, named.value.name);
+    made.push({ id: call.id, function: { ...named.value } });
+  }
+  const legacy = message.function_call ?? null;
+  if (legacy === null) return success(made);
+  const named = functionOf(legacy, `${path}.function_call`, made.length);
+  return named.ok ? success([...made, { function: { ...named.value } }]) : named;
+}
+
+function functionOf(
+  value: Optional,
+  path: string,
+  index: number,
+): Result<{ readonly index: number; readonly name: string; readonly arguments: JsonObject }> {
+  if (!isObject(value)) return wrongType(path, "an object");
+  const unknown = unknownMember(value, ["name", "arguments"], path);
+  if (unknown !== null) return unknown;
+  if (typeof value.name !== "string") return missing(`${path}.name`);
+  const text = value.arguments ?? "";
+  if (typeof text !== "string") return wrongType(`${path}.arguments`, "a string");
+  const parsed = text.trim() === "" ? {} : parseExact(text);
+  // The runtime wants an object where Chat has its text; what a model wrote may be neither.
+  return isObject(parsed) ? success({ index, name: value.name, arguments: parsed }) : refuse(
+    "invalid_value",
+    `'${path}.arguments' must be the text of a JSON object.`,
+    `${path}.arguments`,
+  );
+}
+
+function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+  const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
+  if (unknown !== null) return unknown;
+  const content = requiredContent(message, path, ["text", "image_url"]);
+  if (!content.ok) return content;
+  const id = message.tool_call_id;
+  if (typeof id !== "string") return missing(`${path}.tool_call_id`);
+  const name = calls.get(id);
+  if (name === undefined) {
+    return refuse(
+      "invalid_value",
+      `'${path}.tool_call_id' names no tool call of an earlier message.`,
+      `${path}.tool_call_id`,
+    );
+  }
+  return success({ role: "tool", ...shown(content.value), tool_name: name, tool_call_id: id });
+}
+
+function functionTurn(message: JsonObject, path: string): Result<JsonObject> {
+  const unknown = unknownMember(message, ["role", "content", "name"], path);
+  if (unknown !== null) return unknown;
+  const content = contentOf(message.content ?? "", `${path}.content`, ["text"]);
+  if (!content.ok) return content;
+  if (typeof message.name !== "string") return missing(`${path}.name`);
+  return success({ role: "tool", ...shown(content.value), tool_name: message.name });
+}

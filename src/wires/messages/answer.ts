@@ -1,0 +1,103 @@
+import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Mint } from "../wire.ts";
+import { malformed } from "./errors.ts";
+import type { Optional } from "./fields.ts";
+
+/** Said where a model refused and gave no reason. */
+const BARE_REFUSAL = "The model refused to answer.";
+
+/** The event that a message begins with. */
+export function startOf(message: JsonObject, mint: Mint): StreamEvent {
+  const { id, model } = message;
+  return {
+    type: "start",
+    id: typeof id === "string" ? id : "",
+    model: typeof model === "string" ? model : "",
+    created: mint.unix(),
+  };
+}
+
+/**
+ * Token counts; null without a usage object, for none is ever invented. The three input counts do
+ * not overlap, so their sum is the input (Messages API, usage).
+ */
+export function usageOf(given: Optional): Usage | null {
+  if (!isObject(given)) return null;
+  const cached = countOf(given.cache_read_input_tokens);
+  const cacheWrite = countOf(given.cache_creation_input_tokens);
+  const input = countOf(given.input_tokens) + cached + cacheWrite;
+  const output = countOf(given.output_tokens);
+  const details = given.output_tokens_details;
+  const reasoning = isObject(details) ? countOf(details.thinking_tokens) : 0;
+  return { input, output, total: input + output, cached, cacheWrite, reasoning };
+}
+
+function countOf(given: Optional): number {
+  const number = numberOf(given);
+  return number !== null && Number.isInteger(number) && number > 0 ? number : 0;
+}
+
+/**
+ * The events that end an answer: what a refusal says, the usage, the finish. Fails on a stop reason
+ * that is missing or unknown, because the answer may be half of one.
+ */
+export function endOf(
+  stop: { readonly reason: Optional; readonly details: Optional },
+  usage: Usage | null,
+  hasCalls: boolean,
+): Result<readonly StreamEvent[]> {
+  const finish = finishOf(stop.reason, hasCalls);
+  if (finish === null) return malformed("an answer without a known stop reason");
+  const events: StreamEvent[] = [];
+  if (stop.reason === "refusal") {
+    const explanation = isObject(stop.details) ? stop.details.explanation : null;
+    const isGiven = typeof explanation === "string" && explanation !== "";
+    events.push({ type: "refusal", delta: isGiven ? explanation : BARE_REFUSAL });
+  }
+  if (usage !== null) events.push({ type: "usage", usage });
+  return success([...events, { type: "finish", reason: finish }]);
+}
+
+function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
+  switch (reason) {
+    case "end_turn":
+      // Some vendors' servers end a turn with calls like any other.
+      return hasCalls ? "tool_calls" : "stop";
+    case "stop_sequence":
+      return "stop";
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length";
+    case "tool_use":
+      return "tool_calls";
+    case "refusal":
+      return "content_filter";
+    default:
+      return null;
+  }
+}
+
+/**
+ * The web citations of one text as annotations of Chat, each over the whole of that text, which
+ * stands from `start` to `end` in the answer. Citations of documents have no address and no place.
+ */
+export function annotationsOf(
+  citations: readonly JsonValue[],
+  start: number,
+  end: number,
+): readonly StreamEvent[] {
+  return citations.flatMap((citation) => {
+    if (!isObject(citation) || typeof citation.url !== "string") return [];
+    const title = typeof citation.title === "string" ? citation.title : "";
+    const cited = { url: citation.url, title, start_index: start, end_index: end };
+    return [{ type: "annotation", value: { type: "url_citation", url_citation: cited } }];
+  });
+}
+
+/** The events of one thinking block that is whole; without a signature it cannot be sent back. */
+export function thinkingBlockOf(thinking: string, signature: Optional): readonly StreamEvent[] {
+  if (typeof signature !== "string" || signature === "") return [];
+  return [{ type: "thinking_block", value: { type: "thinking", thinking, signature } }];
+}

@@ -1,0 +1,113 @@
+import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { blocksOf, textBlocks } from "./content.ts";
+import {
+  isEmpty,
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "./fields.ts";
+import { toolId } from "./ids.ts";
+
+type Blocks = Result<readonly JsonObject[]>;
+
+const MEMBERS: readonly string[] = [
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "thinking_blocks",
+  "reasoning_content",
+  "cache_control",
+];
+
+const THINKING_MEMBERS: ReadonlyMap<Optional, readonly string[]> = new Map([
+  ["thinking", ["type", "thinking", "signature"]],
+  ["redacted_thinking", ["type", "data"]],
+]);
+
+/**
+ * What an assistant message says, in the order that the Messages API wants: thinking, text, calls.
+ * `legacyId` is the id of the message's `function_call`, which has none of its own.
+ */
+export function assistantBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
+  // Clients send whole answers back, empty lists included.
+  const known = isEmpty(message.annotations) ? [...MEMBERS, "annotations"] : MEMBERS;
+  const unknown = unknownMember(message, known, path);
+  if (unknown !== null) return unknown;
+  const refusal = message.refusal ?? "";
+  if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
+  const thinking = thinkingBlocks(message, path);
+  if (!thinking.ok) return thinking;
+  const said = blocksOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  if (!said.ok) return said;
+  const calls = callBlocks(message, path, legacyId);
+  if (!calls.ok) return calls;
+  return success([...thinking.value, ...said.value, ...textBlocks(refusal), ...calls.value]);
+}
+
+function thinkingBlocks(message: JsonObject, path: string): Blocks {
+  const blocks = message.thinking_blocks ?? [];
+  const at = `${path}.thinking_blocks`;
+  if (!Array.isArray(blocks)) return wrongType(at, "an array");
+  // Bare reasoning would need a signature that nobody has; beside blocks it only repeats them.
+  if (blocks.length === 0 && (message.reasoning_content ?? "") !== "") {
+    return unsupported(`${path}.reasoning_content`, "Send the 'thinking_blocks' of the answer.");
+  }
+  const kept: JsonObject[] = [];
+  for (const [index, block] of blocks.entries()) {
+    const place = `${at}[${index}]`;
+    if (!isObject(block)) return wrongType(place, "an object");
+    const members = THINKING_MEMBERS.get(block.type);
+    if (members === undefined) return unsupported(`${place}.type`);
+    const unknown = unknownMember(block, members, place);
+    if (unknown !== null) return unknown;
+    const lacking = members.find((member) => typeof block[member] !== "string");
+    if (lacking !== undefined) return unsupported(`${place}.${lacking}`, "It must be a string.");
+    kept.push(block);
+  }
+  return success(kept);
+}
+
+function callBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
+  const calls = message.tool_calls ?? [];
+  if (!Array.isArray(calls)) return wrongType(`${path}.tool_calls`, "an array");
+  const blocks: JsonObject[] = [];
+  for (const [index, call] of calls.entries()) {
+    const block = callBlock(call, `${path}.tool_calls[${index}]`);
+    if (!block.ok) return block;
+    blocks.push(block.value);
+  }
+  const legacy = message.function_call ?? null;
+  if (legacy === null) return success(blocks);
+  const block = functionBlock(legacy, `${path}.function_call`, legacyId);
+  return block.ok ? success([...blocks, block.value]) : block;
+}
+
+function callBlock(call: Optional, path: string): Result<JsonObject> {
+  if (!isObject(call)) return wrongType(path, "an object");
+  if ((call.type ?? "function") !== "function") return unsupported(`${path}.type`);
+  // A call put together from chunks keeps their index; the order of the list says the same.
+  const unknown = unknownMember(call, ["id", "type", "function", "index"], path);
+  if (unknown !== null) return unknown;
+  if (typeof call.id !== "string") return missing(`${path}.id`);
+  return functionBlock(call.function, `${path}.function`, toolId(call.id));
+}
+
+function functionBlock(called: Optional, path: string, id: string): Result<JsonObject> {
+  if (!isObject(called)) return wrongType(path, "an object");
+  const unknown = unknownMember(called, ["name", "arguments"], path);
+  if (unknown !== null) return unknown;
+  const { name } = called;
+  if (typeof name !== "string") return missing(`${path}.name`);
+  const text = called.arguments ?? "";
+  if (typeof text !== "string") return wrongType(`${path}.arguments`, "a string");
+  const input = text.trim() === "" ? {} : parseExact(text);
+  return isObject(input)
+    ? success({ type: "tool_use", id, name, input })
+    : wrongValue(`${path}.arguments`, "the text of a JSON object");
+}

@@ -1,0 +1,131 @@
+import type { StreamEvent } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { annotationsOf, thinkingBlockOf } from "./answer.ts";
+import { malformed } from "./errors.ts";
+import type { Optional } from "./fields.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+/** One content block of a stream, from its start to its stop. */
+export interface OpenBlock {
+  /** Takes a delta; those of an unknown type are nothing. */
+  add(delta: JsonObject): Events;
+  /** The block is whole. */
+  close(): readonly StreamEvent[];
+  /** False for a call whose arguments, now whole, are not the text of an object. */
+  readonly isSound: boolean;
+}
+
+/** A block and the events that its start brings at once. */
+export interface Opening {
+  readonly block: OpenBlock;
+  readonly events: readonly StreamEvent[];
+}
+
+/** What the blocks of one stream number together. */
+export interface Counts {
+  textLength: number;
+  calls: number;
+}
+
+/**
+ * Opens the block that a content_block_start holds; numbers in it keep their text. Fails on a block
+ * that Chat has no place for.
+ */
+export function openBlock(start: Optional, counts: Counts): Result<Opening> {
+  if (!isObject(start)) return malformed("a content block that is no object");
+  switch (start.type) {
+    case "text":
+      return success(openText(start, counts));
+    case "thinking":
+      return success(openThinking(start));
+    case "redacted_thinking":
+      return success({
+        block: { add: () => success([]), close: () => [], isSound: true },
+        events: [{ type: "thinking_block", value: start }],
+      });
+    case "tool_use":
+      return openCall(start, counts);
+    default:
+      return malformed("a content block that Chat Completions has no place for");
+  }
+}
+
+function openText(start: JsonObject, counts: Counts): Opening {
+  const from = counts.textLength;
+  const citations: JsonValue[] = Array.isArray(start.citations) ? [...start.citations] : [];
+
+  function say(text: string): readonly StreamEvent[] {
+    counts.textLength += text.length;
+    return text === "" ? [] : [{ type: "text", delta: text }];
+  }
+
+  return {
+    events: say(textOf(start.text)),
+    block: {
+      isSound: true,
+      add(delta) {
+        if (delta.type === "text_delta") return success(say(textOf(delta.text)));
+        if (delta.type === "citations_delta") citations.push(delta.citation ?? null);
+        return success([]);
+      },
+      close: () => annotationsOf(citations, from, counts.textLength),
+    },
+  };
+}
+
+function openThinking(start: JsonObject): Opening {
+  let thinking = "";
+  let signature: Optional = start.signature;
+
+  function think(text: string): readonly StreamEvent[] {
+    thinking += text;
+    return text === "" ? [] : [{ type: "reasoning", delta: text }];
+  }
+
+  return {
+    events: think(textOf(start.thinking)),
+    block: {
+      isSound: true,
+      add(delta) {
+        // A signature replaces the one before (Messages API, streaming).
+        if (delta.type === "signature_delta") signature = delta.signature;
+        return success(delta.type === "thinking_delta" ? think(textOf(delta.thinking)) : []);
+      },
+      close: () => thinkingBlockOf(thinking, signature),
+    },
+  };
+}
+
+function openCall(start: JsonObject, counts: Counts): Result<Opening> {
+  const { id, name, input } = start;
+  if (typeof id !== "string" || typeof name !== "string") {
+    return malformed("a malformed tool call");
+  }
+  const index = counts.calls++;
+  const pieces: string[] = [];
+
+  function add(text: string): readonly StreamEvent[] {
+    if (text === "") return [];
+    pieces.push(text);
+    return [{ type: "tool_arguments", index, delta: text }];
+  }
+
+  const block: OpenBlock = {
+    get isSound() {
+      return isObject(parseJson(pieces.join("")));
+    },
+    add: (delta) =>
+      success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
+    close() {
+      // The input of the start is a placeholder; only some vendors' servers send all of it there.
+      return pieces.length > 0 ? [] : add(isObject(input) ? JSON.stringify(input) : "{}");
+    },
+  };
+  return success({ block, events: [{ type: "tool_call", index, id, name }] });
+}
+
+function textOf(given: Optional): string {
+  return typeof given === "string" ? given : "";
+}

@@ -1,0 +1,132 @@
+import type { Refusal } from "../../core/failure.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Failed, type Result, success } from "../../core/result.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "./fields.ts";
+import { documentSource, imageSource } from "./sources.ts";
+
+/** The kinds of content part that a role may hold. */
+export type PartType = "text" | "image_url" | "file" | "refusal";
+
+/**
+ * The content of a Chat message as Messages blocks. Empty text is left out: upstream refuses a text
+ * block without characters. A Refusal names the part that cannot be kept.
+ */
+export function blocksOf(
+  content: JsonValue,
+  path: string,
+  allowed: readonly PartType[],
+): Result<readonly JsonObject[]> {
+  if (typeof content === "string") return success(textBlocks(content));
+  if (!Array.isArray(content)) return wrongType(path, "a string or an array of parts");
+  const blocks: JsonObject[] = [];
+  for (const [index, part] of content.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(part)) return wrongType(at, "an object");
+    const read = readPart(part, at, allowed);
+    if (!read.ok) return read;
+    const cached = withCacheControl(read.value, part, at);
+    if (!cached.ok) return cached;
+    blocks.push(...cached.value);
+  }
+  return success(blocks);
+}
+
+/** A text block; none when the text is empty. */
+export function textBlocks(text: string): readonly JsonObject[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/**
+ * The `cache_control` of a part, a message or a tool, an extension that many clients send; an empty
+ * object when there is none.
+ */
+export function cacheControl(holder: JsonObject, path: string): Result<JsonObject> {
+  const given = holder.cache_control ?? null;
+  const at = `${path}.cache_control`;
+  if (given === null) return success({});
+  if (!isObject(given)) return wrongType(at, "an object");
+  if (given.type !== "ephemeral") return unsupported(`${at}.type`);
+  const ttl = given.ttl ?? null;
+  if (ttl !== null && ttl !== "5m" && ttl !== "1h") return unsupported(`${at}.ttl`);
+  return unknownMember(given, ["type", "ttl"], at) ?? success({ cache_control: given });
+}
+
+/** The blocks with the holder's `cache_control` on the last of them. */
+export function withCacheControl(
+  blocks: readonly JsonObject[],
+  holder: JsonObject,
+  path: string,
+): Result<readonly JsonObject[]> {
+  const control = cacheControl(holder, path);
+  if (!control.ok) return control;
+  if (control.value.cache_control === undefined) return success(blocks);
+  const last = blocks.at(-1);
+  // Thinking and empty text cannot be cached (Messages API, prompt cache).
+  const isCacheable = last !== undefined && last.type !== "thinking" &&
+    last.type !== "redacted_thinking";
+  if (!isCacheable) return unsupported(`${path}.cache_control`, "There is nothing to cache.");
+  return success([...blocks.slice(0, -1), { ...last, ...control.value }]);
+}
+
+function readPart(
+  part: JsonObject,
+  path: string,
+  allowed: readonly PartType[],
+): Result<readonly JsonObject[]> {
+  const type = allowed.find((candidate) => candidate === part.type);
+  if (type === undefined) return unsupported(`${path}.type`);
+  const unknown = unknownMember(part, ["type", type, "cache_control"], path);
+  if (unknown !== null) return unknown;
+  const value = part[type];
+  const at = `${path}.${type}`;
+  switch (type) {
+    case "text":
+    case "refusal":
+      return typeof value === "string"
+        ? success(textBlocks(value))
+        : wrongOrMissing(value, at, "a string");
+    case "image_url":
+      return isObject(value) ? readImage(value, at) : wrongOrMissing(value, at, "an object");
+    case "file":
+      return isObject(value) ? readFile(value, at) : wrongOrMissing(value, at, "an object");
+  }
+}
+
+function wrongOrMissing(value: Optional, path: string, expected: string): Failed<Refusal> {
+  return (value ?? null) === null ? missing(path) : wrongType(path, expected);
+}
+
+function readImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
+  const unknown = unknownMember(image, ["url", "detail"], path);
+  if (unknown !== null) return unknown;
+  // An image is always seen at full size.
+  const detail = image.detail ?? "auto";
+  if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
+  if (typeof image.url !== "string") return wrongOrMissing(image.url, `${path}.url`, "a string");
+  const source = imageSource(image.url, `${path}.url`);
+  return source.ok ? success([{ type: "image", source: source.value }]) : source;
+}
+
+function readFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
+  const unknown = unknownMember(file, ["file_data", "filename"], path);
+  if (unknown !== null) return unknown;
+  const { file_data: data } = file;
+  const title = file.filename ?? null;
+  if (typeof data !== "string") return wrongOrMissing(data, `${path}.file_data`, "a string");
+  if (title !== null && typeof title !== "string") return wrongType(`${path}.filename`, "a string");
+  const source = documentSource(data, `${path}.file_data`);
+  if (!source.ok) return source;
+  if (source.value.data === "") return wrongValue(`${path}.file_data`, "a file with content");
+  return success([{
+    type: "document",
+    source: source.value,
+    ...title !== null && title !== "" && { title },
+  }]);
+}

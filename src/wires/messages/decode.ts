@@ -1,0 +1,73 @@
+import type { StreamEvent } from "../../core/events.ts";
+import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Mint } from "../wire.ts";
+import { annotationsOf, endOf, startOf, thinkingBlockOf, usageOf } from "./answer.ts";
+import { malformed, reportedFault } from "./errors.ts";
+
+/** What was read before a block: its place in the whole text and among the calls. */
+interface Before {
+  readonly textLength: number;
+  readonly calls: number;
+}
+
+/**
+ * A whole Messages answer as events. Fails on an error under status 200, on a block that Chat has
+ * no place for and on a stop reason that is missing or unknown.
+ */
+export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+  const exact = parseExact(body.text);
+  const message = isObject(exact) ? exact : body.value;
+  if (message.type === "error") return reportedFault(message);
+  if (!Array.isArray(message.content)) return malformed("an answer without content");
+  const events = [startOf(message, mint)];
+  let textLength = 0;
+  let calls = 0;
+  for (const block of message.content) {
+    const read = eventsOf(block, { textLength, calls });
+    if (!read.ok) return read;
+    for (const event of read.value) {
+      if (event.type === "text") textLength += event.delta.length;
+      if (event.type === "tool_call") calls += 1;
+      events.push(event);
+    }
+  }
+  const stop = { reason: message.stop_reason, details: message.stop_details };
+  const end = endOf(stop, usageOf(message.usage), calls > 0);
+  return end.ok ? success([...events, ...end.value]) : end;
+}
+
+function eventsOf(block: JsonValue, before: Before): Result<readonly StreamEvent[]> {
+  if (!isObject(block)) return malformed("a content block that is no object");
+  switch (block.type) {
+    case "text": {
+      const { text, citations } = block;
+      if (typeof text !== "string") return malformed("a text block without text");
+      const end = before.textLength + text.length;
+      const cited = Array.isArray(citations) ? citations : [];
+      const annotations = annotationsOf(cited, before.textLength, end);
+      return success([{ type: "text", delta: text }, ...annotations]);
+    }
+    case "thinking": {
+      const { thinking, signature } = block;
+      if (typeof thinking !== "string") return malformed("a thinking block without thinking");
+      const signed = thinkingBlockOf(thinking, signature);
+      return success([{ type: "reasoning", delta: thinking }, ...signed]);
+    }
+    case "redacted_thinking":
+      return success([{ type: "thinking_block", value: block }]);
+    case "tool_use": {
+      const { id, name, input } = block;
+      if (typeof id !== "string" || typeof name !== "string" || !isObject(input)) {
+        return malformed("a malformed tool call");
+      }
+      const index = before.calls;
+      return success([
+        { type: "tool_call", index, id, name },
+        { type: "tool_arguments", index, delta: JSON.stringify(input) },
+      ]);
+    }
+    default:
+      return malformed("a content block that Chat Completions has no place for");
+  }
+}

@@ -1,0 +1,69 @@
+import { envelope, type ErrorFields } from "../../core/envelope.ts";
+import type { Fault, FaultKind } from "../../core/failure.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Failed, fault } from "../../core/result.ts";
+
+/** The status that an error of each type has as an HTTP answer (Messages API, errors). */
+const STATUS: ReadonlyMap<unknown, number> = new Map([
+  ["invalid_request_error", 400],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["permission_error", 403],
+  ["not_found_error", 404],
+  ["conflict_error", 409],
+  ["request_too_large", 413],
+  ["rate_limit_error", 429],
+  ["api_error", 500],
+  ["timeout_error", 504],
+  ["overloaded_error", 529],
+]);
+
+/** Statuses that say that the upstream did not begin the work. */
+const UNTAKEN: readonly number[] = [429, 529];
+
+const encoder = new TextEncoder();
+
+/** Message, type and code of a Messages error body; null when it is none. */
+export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
+  const { error } = body;
+  if (!isObject(error)) return null;
+  const code = isObject(error.details) ? error.details.error_code : null;
+  return {
+    ...typeof error.message === "string" && { message: error.message },
+    ...typeof error.type === "string" && { type: error.type },
+    param: null,
+    code: typeof code === "string" ? code : null,
+  };
+}
+
+/**
+ * The failure that an error in place of an answer stands for, under status 200 or in a stream: the
+ * one that its own status would have been.
+ */
+export function reportedFault(body: JsonObject): Failed<Fault> {
+  const fields = errorFields(body);
+  const status = STATUS.get(fields?.type) ?? 500;
+  const text = envelope({
+    message: "The upstream gave an error without a message.",
+    type: "api_error",
+    ...fields,
+  });
+  return fault(kindOf(status), "The upstream reported an error in place of an answer.", {
+    taken: !UNTAKEN.includes(status),
+    answer: {
+      status,
+      headers: { "content-type": "application/json" },
+      body: encoder.encode(text),
+    },
+  });
+}
+
+function kindOf(status: number): FaultKind {
+  if (status === 429) return "upstream_throttled";
+  return status < 500 ? "upstream_rejected" : "upstream_unavailable";
+}
+
+/** An answer or a record that cannot be understood, or not be carried. */
+export function malformed(what: string): Failed<Fault> {
+  return fault("invalid_upstream_response", `The upstream sent ${what}.`);
+}

@@ -1,0 +1,63 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import type { JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { unsupported, wrongValue } from "./fields.ts";
+
+/** The image types of the Messages API; the first is often written `image/jpg`. */
+const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+interface DataUrl {
+  /** Lower case, without parameters. */
+  readonly mime: string;
+  readonly charset: string | null;
+  /** Bare standard base64, padded. */
+  readonly data: string;
+}
+
+/** The source of an image: its data, or an address that the upstream fetches itself. */
+export function imageSource(url: string, path: string): Result<JsonObject> {
+  if (/^https?:\/\//i.test(url)) return success({ type: "url", url });
+  const read = readDataUrl(url, path);
+  if (!read.ok) return read;
+  const mime = read.value.mime === "image/jpg" ? "image/jpeg" : read.value.mime;
+  if (!IMAGE_TYPES.includes(mime)) {
+    return unsupported(path, "Send a JPEG, PNG, GIF or WebP image.");
+  }
+  return success({ type: "base64", media_type: mime, data: read.value.data });
+}
+
+/** The source of a document: a PDF as it is, a plain text decoded. */
+export function documentSource(url: string, path: string): Result<JsonObject> {
+  const read = readDataUrl(url, path);
+  if (!read.ok) return read;
+  const { mime, charset, data } = read.value;
+  if (mime === "application/pdf") return success({ type: "base64", media_type: mime, data });
+  if (mime !== "text/plain" || !["utf-8", "us-ascii", null].includes(charset)) {
+    return unsupported(path, "Send a PDF or a plain text in UTF-8.");
+  }
+  const bytes = Buffer.from(data, "base64");
+  if (!isUtf8(bytes)) return wrongValue(path, "a text in UTF-8");
+  return success({ type: "text", media_type: mime, data: bytes.toString("utf8") });
+}
+
+/** Takes a `data:` URL in base64 apart; its header is `mime[;param=value]*;base64` (RFC 2397). */
+function readDataUrl(url: string, path: string): Result<DataUrl> {
+  const comma = url.indexOf(",");
+  const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
+  const [mime = "", ...parameters] = header.replace(/^data:/, "").split(";");
+  if (!header.startsWith("data:") || parameters.at(-1)?.trim() !== "base64") {
+    return unsupported(path, "Send an http address or a data: URL in base64.");
+  }
+  const data = standardBase64(url.slice(comma + 1));
+  if (data === null) return wrongValue(path, "a data: URL with valid base64");
+  const charset = parameters.find((parameter) => parameter.trim().startsWith("charset="));
+  return success({ mime: mime.trim(), charset: charset?.split("=")[1]?.trim() ?? null, data });
+}
+
+function standardBase64(text: string): string | null {
+  const data = text.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  const digits = data.slice(0, data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : undefined);
+  // One test for what is foreign: a pattern for the whole would need a stack as long as the data.
+  if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return null;
+  return digits + "=".repeat((4 - digits.length % 4) % 4);
+}

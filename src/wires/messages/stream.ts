@@ -1,0 +1,126 @@
+import type { Codec } from "../../core/codec.ts";
+import type { StreamEvent } from "../../core/events.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  numberOf,
+  parseExact,
+  parseJson,
+} from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Mint } from "../wire.ts";
+import { endOf, startOf, usageOf } from "./answer.ts";
+import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
+import { malformed, reportedFault } from "./errors.ts";
+import type { Optional } from "./fields.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+const NOTHING: Events = { ok: true, value: [] };
+
+/**
+ * Reads a Messages stream. The `type` in the data decides, the event line only repeats it. Usage and
+ * finish come with message_stop; a source that ends before is a failure (Messages API, streaming).
+ */
+export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+  const open = new Map<number, OpenBlock>();
+  const counts: Counts = { textLength: 0, calls: 0 };
+  let usage: JsonObject | null = null;
+  let stop: { readonly reason: Optional; readonly details: Optional } = {
+    reason: null,
+    details: null,
+  };
+  let hasBrokenCall = false;
+  let done = false;
+
+  function push(record: StreamRecord): Events {
+    // A block of comments has no data.
+    if (record.data === "") return NOTHING;
+    const data = parseJson(record.data);
+    if (!isObject(data)) return malformed("a stream record that is no JSON object");
+    switch (data.type) {
+      case "message_start": {
+        const message = isObject(data.message) ? data.message : {};
+        takeUsage(message.usage);
+        return success([startOf(message, mint)]);
+      }
+      case "content_block_start":
+        return start(data, record.data);
+      case "content_block_delta":
+        return add(data);
+      case "content_block_stop":
+        return success(close(numberOf(data.index)));
+      case "message_delta": {
+        const delta = isObject(data.delta) ? data.delta : {};
+        stop = {
+          reason: delta.stop_reason ?? stop.reason,
+          details: delta.stop_details ?? stop.details,
+        };
+        takeUsage(data.usage);
+        return NOTHING;
+      }
+      case "message_stop":
+        return finish();
+      case "error":
+        return reportedFault(data);
+      default:
+        return NOTHING;
+    }
+  }
+
+  function start(data: JsonObject, text: string): Events {
+    const index = numberOf(data.index);
+    if (index === null) return malformed("a content block without an index");
+    const exact = parseExact(text);
+    const opening = openBlock(isObject(exact) ? exact.content_block : undefined, counts);
+    if (!opening.ok) return opening;
+    // Some servers begin a block with the index of one that they never closed.
+    const closed = close(index);
+    open.set(index, opening.value.block);
+    return success([...closed, ...opening.value.events]);
+  }
+
+  function add(data: JsonObject): Events {
+    const index = numberOf(data.index);
+    const block = index === null ? undefined : open.get(index);
+    if (block === undefined || !isObject(data.delta)) return malformed("a delta without a block");
+    return block.add(data.delta);
+  }
+
+  function close(index: number | null): readonly StreamEvent[] {
+    const block = index === null ? undefined : open.get(index);
+    if (block === undefined || index === null) return [];
+    open.delete(index);
+    const events = block.close();
+    hasBrokenCall ||= !block.isSound;
+    return events;
+  }
+
+  function finish(): Events {
+    const closed = [...open.keys()].flatMap(close);
+    const end = endOf(stop, usageOf(usage), counts.calls > 0);
+    if (!end.ok) return end;
+    // Arguments that the token limit cut off are kept, like any text that it cuts off.
+    const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");
+    if (hasBrokenCall && !isCut) return malformed("tool arguments that are no JSON object");
+    done = true;
+    return success([...closed, ...end.value]);
+  }
+
+  /** Later counts replace earlier ones; null says nothing. */
+  function takeUsage(given: Optional): void {
+    if (!isObject(given)) return;
+    const told = Object.entries(given).filter(([, value]) => (value ?? null) !== null);
+    usage = { ...usage, ...Object.fromEntries<JsonValue | undefined>(told) };
+  }
+
+  return {
+    push,
+    end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
+    get done() {
+      return done;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { ProviderConfig } from "../../config/schema.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Asked } from "./controls.ts";
+import { contradiction, missing, unknownMember, unsupported, wrongType } from "./fields.ts";
+
+const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
+
+/** `thinking`, as the client gave it. An effort never adds it. */
+export function thinking({ body, settings }: Asked): Result<JsonObject> {
+  const given = body.thinking ?? null;
+  if (given === null) return success({});
+  if (!isObject(given)) return wrongType("thinking", "an object");
+  const isAdaptive = given.type === "adaptive" && settings.capabilities.adaptive_thinking;
+  if (!isAdaptive && given.type !== "disabled") return unsupported("thinking.type");
+  const known = isAdaptive ? ["type", "display"] : ["type"];
+  return unknownMember(given, known, "thinking") ?? success({ thinking: given });
+}
+
+/** `output_config`: the effort and the form of the answer. */
+export function outputConfig({ body, settings }: Asked): Result<JsonObject> {
+  const effort = effortOf(body, settings);
+  if (!effort.ok) return effort;
+  const format = formatOf(body.response_format ?? null, settings);
+  if (!format.ok) return format;
+  const config = { ...effort.value, ...format.value };
+  return success(Object.keys(config).length === 0 ? {} : { output_config: config });
+}
+
+function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject> {
+  const plain = body.reasoning_effort ?? null;
+  const reasoning = body.reasoning ?? {};
+  if (!isObject(reasoning)) return wrongType("reasoning", "an object");
+  const unknown = unknownMember(reasoning, ["effort"], "reasoning");
+  if (unknown !== null) return unknown;
+  const nested = reasoning.effort ?? null;
+  if (plain !== null && nested !== null && plain !== nested) {
+    return contradiction(
+      "reasoning.effort",
+      "'reasoning_effort' and 'reasoning.effort' must be equal when both are sent.",
+    );
+  }
+  const effort = plain ?? nested;
+  const path = plain === null ? "reasoning.effort" : "reasoning_effort";
+  if (effort === null) return success({});
+  if (typeof effort !== "string") return wrongType(path, "a string");
+  return isPermitted(effort, settings) ? success({ effort }) : unsupported(path);
+}
+
+function isPermitted(effort: string, { capabilities }: ProviderConfig): boolean {
+  // The Messages API has neither word, whatever the list says.
+  if (!capabilities.reasoning_effort || effort === "none" || effort === "minimal") return false;
+  const listed = capabilities.reasoning_effort_levels;
+  return (listed.length === 0 ? USUAL_LEVELS : listed).includes(effort);
+}
+
+function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObject> {
+  if (format === null) return success({});
+  if (!isObject(format)) return wrongType("response_format", "an object");
+  switch (format.type) {
+    case "text":
+      return success({});
+    case "json_schema":
+      return settings.capabilities.structured_outputs
+        ? schemaOf(format.json_schema ?? null)
+        : unsupported("response_format");
+    default:
+      return unsupported("response_format.type");
+  }
+}
+
+/** Name and description are labels without a place; a schema is always enforced upstream. */
+function schemaOf(given: JsonValue): Result<JsonObject> {
+  const path = "response_format.json_schema";
+  if (given === null) return missing(path);
+  if (!isObject(given)) return wrongType(path, "an object");
+  const unknown = unknownMember(given, ["name", "description", "schema", "strict"], path);
+  if (unknown !== null) return unknown;
+  const schema = given.schema ?? null;
+  if (schema === null) return missing(`${path}.schema`);
+  if (!isObject(schema)) return wrongType(`${path}.schema`, "an object");
+  return success({ format: { type: "json_schema", schema } });
+}

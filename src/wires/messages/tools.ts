@@ -1,0 +1,166 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { cacheControl } from "./content.ts";
+import type { Asked } from "./controls.ts";
+import {
+  contradiction,
+  isEmpty,
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "./fields.ts";
+
+/** What the Messages API lets a tool be called (Messages API, tools). */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** Root keywords that the Messages API does not take; one bad tool fails the whole request. */
+const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
+
+/** The member that tools come in: under its name today, or under its older one. */
+type Source = "tools" | "functions";
+
+/** `tools` and `tool_choice`, from the tools of Chat or its older functions. */
+export function tools({ body }: Asked): Result<JsonObject> {
+  const { functions, function_call, tool_choice } = body;
+  if (!isEmpty(body.tools) && !isEmpty(functions)) {
+    return contradiction("functions", "Send either 'tools' or 'functions', not both.");
+  }
+  if ((tool_choice ?? null) !== null && (function_call ?? null) !== null) {
+    return contradiction(
+      "function_call",
+      "Send either 'tool_choice' or 'function_call', not both.",
+    );
+  }
+  const source = isEmpty(functions) ? "tools" : "functions";
+  const made = toolsOf(body[source] ?? [], source);
+  if (!made.ok) return made;
+  const names = made.value.map(({ name }) => name);
+  // An answer with functions has room for one call.
+  const isSingle = body.parallel_tool_calls === false || source === "functions";
+  const choice = (function_call ?? null) === null
+    ? choiceOf(tool_choice, "tool_choice", names, isSingle)
+    : choiceOf(asToolChoice(function_call), "function_call", names, isSingle);
+  if (!choice.ok) return choice;
+  if (names.length === 0) return success({});
+  const kind = choice.value.type;
+  if ((kind === "any" || kind === "tool") && isThinking(body.thinking)) {
+    return unsupported("tool_choice", "A forced call and thinking exclude each other.");
+  }
+  return success({
+    tools: [...made.value],
+    ...kind !== undefined && { tool_choice: choice.value },
+  });
+}
+
+/** A function's choice in the shape of a tool's. */
+function asToolChoice(given: Optional): Optional {
+  return isObject(given) ? { type: "function", function: given } : given;
+}
+
+function isThinking(given: Optional): boolean {
+  return isObject(given) && given.type !== "disabled";
+}
+
+function toolsOf(list: JsonValue, source: Source): Result<readonly JsonObject[]> {
+  if (!Array.isArray(list)) return wrongType(source, "an array");
+  const made: JsonObject[] = [];
+  for (const [index, item] of list.entries()) {
+    const path = `${source}[${index}]`;
+    if (!isObject(item)) return wrongType(path, "an object");
+    const tool = source === "tools" ? toolOf(item, path) : functionOf(item, path);
+    if (!tool.ok) return tool;
+    made.push(tool.value);
+  }
+  return success(made);
+}
+
+function toolOf(item: JsonObject, path: string): Result<JsonObject> {
+  if (item.type !== "function") return unsupported(`${path}.type`);
+  const unknown = unknownMember(item, ["type", "function", "cache_control"], path);
+  if (unknown !== null) return unknown;
+  if (!isObject(item.function)) return wrongType(`${path}.function`, "an object");
+  const tool = functionOf(item.function, `${path}.function`);
+  if (!tool.ok) return tool;
+  const control = cacheControl(item, path);
+  return control.ok ? success({ ...tool.value, ...control.value }) : control;
+}
+
+function functionOf(item: JsonObject, path: string): Result<JsonObject> {
+  const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
+  if (unknown !== null) return unknown;
+  const { name } = item;
+  const description = item.description ?? null;
+  const strict = item.strict ?? false;
+  if ((name ?? null) === null) return missing(`${path}.name`);
+  if (typeof name !== "string") return wrongType(`${path}.name`, "a string");
+  if (!TOOL_NAME.test(name)) {
+    return unsupported(`${path}.name`, "Use at most 128 letters, digits, '_' and '-'.");
+  }
+  if (description !== null && typeof description !== "string") {
+    return wrongType(`${path}.description`, "a string");
+  }
+  if (typeof strict !== "boolean") return wrongType(`${path}.strict`, "true or false");
+  const schema = schemaOf(item.parameters ?? {}, `${path}.parameters`);
+  if (!schema.ok) return schema;
+  return success({
+    name,
+    ...description !== null && { description },
+    input_schema: schema.value,
+    ...strict && { strict },
+  });
+}
+
+function schemaOf(given: JsonValue, path: string): Result<JsonObject> {
+  if (!isObject(given)) return wrongType(path, "an object");
+  if (isEmpty(given)) return success({ type: "object", properties: {} });
+  if (FOREIGN_ROOT.some((key) => Object.hasOwn(given, key))) {
+    return unsupported(path, "Its root must be a plain object schema.");
+  }
+  if (given.type === "object") return success(given);
+  return given.type === undefined && isObject(given.properties)
+    ? success({ type: "object", ...given })
+    : unsupported(path, "Its root must be of type object.");
+}
+
+/** `tool_choice`; an object without a type asks for nothing. */
+function choiceOf(
+  given: Optional,
+  path: string,
+  names: readonly Optional[],
+  isSingle: boolean,
+): Result<JsonObject> {
+  const single = isSingle ? { disable_parallel_tool_use: true } : {};
+  const choice = given ?? (isSingle ? "auto" : null);
+  if (choice === null) return success({});
+  if (choice === "auto") return success({ type: "auto", ...single });
+  // The flag is refused upstream beside "none".
+  if (choice === "none") return success({ type: "none" });
+  if (typeof choice === "string" && choice !== "required") {
+    return wrongValue(path, "'auto', 'none', 'required' or an object");
+  }
+  if (choice !== "required" && !isObject(choice)) return wrongType(path, "a string or an object");
+  if (isObject(choice)) {
+    if (choice.type !== "function") return unsupported(`${path}.type`);
+    const unknown = unknownMember(choice, ["type", "function"], path);
+    if (unknown !== null) return unknown;
+  }
+  if (names.length === 0) return wrongValue(path, "'auto' or 'none' when there are no tools");
+  if (choice === "required") return success({ type: "any", ...single });
+  return namedChoice(choice, path, names, single);
+}
+
+function namedChoice(
+  choice: JsonObject,
+  path: string,
+  names: readonly Optional[],
+  single: JsonObject,
+): Result<JsonObject> {
+  const namePath = path === "function_call" ? `${path}.name` : `${path}.function.name`;
+  const name = isObject(choice.function) ? choice.function.name ?? null : null;
+  if (name === null) return missing(namePath);
+  if (!names.includes(name)) return wrongValue(namePath, "the name of one of the tools");
+  return success({ type: "tool", name, ...single });
+}

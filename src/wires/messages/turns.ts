@@ -1,0 +1,178 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { assistantBlocks } from "./assistant.ts";
+import { blocksOf, withCacheControl } from "./content.ts";
+import { missing, type Optional, unknownMember, wrongType, wrongValue } from "./fields.ts";
+import { toolId } from "./ids.ts";
+
+/** One message as it goes out, before its shape is chosen. */
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly blocks: readonly JsonObject[];
+  /** Path of the message that it began with. */
+  readonly path: string;
+  /** The client sent one text and no parts. */
+  readonly isText: boolean;
+}
+
+/** The part of the dialogue that one message of the client becomes. */
+type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly JsonObject[] }>;
+
+/** A legacy call that has no result yet. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: Optional;
+}
+
+/**
+ * `system` and `messages` of a Messages request. Instructions are taken out, results become user
+ * messages, neighbours of one role become one message, results come first in it (Messages API,
+ * tool use). A Refusal names the field that cannot be kept.
+ */
+export function turns(messages: Optional): Result<JsonObject> {
+  if ((messages ?? null) === null) return missing("messages");
+  if (!Array.isArray(messages)) return wrongType("messages", "an array");
+  const system: JsonObject[] = [];
+  const dialogue: Turn[] = [];
+  const read = messageReader();
+  for (const [index, message] of messages.entries()) {
+    const path = `messages[${index}]`;
+    if (!isObject(message)) return wrongType(path, "an object");
+    const piece = read(message, path);
+    if (!piece.ok) return piece;
+    if (piece.value.role === "system") system.push(...piece.value.blocks);
+    else join(dialogue, piece.value);
+  }
+  const [first] = dialogue;
+  if (first === undefined) return wrongValue("messages", "a list with a user message");
+  if (first.role !== "user") return wrongValue(`${first.path}.role`, "'user' in the first message");
+  return success({ ...systemOf(system), messages: dialogue.map(shown) });
+}
+
+/** Reads message by message; a result of a legacy function looks back at the calls before it. */
+function messageReader(): (message: JsonObject, path: string) => Piece {
+  const open: OpenCall[] = [];
+
+  function read(message: JsonObject, path: string): Piece {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        return systemPiece(message, path);
+      case "user":
+        return userPiece(message, path);
+      case "assistant":
+        return assistantPiece(message, path);
+      case "tool":
+        return toolPiece(message, path);
+      case "function":
+        return functionPiece(message, path);
+      default:
+        return wrongValue(`${path}.role`, "a known role");
+    }
+  }
+
+  function assistantPiece(message: JsonObject, path: string): Piece {
+    const id = `function_call_${path.replace(/\D/g, "")}`;
+    const made = assistantBlocks(message, path, id);
+    if (!made.ok) return made;
+    if (isObject(message.function_call)) open.push({ id, name: message.function_call.name });
+    const blocks = withCacheControl(made.value, message, path);
+    if (!blocks.ok) return blocks;
+    const isText = typeof message.content === "string" && blocks.value.length === 1;
+    return success({ role: "assistant", blocks: blocks.value, path, isText });
+  }
+
+  function functionPiece(message: JsonObject, path: string): Piece {
+    const unknown = unknownMember(message, ["role", "content", "name"], path);
+    if (unknown !== null) return unknown;
+    const at = open.findLastIndex(({ name }) => name === message.name);
+    const [call] = at < 0 ? [] : open.splice(at, 1);
+    if (call === undefined) {
+      return wrongValue(`${path}.name`, "the name of a call without a result");
+    }
+    return resultPiece({ ...message, content: message.content ?? "" }, path, call.id);
+  }
+
+  return read;
+}
+
+function systemPiece(message: JsonObject, path: string): Piece {
+  const blocks = plainBlocks(message, path, ["text"]);
+  if (!blocks.ok) return blocks;
+  // Upstream refuses instructions that show nothing.
+  const visible = blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== "");
+  return success({ role: "system", blocks: visible });
+}
+
+function userPiece(message: JsonObject, path: string): Piece {
+  const blocks = plainBlocks(message, path, ["text", "image_url", "file"]);
+  if (!blocks.ok) return blocks;
+  if (blocks.value.length === 0) return wrongValue(`${path}.content`, "a text or parts, not empty");
+  const isText = typeof message.content === "string";
+  return success({ role: "user", blocks: blocks.value, path, isText });
+}
+
+function plainBlocks(
+  message: JsonObject,
+  path: string,
+  allowed: Parameters<typeof blocksOf>[2],
+): Result<readonly JsonObject[]> {
+  const unknown = unknownMember(message, ["role", "content", "cache_control"], path);
+  if (unknown !== null) return unknown;
+  const content = message.content ?? null;
+  if (content === null) return missing(`${path}.content`);
+  const blocks = blocksOf(content, `${path}.content`, allowed);
+  return blocks.ok ? withCacheControl(blocks.value, message, path) : blocks;
+}
+
+function toolPiece(message: JsonObject, path: string): Piece {
+  const known = ["role", "content", "tool_call_id", "name", "cache_control"];
+  const unknown = unknownMember(message, known, path);
+  if (unknown !== null) return unknown;
+  const { tool_call_id: id } = message;
+  if (typeof id !== "string") return missing(`${path}.tool_call_id`);
+  return resultPiece(message, path, toolId(id));
+}
+
+/** `is_error` is never guessed from the text. */
+function resultPiece(message: JsonObject, path: string, id: string): Piece {
+  const content = message.content ?? null;
+  if (content === null) return missing(`${path}.content`);
+  const parts = blocksOf(content, `${path}.content`, ["text", "image_url", "file"]);
+  if (!parts.ok) return parts;
+  const shape: JsonValue = typeof content === "string" ? content : [...parts.value];
+  const result = { type: "tool_result", tool_use_id: id, content: shape };
+  const blocks = withCacheControl([result], message, path);
+  return blocks.ok ? success({ role: "user", blocks: blocks.value, path, isText: false }) : blocks;
+}
+
+/** Adds a turn to the dialogue, within the last one when both have the same role. */
+function join(dialogue: Turn[], turn: Turn): void {
+  const last = dialogue.at(-1);
+  if (last?.role !== turn.role) {
+    dialogue.push(turn);
+    return;
+  }
+  const blocks = [...last.blocks, ...turn.blocks];
+  dialogue[dialogue.length - 1] = { ...last, blocks, isText: false };
+}
+
+function shown({ role, blocks, isText }: Turn): JsonObject {
+  const [first] = blocks;
+  // Only an assistant's turn can be empty, and only as a text.
+  if (first === undefined) return { role, content: "" };
+  if (isText && isBareText(first)) return { role, content: first.text };
+  const results = blocks.filter(({ type }) => type === "tool_result");
+  const others = blocks.filter(({ type }) => type !== "tool_result");
+  return { role, content: [...results, ...others] };
+}
+
+function isBareText(block: JsonObject): boolean {
+  return block.type === "text" && block.cache_control === undefined;
+}
+
+function systemOf(blocks: readonly JsonObject[]): JsonObject {
+  const [first] = blocks;
+  if (first === undefined) return {};
+  return { system: blocks.length === 1 && isBareText(first) ? first.text : [...blocks] };
+}

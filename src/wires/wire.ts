@@ -1,0 +1,70 @@
+import type { ProviderConfig } from "../config/schema.ts";
+import type { ChatRequest } from "../core/chat.ts";
+import type { Codec } from "../core/codec.ts";
+import type { ErrorFields } from "../core/envelope.ts";
+import type { StreamEvent } from "../core/events.ts";
+import type { JsonDocument, JsonObject } from "../core/json.ts";
+import type { StreamRecord } from "../core/reply.ts";
+import type { Result } from "../core/result.ts";
+import type { World } from "../core/world.ts";
+
+/** The provider types of the configuration. */
+export type WireName = Wire["name"];
+
+/** A configured upstream account. */
+export interface Provider {
+  readonly id: string;
+  readonly wire: Wire;
+  readonly settings: ProviderConfig;
+  /** Where the wire's paths begin; no slash at its end. */
+  readonly base: string;
+  /** Digest of type, base URL, organization and key: what bindings and breakers compare. */
+  readonly account: string;
+  /** Texts that must not reach a client: the key, and whatever else authenticates. */
+  readonly secrets: readonly string[];
+}
+
+/** A provider and the bare model it is asked for. */
+export interface Target {
+  readonly provider: Provider;
+  readonly model: string;
+}
+
+/** One call as it goes out. */
+export interface UpstreamRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Below the provider's base, with its leading slash. */
+  readonly path: string;
+  readonly body: string | null;
+}
+
+/** What decoding may ask of the outside: fresh ids and the time in seconds. */
+export type Mint = Pick<World, "uuid" | "unix">;
+
+/** A protocol that an upstream speaks. Encoding is also the check: a Refusal names the field that cannot be kept. */
+interface Protocol {
+  readonly framing: "sse" | "ndjson";
+  /** The address below which the wire's paths are, from the configured one. */
+  base(url: string): string;
+  encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /** Credentials, version and the client's headers that may pass. */
+  headers(provider: Provider, client: Headers): Record<string, string>;
+  /** Message, type, param and code of this protocol's error body; null when it is none. */
+  error(body: JsonObject): Partial<ErrorFields> | null;
+}
+
+/** The clients' own protocol: its answers are relayed, not translated. */
+export interface RelayedWire extends Protocol {
+  readonly name: "compat";
+}
+
+/** Any other protocol: its answers become events. */
+export interface TranslatedWire extends Protocol {
+  readonly name: "messages" | "local";
+  /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
+  decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]>;
+  decoder(mint: Mint): Codec<StreamRecord, StreamEvent>;
+}
+
+/** One of the protocols. */
+export type Wire = RelayedWire | TranslatedWire;

@@ -1,0 +1,133 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { configOf, routingOver, withProvider } from "./parse.ts";
+
+const PROVIDER = {
+  timeout: 120_000,
+  timeout_mode: "ttft",
+  extract_reasoning_tags: false,
+  headers: {},
+  extra: {},
+  models: { mode: "translator", static: [], fetch: { ttl: 600_000 } },
+  capabilities: {
+    structured_outputs: false,
+    reasoning_effort: false,
+    reasoning_effort_levels: [],
+    adaptive_thinking: false,
+    embeddings_base64: false,
+  },
+  normalize_developer_role: false,
+} as const;
+
+Deno.test("everything but providers and routes has a default", () => {
+  assertEquals<unknown>(configOf(`providers: {openai: {}}\n${routingOver("openai")}`), {
+    server: { host: "127.0.0.1", port: 8080 },
+    logging: { level: "info", format: "console" },
+    providers: { openai: { ...PROVIDER, type: "compat", base_url: "https://api.openai.com/v1" } },
+    routing: {
+      default_strategy: "weighted",
+      routes: [{
+        name: "all",
+        match: { path: "", headers: {} },
+        targets: [{ provider: "openai", weight: 1 }],
+        fallback: [],
+      }],
+    },
+    retry: {
+      enabled: true,
+      max_attempts: 3,
+      initial_delay: 1_000,
+      max_delay: 30_000,
+      multiplier: 2,
+      jitter_factor: 0.2,
+      retryable_errors: [429, 500, 502, 503, 504, 529],
+    },
+    circuit_breaker: {
+      enabled: true,
+      failure_threshold: 5,
+      window: 60_000,
+      open_duration: 30_000,
+      half_open_max_requests: 3,
+    },
+  });
+});
+
+Deno.test("type and address follow from a built-in ID", () => {
+  const { providers } = configOf(
+    `providers: {anthropic: {}, ollama: {}}\n${routingOver("ollama")}`,
+  );
+  assertEquals<unknown>(providers, {
+    anthropic: {
+      ...PROVIDER,
+      type: "messages",
+      base_url: "https://api.anthropic.com",
+      api_version: "2023-06-01",
+    },
+    ollama: { ...PROVIDER, type: "local", base_url: "http://127.0.0.1:11434" },
+  });
+});
+
+Deno.test("an explicit type wins over a built-in ID", () => {
+  const explicit = configOf(withProvider("openai", "type: messages")).providers["openai"];
+  assertEquals(explicit?.type, "messages");
+  assertEquals(explicit?.base_url, "https://api.anthropic.com");
+});
+
+Deno.test("a messages provider under any ID knows its address", () => {
+  const mine = configOf(withProvider("mine", "type: messages")).providers["mine"];
+  assertEquals(mine?.base_url, "https://api.anthropic.com");
+});
+
+Deno.test("the deepseek profile turns developer messages into system messages unless told otherwise", () => {
+  const profile = "compatibility_profile: deepseek";
+  const on = configOf(withProvider("openai", profile)).providers["openai"];
+  assertEquals(on?.normalize_developer_role, true);
+  const off = configOf(withProvider("openai", profile, "normalize_developer_role: false"));
+  assertEquals(off.providers["openai"]?.normalize_developer_role, false);
+});
+
+Deno.test("last_byte is another word for total", () => {
+  for (const [word, mode] of [["last_byte", "total"], ["total", "total"], ["ttft", "ttft"]]) {
+    const config = configOf(withProvider("openai", `timeout_mode: ${word}`));
+    assertEquals<unknown>(config.providers["openai"]?.timeout_mode, mode);
+  }
+});
+
+Deno.test("effort levels are trimmed, in lower case and listed once", () => {
+  const levels = "reasoning_effort_levels: [' High', low, '', high, XHIGH]";
+  const config = configOf(withProvider("openai", "capabilities:", `  ${levels}`));
+  const { reasoning_effort_levels } = config.providers["openai"]?.capabilities ?? {};
+  assertEquals(reasoning_effort_levels, ["high", "low", "xhigh"]);
+});
+
+Deno.test("an empty key or organization counts as none", () => {
+  const config = configOf(withProvider("openai", 'api_key: ""', 'organization: ""'));
+  const provider = config.providers["openai"] ?? {};
+  assert(!("api_key" in provider) && !("organization" in provider));
+});
+
+Deno.test("a number in extra stands for its digits", () => {
+  const messages = configOf(withProvider("anthropic", "extra: {max_tokens: 4096}"));
+  assertEquals(messages.providers["anthropic"]?.extra, { max_tokens: "4096" });
+  const local = configOf(withProvider("ollama", "extra: {keep_alive: 5m, num_ctx: 1, mmap: true}"));
+  assertEquals(local.providers["ollama"]?.extra, { keep_alive: "5m", num_ctx: "1", mmap: "true" });
+});
+
+Deno.test("the path of a route is a literal prefix", () => {
+  const paths = { "*": "", "/v1/chat/*": "/v1/chat/", "/v1/chat": "/v1/chat", "/*": "/" };
+  for (const [written, prefix] of Object.entries(paths)) {
+    const config = configOf(
+      `providers: {openai: {}}\n${routingOver("openai")}      match: {path: '${written}'}\n`,
+    );
+    assertEquals(config.routing.routes[0]?.match.path, prefix);
+  }
+});
+
+Deno.test("a configuration cannot be changed", () => {
+  const assertFrozen = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    assert(Object.isFrozen(value));
+    Object.values(value).forEach(assertFrozen);
+  };
+  const text = withProvider("openai", "headers: {X-A: b}", "models: {mode: static, static: [m]}");
+  assertFrozen(configOf(text));
+});

@@ -1,0 +1,213 @@
+import { assertEquals } from "../support/assert.ts";
+import { problemsOf, withProvider, withSection } from "./parse.ts";
+
+/** Asserts what is wrong with one line in a provider; places are as in `withProvider`. */
+function assertProblem(id: string, line: string, expected: string): void {
+  assertEquals(problemsOf(withProvider(id, line)), [expected], line);
+}
+
+Deno.test("a provider with an ID of its own needs a type, and an address unless it is messages", () => {
+  assertEquals(problemsOf(withProvider("mine", "api_key: k")), [
+    "providers.mine.type: is required: compat, messages or local (known for openai, anthropic and ollama) (line 2, column 3)",
+  ]);
+  for (const type of ["compat", "local"]) {
+    const text =
+      `is required: no address is known for this ID with type ${type} (line 2, column 3)`;
+    assertProblem("mine", `type: ${type}`, `providers.mine.base_url: ${text}`);
+  }
+  assertProblem(
+    "openai",
+    "type: local",
+    "providers.openai.base_url: is required: no address is known for this ID with type local (line 2, column 3)",
+  );
+});
+
+Deno.test("a value of the wrong kind is told with its line and column", () => {
+  const cases: Record<string, string> = {
+    "type: gemini": "type: must be compat, messages or local (line 3, column 11)",
+    "api_key: 12345": "api_key: must be text; put it in quotes (line 3, column 14)",
+    "api_key: [a]": "api_key: must be text (line 3, column 14)",
+    "api_key:": "api_key: has no value; give it one or take the key out (line 3, column 13)",
+    'api_key: "a\\nb"':
+      "api_key: must be one line of printable ASCII characters (line 3, column 14)",
+    "default_model: ' '": "default_model: must not be blank (line 3, column 20)",
+    "temperature: hot": "temperature: must be a number (line 3, column 18)",
+    "temperature: -1": "temperature: must be at least 0 (line 3, column 18)",
+    "temperature: .inf": "temperature: must be a number (line 3, column 18)",
+    "top_p: 1.1": "top_p: must be at most 1 (line 3, column 12)",
+    'organization: "é\\n"':
+      "organization: must be a header value: one line of Latin-1 characters (line 3, column 19)",
+    "timeout: 30": "timeout: must be a duration with a unit, such as 30s (line 3, column 14)",
+    "timeout: 30 s":
+      "timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 3, column 14)",
+    "timeout: 0s": "timeout: must be longer than 0s (line 3, column 14)",
+    "timeout: 577h": "timeout: must be at most 576h (line 3, column 14)",
+    "stream_idle_timeout: 0ms": "stream_idle_timeout: must be longer than 0s (line 3, column 26)",
+    "timeout_mode: first": "timeout_mode: must be ttft, total or last_byte (line 3, column 19)",
+    "compatibility_profile: qwen": "compatibility_profile: must be deepseek (line 3, column 28)",
+    "normalize_developer_role: 1":
+      "normalize_developer_role: must be true or false (line 3, column 31)",
+    "extract_reasoning_tags: yes":
+      "extract_reasoning_tags: must be true or false (line 3, column 29)",
+    "headers: []": "headers: must be a mapping (line 3, column 14)",
+    "headers: {X-A: 1}": "headers.X-A: must be text; put it in quotes (line 3, column 20)",
+    "models: {mode: all}": "models.mode: must be translator, static or fetch (line 3, column 20)",
+    "models: {mode: fetch, fetch: {ttl: 0s}}":
+      "models.fetch.ttl: must be longer than 0s (line 3, column 40)",
+    "capabilities: {embeddings_base64: 2}":
+      "capabilities.embeddings_base64: must be true or false (line 3, column 39)",
+    "capabilities: {reasoning_effort_levels: high}":
+      "capabilities.reasoning_effort_levels: must be a list (line 3, column 45)",
+  };
+  for (const [line, problem] of Object.entries(cases)) {
+    assertProblem("openai", line, `providers.openai.${problem}`);
+  }
+  assertProblem(
+    "ollama",
+    "top_k: 1.5",
+    "providers.ollama.top_k: must be a whole number (line 3, column 12)",
+  );
+});
+
+Deno.test("an address is absolute, http or https, without query and fragment", () => {
+  const absolute = "must be an absolute URL that begins with http:// or https://";
+  const bare = "must not hold a query or a fragment";
+  const cases: Record<string, string> = {
+    "api.example.com": absolute,
+    "/v1": absolute,
+    "ftp://example.com": absolute,
+    "'http://'": absolute,
+    "https://example.com/v1?key=secret": bare,
+    "'https://example.com/v1#part'": bare,
+  };
+  for (const [url, text] of Object.entries(cases)) {
+    assertProblem(
+      "openai",
+      `base_url: ${url}`,
+      `providers.openai.base_url: ${text} (line 3, column 15)`,
+    );
+  }
+  assertEquals(problemsOf(withProvider("openai", "base_url: http://user:pass@[::1]:1/v1/")), []);
+});
+
+Deno.test("a key that means nothing to the type is refused", () => {
+  const cases: readonly (readonly [id: string, line: string, only: string, type: string])[] = [
+    ["openai", "top_k: 1", "local", "compat"],
+    ["anthropic", "top_k: 1", "local", "messages"],
+    ["anthropic", "organization: o", "compat", "messages"],
+    ["ollama", "organization: o", "compat", "local"],
+    ["openai", 'api_version: "2023-06-01"', "messages", "compat"],
+    ["ollama", 'api_version: "2023-06-01"', "messages", "local"],
+    ["ollama", "compatibility_profile: deepseek", "compat", "local"],
+    ["anthropic", "normalize_developer_role: true", "compat", "messages"],
+  ];
+  for (const [id, line, only, type] of cases) {
+    const text = `means nothing to type ${type}, only to type ${only}; take it out`;
+    const key = line.split(":")[0];
+    assertProblem(id, line, `providers.${id}.${key}: ${text} (line 3, column 5)`);
+  }
+});
+
+Deno.test("the newer Messages version takes no sampling defaults", () => {
+  const keys = ["api_version: 2026-10-21", "temperature: 1", "top_p: 1"];
+  const text = "is not taken by api_version 2026-10-21; take one of the two out";
+  assertEquals(problemsOf(withProvider("anthropic", ...keys)), [
+    `providers.anthropic.temperature: ${text} (line 4, column 5)`,
+    `providers.anthropic.top_p: ${text} (line 5, column 5)`,
+  ]);
+  assertEquals(problemsOf(withProvider("anthropic", "api_version: 2026-10-21")), []);
+  assertEquals(problemsOf(withProvider("anthropic", "temperature: 1")), []);
+});
+
+Deno.test("extra holds only what the type knows", () => {
+  assertProblem(
+    "openai",
+    "extra: {max_tokens: 1}",
+    "providers.openai.extra.max_tokens: is not known to type compat; none is (line 3, column 13)",
+  );
+  assertProblem(
+    "anthropic",
+    "extra: {beta: x}",
+    "providers.anthropic.extra.beta: is not known to type messages; only max_tokens is (line 3, column 13)",
+  );
+  for (const value of ["0", "many", "-1", "1.5", "'1 '"]) {
+    assertProblem(
+      "anthropic",
+      `extra: {max_tokens: ${value}}`,
+      "providers.anthropic.extra.max_tokens: must be a whole number of at least 1 (line 3, column 25)",
+    );
+  }
+});
+
+Deno.test("static headers leave the connection alone and are given once", () => {
+  for (const name of ["Host", "content-length", "Transfer-Encoding", "connection"]) {
+    const text = "is set by the gateway itself (line 3, column 16)";
+    assertProblem(
+      "openai",
+      `headers: { ${name}: x }`,
+      `providers.openai.headers.${name}: ${text}`,
+    );
+  }
+  assertProblem(
+    "openai",
+    "headers: {X-A: b, x-a: c}",
+    "providers.openai.headers.x-a: is given twice; upper case does not count (line 3, column 23)",
+  );
+  assertProblem(
+    "openai",
+    "headers: {'X A': b}",
+    "providers.openai.headers.(key): is not a valid header name (line 3, column 15)",
+  );
+  assertProblem(
+    "openai",
+    'headers: {X-A: "b\\r\\nc"}',
+    "providers.openai.headers.X-A: must be a header value: one line of Latin-1 characters (line 3, column 20)",
+  );
+});
+
+Deno.test("a model list belongs to its mode", () => {
+  const missing = "providers.openai.models.static: must list at least one model in mode static";
+  assertProblem("openai", "models: {mode: static}", `${missing} (line 3, column 5)`);
+  assertProblem("openai", "models: {mode: static, static: []}", `${missing} (line 3, column 36)`);
+  assertProblem(
+    "openai",
+    "models: {static: [m]}",
+    "providers.openai.models.static: is for mode static only (line 3, column 14)",
+  );
+  assertProblem(
+    "openai",
+    "models: {fetch: {ttl: 1m}}",
+    "providers.openai.models.fetch: is for mode fetch only (line 3, column 14)",
+  );
+});
+
+Deno.test("at least one provider is needed", () => {
+  const text = "providers: {}\nrouting: {routes: [{name: a, targets: [{provider: b}]}]}\n";
+  assertEquals(problemsOf(text), [
+    "providers: must hold at least one provider (line 1, column 12)",
+    "routing.routes[0].targets[0].provider: is not a configured provider (line 2, column 51)",
+  ]);
+});
+
+Deno.test("an unknown key is refused, with the likely one", () => {
+  const hint = (key: string) => `is not a known key; did you mean "${key}"?`;
+  assertProblem(
+    "openai",
+    "apiKey: k",
+    `providers.openai.apiKey: ${hint("api_key")} (line 3, column 5)`,
+  );
+  assertProblem(
+    "openai",
+    "timeuot: 1s",
+    `providers.openai.timeuot: ${hint("timeout")} (line 3, column 5)`,
+  );
+  assertProblem(
+    "openai",
+    "colour: red",
+    "providers.openai.colour: is not a known key (line 3, column 5)",
+  );
+  assertEquals(problemsOf(withSection("severs: {}", "server: {prot: 1}")), [
+    `severs: ${hint("server")} (line 1, column 1)`,
+    `server.prot: ${hint("port")} (line 2, column 10)`,
+  ]);
+});

@@ -1,0 +1,91 @@
+import { assertEquals } from "../support/assert.ts";
+import { problemsOf, warningsOf } from "./parse.ts";
+
+/** A file with two providers and these routes. */
+function withRoutes(...routes: readonly string[]): string {
+  const items = routes.map((route) => `    - ${route}\n`).join("");
+  return `providers: {openai: {}, anthropic: {}}\nrouting:\n  routes:\n${items}`;
+}
+
+const TARGETS = "targets: [{provider: openai}]";
+
+Deno.test("a file without routes is refused", () => {
+  assertEquals(problemsOf("providers: {openai: {}}\n"), [
+    "routing: is required (line 1, column 1)",
+  ]);
+  assertEquals(problemsOf("providers: {openai: {}}\nrouting: {}\n"), [
+    "routing.routes: is required (line 2, column 1)",
+  ]);
+  assertEquals(problemsOf("providers: {openai: {}}\nrouting: {routes: []}\n"), [
+    "routing.routes: must not be empty (line 2, column 19)",
+  ]);
+});
+
+Deno.test("what is wrong with a route is told with its line and column", () => {
+  const cases: Record<string, string> = {
+    [`{${TARGETS}}`]: "name: is required (line 4, column 7)",
+    [`{name: ' ', ${TARGETS}}`]: "name: must not be blank (line 4, column 14)",
+    "{name: a}": "targets: is required (line 4, column 7)",
+    "{name: a, targets: []}": "targets: must not be empty (line 4, column 26)",
+    "{name: a, targets: [{}]}": "targets[0].provider: is required (line 4, column 27)",
+    "{name: a, targets: [{provider: openal}]}":
+      'targets[0].provider: is not a configured provider; did you mean "openai"? (line 4, column 38)',
+    "{name: a, targets: [{provider: openai, model: ''}]}":
+      "targets[0].model: must not be blank (line 4, column 53)",
+    "{name: a, targets: [{provider: openai, weight: -1}]}":
+      "targets[0].weight: must be at least 0 (line 4, column 54)",
+    "{name: a, targets: [{provider: openai, weight: 1.5}]}":
+      "targets[0].weight: must be a whole number (line 4, column 54)",
+    "{name: a, targets: [{provider: openai, weight: 0}]}":
+      "targets: must hold at least one target with a weight above 0 (line 4, column 26)",
+    [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: 1}]}`]:
+      "fallback[0].weight: is not a known key (line 4, column 78)",
+    [`{name: a, ${TARGETS}, fallback: [{provider: other}]}`]:
+      "fallback[0].provider: is not a configured provider (line 4, column 70)",
+    [`{name: a, ${TARGETS}, strategy: fastest}`]:
+      "strategy: must be weighted, round-robin or random (line 4, column 58)",
+    [`{name: a, ${TARGETS}, match: {path: v1}}`]:
+      "match.path: must be *, or a path that begins with / and holds * only at its end (line 4, column 62)",
+    [`{name: a, ${TARGETS}, match: {path: '/a*b'}}`]:
+      "match.path: must be *, or a path that begins with / and holds * only at its end (line 4, column 62)",
+    [`{name: a, ${TARGETS}, match: {models: []}}`]:
+      "match.models: must not be empty (line 4, column 64)",
+    [`{name: a, ${TARGETS}, match: {headers: {X-A: b, x-a: c}}}`]:
+      "match.headers.x-a: is given twice; upper case does not count (line 4, column 74)",
+  };
+  for (const [route, problem] of Object.entries(cases)) {
+    assertEquals(problemsOf(withRoutes(route)), [`routing.routes[0].${problem}`], route);
+  }
+});
+
+Deno.test("the name of a route is its own", () => {
+  const other = "{name: a, targets: [{provider: anthropic}], match: {path: /x}}";
+  assertEquals(problemsOf(withRoutes(other, `{name: a, ${TARGETS}}`)), [
+    "routing.routes[1].name: is the name of an earlier route as well (line 5, column 14)",
+  ]);
+});
+
+Deno.test("a drained target beside another is allowed", () => {
+  const targets = "[{provider: openai, weight: 0}, {provider: anthropic}]";
+  assertEquals(warningsOf(withRoutes(`{name: a, targets: ${targets}}`)), []);
+});
+
+Deno.test("a fallback that is a target already is a warning", () => {
+  const fallback = "[{provider: openai, model: m}, {provider: openai}]";
+  assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
+    "routing.routes[0].fallback[1]: is a target of this route already (line 4, column 89)",
+  ]);
+});
+
+Deno.test("a route behind one that takes all its requests is a warning", () => {
+  const shadowed = (first: string, second: string) =>
+    warningsOf(withRoutes(`{name: a, ${TARGETS}${first}}`, `{name: b, ${TARGETS}${second}}`));
+  const warning =
+    "routing.routes[1]: is only reached by name, because routing.routes[0] takes its requests first (line 5, column 7)";
+  assertEquals(shadowed("", ""), [warning]);
+  assertEquals(shadowed("", ", match: {models: [m]}"), [warning]);
+  assertEquals(shadowed(", match: {path: /v1/*}", ", match: {path: /v1/chat}"), [warning]);
+  assertEquals(shadowed(", match: {path: /v1/chat}", ", match: {path: /v1/*}"), []);
+  assertEquals(shadowed(", match: {models: [m]}", ""), []);
+  assertEquals(shadowed(", match: {headers: {X-A: b}}", ""), []);
+});

@@ -1,0 +1,109 @@
+import { assertEquals } from "../support/assert.ts";
+import { configOf, problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
+
+Deno.test("a text that is no YAML is told with line and column", () => {
+  const cases: Record<string, string> = {
+    "a: 'b": "is not valid YAML: a quote, bracket, comma or colon is missing (line 1, column 6)",
+    "a:\n\t- b: c\n": "is not valid YAML: a tab is used as indentation (line 2, column 1)",
+    "a: @b":
+      "is not valid YAML: text that begins with this character must stand in quotes (line 1, column 4)",
+    "a: b: c":
+      "is not valid YAML: a key must be a single short line that ends with a colon (line 1, column 4)",
+    'a: "\\z"':
+      'is not valid YAML: a \\ within "…" is followed by what is no escape (line 1, column 5)',
+    "a: !secret b":
+      "holds a tag; tags are not supported, and text that begins with ! must stand in quotes (line 1, column 4)",
+    "a: 1\n---\nb: 2": "holds more than one YAML document (line 2, column 1)",
+  };
+  for (const [text, problem] of Object.entries(cases)) {
+    assertEquals(problemsOf(text), [`config: ${problem}`], text);
+  }
+});
+
+Deno.test("an empty file is told what it needs", () => {
+  const problem = "config: is empty; it needs providers and routing.routes (line 1, column 1)";
+  for (const text of ["", "\n", "# nothing yet\n", "---\n", "null"]) {
+    assertEquals(
+      problemsOf(text).map((line) => line.replace(/line \d+, column \d+/, "line 1, column 1")),
+      [problem],
+      text,
+    );
+  }
+});
+
+Deno.test("a top level that is no mapping is refused", () => {
+  for (const text of ["- a", "text", "3", "true"]) {
+    const problem = "config: must be a mapping with providers and routing (line 1, column 1)";
+    assertEquals(problemsOf(text), [problem], text);
+  }
+});
+
+Deno.test("a key that is given twice is refused where it is given again", () => {
+  assertEquals(problemsOf(withProvider("openai", "timeout: 1s", "timeout: 2s")), [
+    "providers.openai.timeout: is given twice (line 4, column 5)",
+  ]);
+  const providers = `providers:\n  openai: {}\n  "openai": {}\n${routingOver("openai")}`;
+  assertEquals(problemsOf(providers), ["providers.openai: is given twice (line 3, column 3)"]);
+});
+
+Deno.test("JSON is read, tabs and all", () => {
+  const value = {
+    server: { port: 1 },
+    providers: { openai: { api_key: 'a\u2028"b'.slice(0, 1), headers: { "X-A": "\t/" } } },
+    routing: { routes: [{ name: "ü", targets: [{ provider: "openai" }] }] },
+  };
+  for (const indent of [undefined, 2, "\t"]) {
+    const config = configOf(JSON.stringify(value, null, indent));
+    assertEquals(config.server.port, 1);
+    assertEquals(config.providers["openai"]?.headers, { "X-A": "\t/" });
+    assertEquals(config.routing.routes[0]?.name, "ü");
+  }
+});
+
+Deno.test("a byte order mark and Windows line ends do no harm", () => {
+  const text = `\ufeff${withSection("server:", "  port: 1")}`.replaceAll("\n", "\r\n");
+  assertEquals(configOf(text).server.port, 1);
+});
+
+Deno.test("anchors, aliases and merges share settings", () => {
+  const { providers } = configOf(`providers:
+  openai: &common
+    timeout: 1m
+    headers: &headers {X-A: b}
+  mine:
+    <<: *common
+    type: compat
+    base_url: http://a
+    timeout: 2m
+  third:
+    <<: [{type: local, base_url: http://b}, *common]
+    headers: *headers
+${routingOver("openai")}`);
+  assertEquals(providers["mine"]?.timeout, 120_000);
+  assertEquals(providers["mine"]?.headers, { "X-A": "b" });
+  assertEquals(providers["third"]?.timeout, 60_000);
+  assertEquals(providers["third"]?.headers, { "X-A": "b" });
+});
+
+Deno.test("a problem behind an alias is told where the alias stands or where its text stands", () => {
+  const text = `providers:
+  openai: &common {timeout: &time 5}
+  anthropic: *common
+  ollama: {timeout: *time}
+${routingOver("openai")}`;
+  const problem = "must be a duration with a unit, such as 30s";
+  assertEquals(problemsOf(text), [
+    `providers.openai.timeout: ${problem} (line 2, column 35)`,
+    `providers.anthropic.timeout: ${problem} (line 2, column 35)`,
+    `providers.ollama.timeout: ${problem} (line 4, column 21)`,
+  ]);
+});
+
+Deno.test("an alias without its anchor, and a merge of what is no mapping, are refused", () => {
+  assertEquals(problemsOf(withProvider("openai", "api_key: *nothing")), [
+    "providers.openai.api_key: is an alias of an anchor that is not set before it (line 3, column 14)",
+  ]);
+  assertEquals(problemsOf(withProvider("openai", "<<: text")), [
+    "providers.openai: holds a << that does not stand for mappings (line 3, column 9)",
+  ]);
+});

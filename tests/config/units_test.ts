@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { formatDuration, parseDuration } from "../../src/config/units.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("a duration is read in milliseconds", () => {
+  const expected: Record<string, number> = {
+    "0s": 0,
+    "250ms": 250,
+    "30s": 30_000,
+    "10m": 600_000,
+    "1h": 3_600_000,
+    "1h30m": 5_400_000,
+    "1h2m3s4ms": 3_723_004,
+    "90m": 5_400_000,
+    "007s": 7_000,
+  };
+  for (const [text, milliseconds] of Object.entries(expected)) {
+    assertEquals(parseDuration(text), milliseconds, text);
+  }
+});
+
+Deno.test("anything else is no duration", () => {
+  const texts = [
+    "",
+    "30",
+    "s",
+    "1.5h",
+    "-1s",
+    "+1s",
+    "1 s",
+    "30m1h",
+    "1s1s",
+    "1d",
+    "1H",
+    "1m ",
+    "٣s",
+  ];
+  for (const text of texts) assertEquals(parseDuration(text), null, text);
+});
+
+Deno.test("a formatted duration reads back as the same time", () => {
+  fc.assert(fc.property(fc.nat(), (milliseconds) => {
+    assertEquals(parseDuration(formatDuration(milliseconds)), milliseconds);
+  }));
+});
+
+Deno.test("a duration is formatted without empty parts", () => {
+  assertEquals(formatDuration(0), "0s");
+  assertEquals(formatDuration(120_000), "2m");
+  assertEquals(formatDuration(3_600_250), "1h250ms");
+});

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
+import { membersOf } from "../../src/formats/edit.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { objectTexts } from "./json_texts.ts";
+
+function refusalOf(text: string): string {
+  const result = readDocument(text);
+  assert(!result.ok);
+  assertEquals(result.failure.kind, "invalid_json");
+  assert("param" in result.failure);
+  assertEquals(result.failure.param, null);
+  return result.failure.message;
+}
+
+Deno.test("an object is read with its text and its members", () => {
+  fc.assert(fc.property(objectTexts, (text) => {
+    const result = readDocument(text);
+    assert(result.ok);
+    assertEquals(result.value, { text, value: JSON.parse(text), members: membersOf(text) });
+  }));
+});
+
+Deno.test("what is no JSON object is refused", () => {
+  for (const text of ["{", "{'a':1}", "NaN", '{"a":1} x', "[]", "null", "1", '"{}"', "\ufeff{}"]) {
+    assertStringIncludes(refusalOf(text), "JSON object");
+  }
+});
+
+Deno.test("an empty body is told that a JSON object is expected", () => {
+  for (const text of ["", " \n"]) {
+    assertEquals(refusalOf(text), "The request body is empty; send a JSON object.");
+  }
+});
+
+Deno.test("a key that comes twice is refused, however it is written", () => {
+  assertStringIncludes(refusalOf('{"model":"a","x":1,"\\u006dodel":"secret"}'), '"model"');
+  assert(!refusalOf('{"model":"a","model":"secret"}').includes("secret"));
+});
+
+Deno.test("a long key that comes twice is not repeated", () => {
+  const key = "k".repeat(65);
+  assert(!refusalOf(`{"${key}":1,"${key}":2}`).includes(key));
+});
+
+Deno.test("keys may be repeated below the top level", () => {
+  assert(readDocument('{"a":{"b":1,"b":2}}').ok);
+});
+
+Deno.test("a value becomes the document of its JSON text", () => {
+  const document = documentOf({ a: [1], b: undefined, c: "é" });
+  assertEquals(document.text, '{"a":[1],"c":"é"}');
+  assertEquals(document.members.map((member) => member.key), ["a", "c"]);
+  assertEquals(emptyDocument, documentOf({}));
+});

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import {
+  changeMembers,
+  elementsOf,
+  insertMembers,
+  membersOf,
+  removeMember,
+  removeMembers,
+  replaceValue,
+  splice,
+  valueAt,
+} from "../../src/formats/edit.ts";
+import { assertEquals } from "../support/assert.ts";
+import { objectTexts, objectTextsWithRepeatedKeys, valueTexts } from "./json_texts.ts";
+
+const SAMPLE = ' {"a" : 1 ,\n"b\\u0041":{"x":[1, "}\\\\\\"" ,{}]} , "":null}';
+
+Deno.test("members are given with decoded keys and the place of their values", () => {
+  const members = membersOf(SAMPLE);
+  assertEquals(members.map((member) => member.key), ["a", "bA", ""]);
+  assertEquals(members.map(({ start, end }) => SAMPLE.slice(start, end)), [
+    "1",
+    '{"x":[1, "}\\\\\\"" ,{}]}',
+    "null",
+  ]);
+  assertEquals(members.map(({ keyStart }) => SAMPLE.slice(keyStart, keyStart + 2)), [
+    '"a',
+    '"b',
+    '""',
+  ]);
+});
+
+Deno.test("members may be asked for of an object inside", () => {
+  assertEquals(membersOf(SAMPLE, SAMPLE.indexOf('{"x"')).map((member) => member.key), ["x"]);
+});
+
+Deno.test("an empty object has no members and an empty array no elements", () => {
+  assertEquals(membersOf(" { } "), []);
+  assertEquals(elementsOf(" [ ] "), []);
+});
+
+Deno.test("other values have neither members nor elements", () => {
+  for (const text of ["1", '"{}"', "null", " true"]) {
+    assertEquals(membersOf(text), []);
+    assertEquals(elementsOf(text), []);
+  }
+  assertEquals(membersOf("[{}]"), []);
+  assertEquals(elementsOf('{"a":[]}'), []);
+});
+
+Deno.test("a value is found by its path, the last of equal keys as JSON.parse takes it", () => {
+  const text = '{"a":[0,{"b":"no","b":"yes"}]}';
+  const span = valueAt(text, ["a", 1, "b"]);
+  assertEquals(span && text.slice(span.start, span.end), '"yes"');
+  assertEquals(valueAt(text, ["a", 2]), null);
+  assertEquals(valueAt(text, ["a", "b"]), null);
+  assertEquals(valueAt(text, [0]), null);
+  assertEquals(valueAt(" 12 ", []), { start: 1, end: 3 });
+});
+
+Deno.test("edits are made in any order", () => {
+  const edits = [{ start: 4, end: 5, text: "" }, { start: 0, end: 1, text: "A" }, {
+    start: 4,
+    end: 4,
+    text: "-",
+  }];
+  assertEquals(splice("abcdef", edits), "Abcd-f");
+  assertEquals(splice("abcdef", []), "abcdef");
+});
+
+Deno.test("a removed member takes one comma along", () => {
+  const text = '{ "a":1 , "b":2 , "c":3 }';
+  const members = membersOf(text);
+  assertEquals([0, 1, 2].map((index) => splice(text, [removeMember(members, index)])), [
+    '{ "b":2 , "c":3 }',
+    '{ "a":1 , "c":3 }',
+    '{ "a":1 , "b":2 }',
+  ]);
+  assertEquals(splice('{ "a":1 }', [removeMember(membersOf('{ "a":1 }'), 0)]), "{  }");
+});
+
+Deno.test("inserted members stand in front, also in an empty object", () => {
+  assertEquals(
+    splice("{ }", [insertMembers("{ }", 0, [["k", "1"], ['"', "[]"]])]),
+    '{"k":1,"\\"":[] }',
+  );
+  assertEquals(splice('{"a":1}', [insertMembers('{"a":1}', 0, [["k", "2"]])]), '{"k":2,"a":1}');
+  assertEquals(splice('{"a":1}', [insertMembers('{"a":1}', 0, [])]), '{"a":1}');
+});
+
+Deno.test("the spans of members and elements hold what JSON.parse reads", () => {
+  fc.assert(fc.property(objectTextsWithRepeatedKeys, (text) => {
+    const members = membersOf(text);
+    const read = members.map(({ key, start, end }) => [key, JSON.parse(text.slice(start, end))]);
+    assertEquals(asObject(read), JSON.parse(text));
+  }));
+  fc.assert(fc.property(fc.array(valueTexts), (values) => {
+    const text = ` [${values.join(" ,")}] `;
+    const read = elementsOf(text).map(({ start, end }) => JSON.parse(text.slice(start, end)));
+    assertEquals(read, JSON.parse(text));
+  }));
+});
+
+Deno.test("a path leads to the same value in the text and in the parsed value", () => {
+  fc.assert(fc.property(fc.array(valueTexts, { minLength: 1 }), fc.nat(), (values, pick) => {
+    const index = pick % values.length;
+    const text = `{"x":{},"y":[{"z":1},{"values":[${values.join(",")}]}]}`;
+    const span = valueAt(text, ["y", 1, "values", index]);
+    assertEquals(
+      span && JSON.parse(text.slice(span.start, span.end)),
+      JSON.parse(values[index] ?? ""),
+    );
+  }));
+});
+
+Deno.test("a replaced value leaves every other character alone", () => {
+  fc.assert(fc.property(objectTexts, fc.nat(), valueTexts, (text, pick, value) => {
+    const members = membersOf(text);
+    const member = members[pick % Math.max(members.length, 1)];
+    if (member === undefined) return;
+    const edited = splice(text, [replaceValue(member, value)]);
+    assertEquals(edited, text.slice(0, member.start) + value + text.slice(member.end));
+    assertEquals(JSON.parse(edited), { ...JSON.parse(text), [member.key]: JSON.parse(value) });
+  }));
+});
+
+Deno.test("whatever members are removed, the rest keeps its text and its order", () => {
+  fc.assert(fc.property(objectTextsWithRepeatedKeys, fc.array(fc.nat(12)), (text, picks) => {
+    const members = membersOf(text);
+    const keys = picks.map((pick) => members[pick]?.key ?? "never there");
+    const edited = splice(text, removeMembers(members, keys));
+    const stays = members.filter((member) => !keys.includes(member.key));
+    assertEquals(partsOf(edited), stays.map(({ keyStart, end }) => text.slice(keyStart, end)));
+    JSON.parse(edited);
+  }));
+});
+
+Deno.test("members may be set, added and removed at once", () => {
+  const changes = fc.array(fc.tuple(fc.nat(12), fc.option(valueTexts)));
+  fc.assert(fc.property(objectTexts, changes, fc.boolean(), (text, picks, clear) => {
+    const members = membersOf(text);
+    const wanted = new Map<string, string | null>();
+    if (clear) { for (const member of members) wanted.set(member.key, null); }
+    for (const [pick, value] of picks) wanted.set(members[pick]?.key ?? `new ${pick}`, value);
+    const edits = changeMembers(text.indexOf("{"), members, [...wanted]);
+    const expected: Map<string, unknown> = new Map(Object.entries(JSON.parse(text)));
+    for (const [key, value] of wanted) {
+      if (value === null) expected.delete(key);
+      else expected.set(key, JSON.parse(value));
+    }
+    assertEquals(JSON.parse(splice(text, edits)), asObject([...expected]));
+  }));
+});
+
+function partsOf(text: string): string[] {
+  return membersOf(text).map(({ keyStart, end }) => text.slice(keyStart, end));
+}
+
+/** As `JSON.parse` makes it: `__proto__` is a key like any other. */
+function asObject(entries: readonly unknown[][]): unknown {
+  return Object.fromEntries(entries);
+}

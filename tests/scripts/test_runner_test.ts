@@ -1,0 +1,73 @@
+import { countsOf, summarySieve, testArguments } from "../../scripts/test.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("the summary line is understood with steps, ignored tests and colours", () => {
+  assertEquals(countsOf("ok | 12 passed | 0 failed (3s)"), { passed: 12, failed: 0 });
+  assertEquals(
+    countsOf("FAILED | 1 passed (3 steps) | 2 failed (1 step) | 4 ignored | 5 filtered out (1m2s)"),
+    { passed: 1, failed: 2 },
+  );
+  assertEquals(countsOf("\u001b[32mok\u001b[0m | 3 passed | 0 failed \u001b[90m(9ms)\u001b[0m"), {
+    passed: 3,
+    failed: 0,
+  });
+});
+
+Deno.test("other lines are no summary", () => {
+  for (const line of ["", "ok", "ok | 1 passed", "x ok | 1 passed | 0 failed (1s)"]) {
+    assertEquals(countsOf(line), null);
+  }
+});
+
+Deno.test("the sanitizers are asked for where they are not on by themselves", () => {
+  const asks = (version: string) => testArguments(version, []).includes("--sanitize-ops");
+  assertEquals(["2.7.11", "2.9.0", "2.10.1", "3.0.0"].map(asks), [false, true, true, true]);
+});
+
+Deno.test("all tests run unless a path is given", () => {
+  assertEquals(testArguments("2.7.11", []).at(-1), "tests/");
+  assertEquals(testArguments("2.7.11", ["--filter", "no such path"]).at(-1), "tests/");
+  assertEquals(testArguments("2.7.11", [import.meta.dirname ?? ""]).includes("tests/"), false);
+});
+
+Deno.test("output goes through at once, only the last summary is kept", () => {
+  const sieve = summarySieve();
+  const steps = ["a test ... ", "ok (1ms)\nok | 1 pas", "sed | 0 failed (1s)\nmore\n", "o"];
+  assertEquals(steps.map(sieve.push), ["a test ... ", "ok (1ms)\n", "more\n", ""]);
+  assertEquals(sieve.summary, "ok | 1 passed | 0 failed (1s)");
+  const first = `${sieve.summary}\n`;
+  assertEquals(sieve.push("h\nFAILED | 0 passed | 1 failed (1s)\n"), `oh\n${first}`);
+});
+
+async function runTests(source: string) {
+  const folder = Deno.makeTempDirSync();
+  try {
+    Deno.writeTextFileSync(`${folder}/sample_test.ts`, source);
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--allow-run", "--allow-read", "--allow-env"].concat(
+        new URL("../../scripts/test.ts", import.meta.url).pathname,
+        folder,
+      ),
+      stderr: "null",
+    }).output();
+    const lines = new TextDecoder().decode(stdout).trimEnd().split("\n");
+    return { code, summary: lines.at(-2) ?? "", last: lines.at(-1) };
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+Deno.test("the output ends with Deno's summary and the plain counts", async () => {
+  const good = await runTests('Deno.test("a", () => {});');
+  assertEquals([good.code, good.last], [0, "1 passed, 0 failed"]);
+  assertEquals(countsOf(good.summary), { passed: 1, failed: 0 });
+
+  const bad = await runTests('Deno.test("a", () => {}); Deno.test("b", () => { throw 1; });');
+  assertEquals([bad.code, bad.last], [1, "1 passed, 1 failed"]);
+  assertEquals(countsOf(bad.summary), { passed: 1, failed: 1 });
+});
+
+Deno.test("a program that does not compile counts as one failure", async () => {
+  const broken = await runTests('const text: string = 1; Deno.test("a", () => {});');
+  assertEquals([broken.code, broken.last], [1, "0 passed, 1 failed"]);
+});

@@ -1,0 +1,153 @@
+import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { ask, sseData } from "./ask.ts";
+
+const PATH = "/messages/v1/messages";
+const TOOL = {
+  name: "add",
+  input_schema: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
+};
+const EMPTY_TOOL = { name: "now", input_schema: { type: "object" } };
+
+function request(model: string, more: JsonObject = {}): JsonObject {
+  const messages = [{ role: "user", content: "Good  day" }];
+  return { model, max_tokens: 2000, messages, ...more };
+}
+
+async function whole(model: string, more: JsonObject = {}): Promise<JsonObject> {
+  const response = await ask(PATH, request(model, more));
+  assertEquals(response.status, 200);
+  const body: unknown = await response.json();
+  return isObject(body) ? body : {};
+}
+
+async function events(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
+  const text = await (await ask(PATH, request(model, { stream: true, ...more }))).text();
+  const values = sseData(text).map(parseJson).filter(isObject);
+  const names = text.split("\n").filter((line) => line.startsWith("event: "));
+  assertEquals(names, values.map(({ type }) => `event: ${type}`));
+  return values;
+}
+
+function ofType(values: readonly JsonObject[], type: string): readonly JsonObject[] {
+  return values.filter((value) => value.type === type);
+}
+
+Deno.test("a whole answer has the blocks, the reason and the usage of the protocol", async () => {
+  assertEquals(await whole("sim-echo"), {
+    id: "msg_00000000000040008000000000000001",
+    type: "message",
+    role: "assistant",
+    model: "sim-echo",
+    content: [{ type: "text", text: "Good  day", citations: null }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    stop_details: null,
+    usage: {
+      input_tokens: 2,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 2,
+    },
+  });
+});
+
+Deno.test("a stream has every event of a message in order", async () => {
+  const values = await events("sim-echo");
+  assertEquals(values.map(({ type }) => type), [
+    "message_start",
+    "ping",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+  ]);
+  assertEquals(ofType(values, "content_block_delta").map(({ delta }) => delta), [
+    { type: "text_delta", text: "Good" },
+    { type: "text_delta", text: "  day" },
+  ]);
+  assertEquals(ofType(values, "message_delta")[0]?.usage, { output_tokens: 2 });
+});
+
+Deno.test("thinking is a signed block before the text, and comes back accepted", async () => {
+  const { content, usage } = await whole("sim-think");
+  assert(Array.isArray(content) && isObject(content[0]) && isObject(usage));
+  assertEquals(content[0].thinking, "The user says: Good  day");
+  assertEquals(usage.output_tokens_details, { thinking_tokens: 5 });
+  const messages = [
+    { role: "user", content: "Good  day" },
+    { role: "assistant", content },
+    { role: "user", content: "And now?" },
+  ];
+  await whole("sim-think", { messages });
+  const changed = [{ ...content[0], thinking: "The user says nothing" }, content[1] ?? null];
+  const again = [messages[0] ?? null, { role: "assistant", content: changed }, messages[2] ?? null];
+  const refused = await ask(PATH, request("sim-think", { messages: again }));
+  assertEquals(refused.status, 400);
+});
+
+Deno.test("the signature is the last delta of a thinking block", async () => {
+  const values = ofType(await events("sim-think"), "content_block_delta");
+  const kinds = values.map(({ delta }) => isObject(delta) ? delta.type : null);
+  assertEquals(kinds.lastIndexOf("thinking_delta") + 1, kinds.indexOf("signature_delta"));
+  assert(kinds.indexOf("signature_delta") < kinds.indexOf("text_delta"));
+});
+
+Deno.test("two calls are two blocks, their input in pieces behind a placeholder", async () => {
+  const values = await events("sim-tools-parallel", { tools: [TOOL, EMPTY_TOOL] });
+  const blocks = ofType(values, "content_block_start").map((event) => event.content_block);
+  assertEquals(blocks.map((block) => isObject(block) ? [block.name, block.input] : null), [
+    ["add", {}],
+    ["now", {}],
+  ]);
+  const texts = ["", ""];
+  for (const { index, delta } of ofType(values, "content_block_delta")) {
+    assert(isObject(delta) && typeof index === "number");
+    texts[index] += String(delta.partial_json);
+  }
+  assertEquals(texts, ['{"a":1.5}', ""]);
+});
+
+Deno.test("one call is made when parallel calls are off, the named one when it is forced", async () => {
+  const tools = [TOOL, EMPTY_TOOL];
+  const tool_choice = { type: "tool", name: "now", disable_parallel_tool_use: true };
+  const { content, stop_reason } = await whole("sim-parallel", { tools, tool_choice });
+  assert(Array.isArray(content) && isObject(content[0]));
+  assertEquals([content.length, content[0].name, stop_reason], [1, "now", "tool_use"]);
+});
+
+Deno.test("results of the tools are quoted", async () => {
+  const messages = [
+    { role: "user", content: "add" },
+    { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "add", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "42" }] },
+  ];
+  const { content } = await whole("sim-tools", { messages, tools: [TOOL] });
+  assertEquals(content, [{ type: "text", text: 'The tools said "42".', citations: null }]);
+});
+
+Deno.test("refusal, filter and limit are stop reasons", async () => {
+  const refused = await whole("sim-refuse");
+  assertEquals([refused.stop_reason, refused.content], ["refusal", []]);
+  assert(isObject(refused.stop_details));
+  assertEquals(refused.stop_details.explanation, "I cannot help with that.");
+  assertEquals((await whole("sim-filter")).stop_reason, "refusal");
+  assertEquals((await whole("sim-length")).stop_reason, "max_tokens");
+  assertEquals((await whole("sim-echo", { max_tokens: 1 })).stop_reason, "max_tokens");
+});
+
+Deno.test("sim-json keeps to the format that is asked for", async () => {
+  const schema = {
+    type: "object",
+    properties: { day: { type: "string", format: "date" } },
+    required: ["day"],
+    additionalProperties: false,
+  };
+  const { content } = await whole("sim-json", {
+    output_config: { format: { type: "json_schema", schema } },
+  });
+  assert(Array.isArray(content) && isObject(content[0]));
+  assertEquals(content[0].text, '{"day":"2026-01-02"}');
+});

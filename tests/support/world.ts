@@ -1,0 +1,75 @@
+import type { World } from "../../src/core/world.ts";
+
+/** What a scripted world answers; what is left out has a plain default. */
+export interface WorldScript {
+  /** Values of `random`, one after the other; 0 when they are used up. */
+  readonly random?: readonly number[];
+  /** Stands for the network; without it every fetch fails. */
+  readonly fetch?: World["fetch"];
+}
+
+/** An outside in which time passes only when the test says so. */
+export interface ScriptedWorld extends World {
+  /**
+   * Lets this many milliseconds pass: runs the tasks that fall due, in order, each at its own time.
+   * Promises that a task settles are followed to their end before the next one runs.
+   */
+  advance(ms: number): Promise<void>;
+  /** Tasks that are still to run. */
+  readonly waiting: number;
+}
+
+interface Task {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+const STARTED = 1_700_000_000;
+
+/** A world that begins at 0 ms and 1700000000 s, with ids that count up from 1. */
+export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
+  const tasks = new Set<Task>();
+  const randoms = [...script.random ?? []];
+  let now = 0;
+  let ids = 0;
+
+  function nextUntil(end: number): Task | undefined {
+    let next: Task | undefined;
+    for (const task of tasks) {
+      if (task.at <= end && (next === undefined || task.at < next.at)) next = task;
+    }
+    return next;
+  }
+
+  return {
+    now: () => now,
+    unix: () => STARTED + Math.floor(now / 1000),
+    random: () => randoms.shift() ?? 0,
+    uuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
+    after(ms, run) {
+      const task = { at: now + Math.max(ms, 0), run };
+      tasks.add(task);
+      return () => void tasks.delete(task);
+    },
+    fetch: script.fetch ?? (() => Promise.reject(new TypeError("this world has no network"))),
+    async advance(ms) {
+      const end = now + ms;
+      await turn();
+      for (let task = nextUntil(end); task !== undefined; task = nextUntil(end)) {
+        tasks.delete(task);
+        now = Math.max(now, task.at);
+        task.run();
+        await turn();
+      }
+      now = end;
+    },
+    get waiting() {
+      return tasks.size;
+    },
+  };
+}
+
+/** A turn of the event loop: every promise job that can run has run, however long the chain. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

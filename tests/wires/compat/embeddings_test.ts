@@ -1,0 +1,65 @@
+import { assert, assertEquals } from "../../support/assert.ts";
+import type { ProviderConfig } from "../../../src/config/schema.ts";
+import { providerSchema } from "../../../src/config/provider_schema.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
+import type { Result } from "../../../src/core/result.ts";
+import { readDocument } from "../../../src/formats/document.ts";
+import { compat } from "../../../src/wires/compat/compat.ts";
+import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/compat/embeddings.ts";
+import type { Target } from "../../../src/wires/wire.ts";
+
+function target(isBase64: boolean): Target {
+  const settings: ProviderConfig = {
+    ...providerSchema.parse({ capabilities: { embeddings_base64: isBase64 } }),
+    type: "compat",
+    base_url: "http://x",
+    normalize_developer_role: false,
+  };
+  const common = { id: "p", wire: compat, base: "http://x", account: "a", secrets: [] };
+  return { provider: { ...common, settings }, model: 'm"' };
+}
+
+function encode(text: string, isBase64 = false): Result<string | null> {
+  const document = readDocument(text);
+  if (!document.ok) return document;
+  const request = encodeEmbeddings(document.value, target(isBase64));
+  return request.ok ? { ok: true, value: request.value.body } : request;
+}
+
+function refusalOf(result: Result<unknown>): unknown {
+  assert(!result.ok && isRefusal(result.failure));
+  return [result.failure.kind, result.failure.param];
+}
+
+Deno.test("only the model of the client's text is replaced", () => {
+  const rest = ' "input" : [[1, 2.0]], "dimensions":3, "user":"u", "encoding_format" : "float" }';
+  assertEquals(encode(`{ "model" : "p/m" ,${rest}`), {
+    ok: true,
+    value: `{ "model" : "m\\"" ,${rest}`,
+  });
+  assertEquals(encode(' {"input":"a"}'), { ok: true, value: ' {"model":"m\\"","input":"a"}' });
+});
+
+Deno.test("a field that is none of an embeddings request is refused by its name", () => {
+  assertEquals(refusalOf(encode('{"input":"a","truncate":true}')), [
+    "unsupported_feature",
+    "truncate",
+  ]);
+});
+
+Deno.test("base64 needs the capability", () => {
+  const text = '{"model":"m\\"","input":"a","encoding_format":"base64"}';
+  assertEquals(refusalOf(encode(text)), ["unsupported_feature", "encoding_format"]);
+  assertEquals(encode(text, true), { ok: true, value: text });
+  const other = '{"input":"a","encoding_format":"int8"}';
+  assertEquals(refusalOf(encode(other, true)), ["invalid_value", "encoding_format"]);
+});
+
+Deno.test("an answer with a list of data is handed on as it is", () => {
+  const text = '{"object":"list", "data":[{"embedding":[1.0]}],"more":1}\n';
+  assertEquals(decodeEmbeddings(text), { ok: true, value: text });
+  for (const bad of ["", "[]", "{}", '{"data":{}}', '{"data":[']) {
+    const result = decodeEmbeddings(bad);
+    assertEquals(result.ok ? null : result.failure.kind, "invalid_upstream_response");
+  }
+});

@@ -1,0 +1,155 @@
+import { assertEquals } from "../../support/assert.ts";
+import type { StreamEvent } from "../../../src/core/events.ts";
+import { readDocument } from "../../../src/formats/document.ts";
+import type { Result } from "../../../src/core/result.ts";
+import { local } from "../../../src/wires/local/local.ts";
+import { assertFailed, countingMint, valueOf } from "./target.ts";
+
+const START: StreamEvent = {
+  type: "start",
+  id: "chatcmpl-00000000000040008000000000000001",
+  model: "m",
+  created: 1_785_578_400,
+};
+
+function decodeText(text: string): Result<readonly StreamEvent[]> {
+  return local.decode(valueOf(readDocument(text)), countingMint());
+}
+
+function decode(record: Record<string, unknown>): Result<readonly StreamEvent[]> {
+  const common = { model: "m", created_at: "2026-08-01T10:00:00.123456789Z", done: true };
+  return decodeText(JSON.stringify({ ...common, done_reason: "stop", ...record }));
+}
+
+function eventsOf(record: Record<string, unknown>): readonly StreamEvent[] {
+  return valueOf(decode(record));
+}
+
+Deno.test("an answer is its reasoning, its text, its usage and its end", () => {
+  const message = { role: "assistant", content: "Hi", thinking: "Hm." };
+  assertEquals<unknown>(eventsOf({ message, prompt_eval_count: 26, eval_count: 2 }), [
+    START,
+    { type: "reasoning", delta: "Hm." },
+    { type: "text", delta: "Hi" },
+    {
+      type: "usage",
+      usage: { input: 26, output: 2, total: 28, cached: 0, cacheWrite: 0, reasoning: 0 },
+    },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+Deno.test("an answer without content is a start and an end", () => {
+  for (const message of [undefined, null, {}, { content: "" }, { content: null, thinking: "" }]) {
+    assertEquals<unknown>(eventsOf({ message }), [START, { type: "finish", reason: "stop" }]);
+  }
+});
+
+Deno.test("the time of the answer is taken with any offset, else it is now", () => {
+  const createdOf = (created_at: unknown) => {
+    const [start] = eventsOf({ created_at });
+    return start?.type === "start" ? start.created : null;
+  };
+  assertEquals(createdOf("2026-08-01T12:00:00.9+02:00"), 1_785_578_400);
+  assertEquals(createdOf("yesterday"), 1_700_000_000);
+  assertEquals(createdOf(undefined), 1_700_000_000);
+});
+
+Deno.test("tool calls get their own index, their id or a new one, and end with tool_calls", () => {
+  const tool_calls = [
+    { id: "call_a", function: { index: 3, name: "f", arguments: { c: "Oslo" } } },
+    { function: { index: 3, name: "g", arguments: '{"c": "Rome"}' } },
+    { id: "call_a", function: { name: "f" } },
+    { id: "", function: { name: "f", arguments: null } },
+  ];
+  assertEquals<unknown>(eventsOf({ message: { content: "", tool_calls } }).slice(0, -1), [
+    { ...START, id: "chatcmpl-00000000000040008000000000000004" },
+    { type: "tool_call", index: 0, id: "call_a", name: "f" },
+    { type: "tool_arguments", index: 0, delta: '{"c":"Oslo"}' },
+    { type: "tool_call", index: 1, id: "call_000040008000000000000001", name: "g" },
+    { type: "tool_arguments", index: 1, delta: '{"c": "Rome"}' },
+    { type: "tool_call", index: 2, id: "call_000040008000000000000002", name: "f" },
+    { type: "tool_arguments", index: 2, delta: "{}" },
+    { type: "tool_call", index: 3, id: "call_000040008000000000000003", name: "f" },
+    { type: "tool_arguments", index: 3, delta: "{}" },
+  ]);
+  assertEquals<unknown>(eventsOf({ message: { tool_calls } }).at(-1), {
+    type: "finish",
+    reason: "tool_calls",
+  });
+});
+
+Deno.test("numbers in arguments keep their text", () => {
+  const events = valueOf(decodeText(
+    '{"done":true,"message":{"tool_calls":[{"function":{"name":"f",' +
+      '"arguments":{"a":1.0,"b":12345678901234567890,"c":[-0,1e2]}}}]}}',
+  ));
+  assertEquals<unknown>(events.find(({ type }) => type === "tool_arguments"), {
+    type: "tool_arguments",
+    index: 0,
+    delta: '{"a":1.0,"b":12345678901234567890,"c":[-0,1e2]}',
+  });
+});
+
+Deno.test("malformed messages and calls are failures", () => {
+  const bad: readonly Record<string, unknown>[] = [
+    { message: "Hi" },
+    { message: { content: ["Hi"] } },
+    { message: { thinking: 1 } },
+    { message: { tool_calls: {} } },
+    { message: { tool_calls: ["f"] } },
+    { message: { tool_calls: [{ id: "a" }] } },
+    { message: { tool_calls: [{ function: { arguments: {} } }] } },
+    { message: { tool_calls: [{ function: { name: "" } }] } },
+    ...["", "[]", "{", 1, [], true].map((args) => ({
+      message: { tool_calls: [{ function: { name: "f", arguments: args } }] },
+    })),
+  ];
+  for (const record of bad) assertFailed(decode(record), "invalid_upstream_response");
+});
+
+const CALLING = { tool_calls: [{ function: { name: "f" } }] };
+
+Deno.test("each reason to stop has its word, with and without calls", () => {
+  const finishOf = (record: Record<string, unknown>) => eventsOf(record).at(-1);
+  const finish = (reason: string) => ({ type: "finish", reason });
+  for (const done_reason of ["stop", undefined, null, ""]) {
+    assertEquals<unknown>(finishOf({ done_reason }), finish("stop"));
+    assertEquals<unknown>(finishOf({ done_reason, message: CALLING }), finish("tool_calls"));
+  }
+  assertEquals<unknown>(finishOf({ done_reason: "length" }), finish("length"));
+  assertEquals<unknown>(finishOf({ done_reason: "length", message: CALLING }), finish("length"));
+});
+
+Deno.test("an end that is none, or is not understood, is a failure", () => {
+  for (const done_reason of ["load", "unload", "tired", 1, {}]) {
+    assertFailed(decode({ done_reason }), "invalid_upstream_response");
+  }
+  for (const done of [false, undefined, "true", 1]) {
+    assertFailed(decode({ done, message: { content: "Hi" } }), "invalid_upstream_response");
+  }
+  assertFailed(decodeText("{}"), "invalid_upstream_response");
+});
+
+Deno.test("an error in an answer that claims success is a failure", () => {
+  for (const error of ["broken", { message: "broken" }, true, {}]) {
+    assertFailed(decode({ error }), "invalid_upstream_response");
+  }
+  assertEquals<unknown>(eventsOf({ error: "" }).at(-1), { type: "finish", reason: "stop" });
+});
+
+Deno.test("one missing count is zero, two are no usage, and cached tokens are part of the input", () => {
+  const usageOf = (counts: Record<string, unknown>) => {
+    const event = eventsOf(counts).find(({ type }) => type === "usage");
+    return event?.type === "usage" ? event.usage : null;
+  };
+  const none = { input: 0, output: 0, total: 0, cached: 0, cacheWrite: 0, reasoning: 0 };
+  assertEquals(usageOf({}), null);
+  assertEquals(usageOf({ prompt_eval_count: "9", eval_count: -1 }), null);
+  assertEquals(usageOf({ prompt_eval_count: 9 }), { ...none, input: 9, total: 9 });
+  assertEquals(usageOf({ eval_count: 4 }), { ...none, output: 4, total: 4 });
+  assertEquals(
+    usageOf({ prompt_eval_count: 9, eval_count: 4, prompt_eval_cached_count: 5 }),
+    { ...none, input: 9, output: 4, total: 13, cached: 5 },
+  );
+});

@@ -1,0 +1,78 @@
+import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { assertFailed, bodyOf, encodeFields, encodeText, valueOf } from "./target.ts";
+
+const PLAIN = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
+
+Deno.test("a schema is sent bare, with its numbers as written, when the provider declares it", () => {
+  const request = '{"messages":[{"role":"user","content":"Hi"}],"response_format":{"type":' +
+    '"json_schema","json_schema":{"name":"n","description":"d","strict":true,' +
+    '"schema":{"type":"object","properties":{"a":{"maximum":1.0}}}}}}';
+  const capabilities = { structured_outputs: true };
+  assertStringIncludes(
+    valueOf(encodeText(request, { capabilities })),
+    '"format":{"type":"object","properties":{"a":{"maximum":1.0}}}}',
+  );
+  assertFailed(encodeText(request), "unsupported_feature", "response_format");
+});
+
+Deno.test("a schema format without a schema is refused", () => {
+  const capabilities = { structured_outputs: true };
+  const format = (json_schema: unknown) =>
+    encodeFields({ response_format: { type: "json_schema", json_schema } }, { capabilities });
+  const path = "response_format.json_schema";
+  assertFailed(format(undefined), "invalid_type", path);
+  assertFailed(format({ name: "n" }), "missing_required_parameter", `${path}.schema`);
+  assertFailed(format({ name: "n", schema: [] }), "invalid_type", `${path}.schema`);
+  assertFailed(format({ name: "n", schema: {}, more: 1 }), "unsupported_feature", `${path}.more`);
+});
+
+Deno.test("effort needs the capability, and only levels of the runtime can be listed", () => {
+  const effort = (level: unknown, levels: readonly string[] = [], enabled = true) =>
+    encodeFields({ reasoning_effort: level }, {
+      capabilities: { reasoning_effort: enabled, reasoning_effort_levels: levels },
+    });
+  for (const level of ["low", "medium", "high"]) {
+    assertEquals<unknown>(bodyOf(effort(level)), { ...PLAIN, think: level });
+  }
+  assertEquals<unknown>(bodyOf(effort("max", ["max"])), { ...PLAIN, think: "max" });
+  assertEquals<unknown>(bodyOf(effort("none", ["none"])), { ...PLAIN, think: false });
+  for (const level of ["max", "none", "minimal", "xhigh"]) {
+    assertFailed(effort(level), "unsupported_feature", "reasoning_effort");
+  }
+  for (const level of ["minimal", "xhigh"]) {
+    assertFailed(effort(level, ["minimal", "xhigh"]), "unsupported_feature", "reasoning_effort");
+  }
+  assertFailed(effort("low", ["high"]), "unsupported_feature", "reasoning_effort");
+  assertFailed(effort("low", [], false), "unsupported_feature", "reasoning_effort");
+  assertFailed(effort(3), "invalid_type", "reasoning_effort");
+});
+
+Deno.test("the nested spelling of effort means the same", () => {
+  const capabilities = { reasoning_effort: true };
+  const encode = (fields: Record<string, unknown>) => encodeFields(fields, { capabilities });
+  assertEquals<unknown>(bodyOf(encode({ reasoning: { effort: "high" } })), {
+    ...PLAIN,
+    think: "high",
+  });
+  assertFailed(
+    encodeFields({ reasoning: { effort: "high" } }),
+    "unsupported_feature",
+    "reasoning.effort",
+  );
+  assertFailed(
+    encode({ reasoning: { effort: "high", max_tokens: 5 } }),
+    "unsupported_feature",
+    "reasoning.max_tokens",
+  );
+  assertFailed(
+    encode({ reasoning: { effort: "high" }, reasoning_effort: "low" }),
+    "invalid_parameter_combination",
+    "reasoning.effort",
+  );
+});
+
+Deno.test("thinking cannot be disabled and asked for at once", () => {
+  const both = { thinking: { type: "disabled" }, reasoning_effort: "low" };
+  const settings = { capabilities: { reasoning_effort: true } };
+  assertFailed(encodeFields(both, settings), "invalid_parameter_combination", "thinking");
+});

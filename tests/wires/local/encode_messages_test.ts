@@ -1,0 +1,171 @@
+import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { isObject } from "../../../src/core/json.ts";
+import { assertFailed, bodyOf, encodeFields, valueOf } from "./target.ts";
+
+function turns(...messages: readonly unknown[]): unknown {
+  const body = bodyOf(encodeFields({ messages }));
+  assert(isObject(body));
+  return body.messages;
+}
+
+function call(id: string, name: string, args: string): Record<string, unknown> {
+  return { id, type: "function", function: { name, arguments: args } };
+}
+
+const CALLED = { role: "assistant", content: null, tool_calls: [call("c1", "f", "{}")] };
+
+const SAME: readonly (readonly [chat: unknown, local: unknown])[] = [
+  [{ role: "system", content: "s" }, { role: "system", content: "s" }],
+  [{ role: "developer", content: "s" }, { role: "system", content: "s" }],
+  [{ role: "user", content: " \n" }, { role: "user", content: " \n" }],
+  [
+    { role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
+    { role: "user", content: "ab" },
+  ],
+  [{ role: "assistant" }, { role: "assistant", content: "" }],
+  [{ role: "assistant", content: null }, { role: "assistant", content: "" }],
+  [
+    { role: "assistant", content: null, refusal: "no" },
+    { role: "assistant", content: "no" },
+  ],
+  [
+    {
+      role: "assistant",
+      content: [{ type: "text", text: "a" }, { type: "refusal", refusal: "b" }],
+    },
+    { role: "assistant", content: "ab" },
+  ],
+  [
+    { role: "assistant", content: "a", reasoning_content: "why" },
+    { role: "assistant", content: "a", thinking: "why" },
+  ],
+  [
+    {
+      role: "assistant",
+      content: "a",
+      reasoning_content: "",
+      refusal: null,
+      annotations: [],
+      audio: null,
+      tool_calls: null,
+      function_call: null,
+      thinking_blocks: [],
+      name: null,
+    },
+    { role: "assistant", content: "a" },
+  ],
+  [
+    { role: "function", name: "f", content: "r" },
+    { role: "tool", content: "r", tool_name: "f" },
+  ],
+];
+
+Deno.test("each kind of message keeps its place, its role and its text", () => {
+  for (const [chat, local] of SAME) {
+    assertEquals<unknown>(turns(chat, chat), [local, local]);
+  }
+});
+
+Deno.test("tool calls carry their arguments as objects, with the numbers as written", () => {
+  const calls = [call("c1", "f", '{"a":1.0}'), call("c2", "g", ""), call("c3", "f", " ")];
+  const text = valueOf(encodeFields({ messages: [{ role: "assistant", tool_calls: calls }] }));
+  assertStringIncludes(
+    text,
+    '{"role":"assistant","content":"","tool_calls":[' +
+      '{"id":"c1","function":{"index":0,"name":"f","arguments":{"a":1.0}}},' +
+      '{"id":"c2","function":{"index":1,"name":"g","arguments":{}}},' +
+      '{"id":"c3","function":{"index":2,"name":"f","arguments":{}}}]}',
+  );
+});
+
+Deno.test("results name the function of their call, in the order they came", () => {
+  const calls = [call("c1", "f", "{}"), call("c2", "g", "{}")];
+  assertEquals<unknown>(
+    turns(
+      { role: "assistant", tool_calls: calls },
+      { role: "tool", tool_call_id: "c2", content: "2" },
+      { role: "tool", tool_call_id: "c1", name: "f", content: [{ type: "text", text: "1" }] },
+    ),
+    [
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [
+          { id: "c1", function: { index: 0, name: "f", arguments: {} } },
+          { id: "c2", function: { index: 1, name: "g", arguments: {} } },
+        ],
+      },
+      { role: "tool", content: "2", tool_name: "g", tool_call_id: "c2" },
+      { role: "tool", content: "1", tool_name: "f", tool_call_id: "c1" },
+    ],
+  );
+});
+
+Deno.test("a legacy call becomes a call without an id", () => {
+  assertEquals<unknown>(
+    turns({ role: "assistant", function_call: { name: "f", arguments: '{"a":1}' } }),
+    [{
+      role: "assistant",
+      content: "",
+      tool_calls: [{ function: { index: 0, name: "f", arguments: { a: 1 } } }],
+    }],
+  );
+});
+
+const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: string])[] = [
+  [{ role: "user", content: "a", name: "n" }, "name"],
+  [{ role: "system", content: "a", name: "n" }, "name"],
+  [{ role: "assistant", content: "a", name: "n" }, "name"],
+  [{ role: "assistant", audio: { id: "a" } }, "audio"],
+  [{ role: "assistant", content: "a", annotations: [{}] }, "annotations"],
+  [{ role: "assistant", content: "a", thinking_blocks: [{}] }, "thinking_blocks"],
+  [{ role: "assistant", tool_calls: [{ id: "c", type: "custom" }] }, "tool_calls[0].type"],
+  [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }, "content[0].type"],
+  [{ role: "user", content: [{ type: "file", file: {} }] }, "content[0].type"],
+  [{ role: "user", content: [{ type: "refusal", refusal: "r" }] }, "content[0].type"],
+  [{ role: "assistant", content: [{ type: "image_url", image_url: {} }] }, "content[0].type"],
+  [
+    { role: "user", content: [{ type: "text", text: "a", cache_control: {} }] },
+    "content[0].cache_control",
+  ],
+];
+
+Deno.test("what a message cannot carry is refused by its path", () => {
+  for (const [message, path] of UNSUPPORTED) {
+    assertFailed(
+      encodeFields({ messages: [{ role: "user", content: "" }, message] }),
+      "unsupported_feature",
+      `messages[1].${path}`,
+    );
+  }
+});
+
+Deno.test("malformed messages are refused by their path", () => {
+  const one = (message: unknown) => encodeFields({ messages: [CALLED, message] });
+  assertFailed(one("x"), "invalid_type", "messages[1]");
+  assertFailed(one({ role: "robot", content: "" }), "invalid_value", "messages[1].role");
+  assertFailed(one({ role: "user" }), "missing_required_parameter", "messages[1].content");
+  assertFailed(one({ role: "user", content: 1 }), "invalid_type", "messages[1].content");
+  assertFailed(one({ role: "user", content: ["a"] }), "invalid_type", "messages[1].content[0]");
+  assertFailed(
+    one({ role: "tool", content: "" }),
+    "missing_required_parameter",
+    "messages[1].tool_call_id",
+  );
+  assertFailed(
+    one({ role: "tool", content: "", tool_call_id: "c9" }),
+    "invalid_value",
+    "messages[1].tool_call_id",
+  );
+  for (const args of ["[]", "{", "1", "null"]) {
+    assertFailed(
+      one({ role: "assistant", tool_calls: [call("c2", "f", args)] }),
+      "invalid_value",
+      "messages[1].tool_calls[0].function.arguments",
+    );
+  }
+});
+
+Deno.test("no messages are refused: the runtime would answer without generating", () => {
+  assertFailed(encodeFields({ messages: [] }), "invalid_value", "messages");
+});

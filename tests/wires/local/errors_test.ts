@@ -1,0 +1,107 @@
+import { assert, assertEquals } from "../../support/assert.ts";
+import type { Fault, FaultKind } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
+import { isBrokenOff } from "../../../src/wires/local/errors.ts";
+import { isWrongLocalBase, local } from "../../../src/wires/local/local.ts";
+import { countingMint, localProvider, valueOf } from "./target.ts";
+
+/** The failure that a line gives, as the first of a stream or behind some text. */
+function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {
+  const decoder = local.decoder(countingMint());
+  const push = (data: string) => decoder.push({ event: null, data, raw: null });
+  if (isCommitted) valueOf(push('{"message":{"content":"a"}}'));
+  const step = push(JSON.stringify(line));
+  assert(!step.ok && !isRefusal(step.failure));
+  return step.failure;
+}
+
+const KINDS: readonly (readonly [status: unknown, kind: FaultKind])[] = [
+  [undefined, "invalid_upstream_response"],
+  ["429", "invalid_upstream_response"],
+  [200, "invalid_upstream_response"],
+  [499, "invalid_upstream_response"],
+  [600, "invalid_upstream_response"],
+  [500.5, "invalid_upstream_response"],
+  [429, "upstream_throttled"],
+  [400, "upstream_rejected"],
+  [404, "upstream_rejected"],
+  [500, "upstream_unavailable"],
+  [502, "upstream_unavailable"],
+  [503, "upstream_unavailable"],
+  [504, "upstream_unavailable"],
+  [529, "upstream_unavailable"],
+  [501, "upstream_error"],
+  [599, "upstream_error"],
+];
+
+Deno.test("an error line before anything was delivered counts by its status", () => {
+  for (const [status, kind] of KINDS) {
+    const fault = faultOf({ error: "text", status });
+    assertEquals(fault.kind, kind);
+    assertEquals(fault.answer?.status, kind === "invalid_upstream_response" ? undefined : status);
+  }
+});
+
+Deno.test("an error line with a status is handed on in the envelope, without its other members", () => {
+  for (const error of ["model 'x' not found", { message: "model 'x' not found" }]) {
+    const { answer } = faultOf({ error, status: 404, signin_url: "http://x" });
+    assertEquals(
+      new TextDecoder().decode(answer?.body),
+      `{"error":{"type":"invalid_request_error","message":"model 'x' not found",` +
+        `"param":null,"code":null}}`,
+    );
+    assertEquals<unknown>(answer?.headers, { "content-type": "application/json" });
+  }
+});
+
+Deno.test("an error line after delivery began is a broken stream, and its text stays inside", () => {
+  const fault = faultOf({ error: "secret", status: 429 }, true);
+  assertEquals(fault.kind, "invalid_upstream_response");
+  assertEquals(fault.answer, null);
+  assertEquals(fault.message.includes("secret"), false);
+});
+
+Deno.test("an error body is a string, or an object behind some proxies", () => {
+  const read = { message: "busy", param: null, code: null };
+  assertEquals<unknown>(local.error({ error: "busy" }), read);
+  assertEquals<unknown>(local.error({ error: { message: "busy" }, signin_url: "x" }), read);
+  assertEquals(local.error({ error: {} })?.message, "The upstream gave an error.");
+  for (const body of [{}, { error: null }, { error: "" }, { error: ["busy"] }, { error: 1 }]) {
+    assertEquals(local.error(body), null);
+  }
+});
+
+Deno.test("only 499 is the runtime's own breaking off", () => {
+  assertEquals([400, 498, 499, 500].filter(isBrokenOff), [499]);
+});
+
+Deno.test("the base is the address without its slashes and without /api", () => {
+  for (const end of ["", "/", "//", "/api", "/api/"]) {
+    assertEquals(local.base(`http://127.0.0.1:11434${end}`), "http://127.0.0.1:11434");
+  }
+  assertEquals(local.base("https://x.test/ollama/api/"), "https://x.test/ollama");
+  assertEquals(local.base("https://x.test/myapi"), "https://x.test/myapi");
+});
+
+Deno.test("an address that ends in /v1 leads to the runtime's other API", () => {
+  for (const end of ["/v1", "/v1/", "/api/v1"]) assert(isWrongLocalBase(`http://x${end}`));
+  for (const end of ["", "/", "/api", "/v1/api", "/xv1"]) {
+    assert(!isWrongLocalBase(`http://x${end}`));
+  }
+});
+
+Deno.test("the key wins over configured headers, and nothing of the client is sent", () => {
+  const client = new Headers({ authorization: "Bearer client", "idempotency-key": "i" });
+  assertEquals(local.headers(localProvider(), client), { "content-type": "application/json" });
+  const headers = { Authorization: "Basic x", "X-Site": "s" };
+  assertEquals(local.headers(localProvider({ headers }), client), {
+    authorization: "Basic x",
+    "x-site": "s",
+    "content-type": "application/json",
+  });
+  assertEquals(local.headers(localProvider({ headers, api_key: "k" }), client), {
+    authorization: "Bearer k",
+    "x-site": "s",
+    "content-type": "application/json",
+  });
+});
