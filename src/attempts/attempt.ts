@@ -62,12 +62,24 @@ async function tryOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
     report.tries.push({ provider: id, outcome: refused.failure.kind });
     return refused;
   }
-  const reply = await open(call, attempt, (failure) => permit.end(verdictOf(failure, true)));
-  if (!reply.ok) permit.end(verdictOf(reply.failure, false));
-  else if (reply.value.as === "answer") permit.end("success");
-  else permit.committed();
-  report.tries.push({ provider: id, outcome: reply.ok ? "success" : reply.failure.kind });
-  return reply;
+  let isCommitted = false;
+  try {
+    const reply = await open(call, attempt, (failure) => {
+      if (!isCommitted) return;
+      permit.end(verdictOf(failure, true));
+      report.failure = failure;
+      report.brokeOff = failure !== null;
+    });
+    isCommitted = reply.ok;
+    if (!reply.ok) permit.end(verdictOf(reply.failure, false));
+    else if (reply.value.as === "answer") permit.end("success");
+    else permit.committed();
+    report.tries.push({ provider: id, outcome: reply.ok ? "success" : reply.failure.kind });
+    return reply;
+  } finally {
+    // Only the first end counts: this one is for what is thrown.
+    if (!isCommitted) permit.end("neutral");
+  }
 }
 
 /** A stream that broke after delivery began is a failure whatever broke it, unless the client left. */

@@ -69,7 +69,16 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
     const text = `is required: no address is known for this ID with type ${type}`;
     problems.push({ path: [...path, "base_url"], text, at: "key" });
   }
+  if (type === "local" && typeof written.base_url === "string" && isOtherApi(written.base_url)) {
+    const text = "ends in /v1, where the runtime speaks the other API; take /v1 away, or use type compat";
+    problems.push({ path: [...path, "base_url"], text, at: "value" });
+  }
   return [...problems, ...samplingProblems(written, path), ...extraProblems(written, type, path)];
+}
+
+/** Local runtimes speak Chat Completions below /v1, and their own protocol elsewhere. */
+function isOtherApi(url: string): boolean {
+  return /\/v1\/*$/.test(url);
 }
 
 /** Sampling fields are gone in this version (Messages API, versions). */

@@ -99,13 +99,20 @@ export const providerSchema = section({
     ),
   extract_reasoning_tags: flag().prefault(false)
     .describe("Move complete <think> regions of answers to reasoning_content."),
-  headers: z.record(headerName(), headerValue()).default({})
+  headers: z.record(headerName(), headerValue()).transform(lowerCased).prefault({})
     .describe("Static headers of every upstream request; credentials win over them."),
   extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})
     .describe("Settings of one type: max_tokens for messages, options of the runtime for local."),
   models: models.prefault({}).describe("How the models of the provider are listed."),
   capabilities: capabilities.prefault({}).describe("What the upstream can do; never guessed."),
 });
+
+// Upper case means nothing in a header name; so each name stands once, whoever adds to them.
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
 
 // `max_tokens: 4096` is the natural way to write it, so a number stands for its digits.
 function writtenOut(value: unknown): unknown {

@@ -61,10 +61,13 @@ const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
 export function parseExact(text: string): JsonValue | undefined {
   const value = parseJson(text);
   if (value === undefined || !MAY_CHANGE.test(text)) return value;
-  const exact: unknown = JSON.parse(text, (_key, item, { source }) =>
-    typeof item === "number" && source !== undefined && String(item) !== source
-      ? JSON.rawJSON(source)
-      : item);
+  const exact: unknown = JSON.parse(
+    text,
+    (_key, item, { source }) =>
+      typeof item === "number" && source !== undefined && String(item) !== source
+        ? JSON.rawJSON(source)
+        : item,
+  );
   return isJson(exact) ? exact : value;
 }
 

@@ -27,9 +27,7 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
   if (first === undefined) {
     return fault("no_route", "No configured route matches this request.", { taken: false });
   }
-  const others = call.controls.noFallback
-    ? []
-    : eligibleFallbacks(route, wanted.value, inference);
+  const others = call.controls.noFallback ? [] : eligibleFallbacks(route, wanted.value, inference);
   return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
 }
 

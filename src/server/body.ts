@@ -35,7 +35,9 @@ async function bounded(request: Request): Promise<Result<Uint8Array>> {
     if (size > BODY_LIMIT) return tooLarge();
     pieces.push(piece);
   }
-  return success(new Uint8Array(await new Blob(pieces.map((piece) => piece.slice())).arrayBuffer()));
+  return success(
+    new Uint8Array(await new Blob(pieces.map((piece) => piece.slice())).arrayBuffer()),
+  );
 }
 
 function tooLarge() {

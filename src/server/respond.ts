@@ -58,9 +58,13 @@ function own({ id, report }: Call, now: number): HeaderFields {
   };
 }
 
+/** Clients give up on headers of some kilobytes; a longer name is cut to so many characters. */
+const LONGEST_NAME = 256;
+
 /** A header holds no line breaks and no characters beyond Latin-1. */
 function headerText(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURI(text);
+  const shown = text.slice(0, LONGEST_NAME);
+  return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
 function finish(call: Call, sinks: readonly Sink[]): void {

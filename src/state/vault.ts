@@ -1,20 +1,26 @@
 import type { World } from "../core/world.ts";
 import { type Balancers, balancers } from "./balancers.ts";
 import { type Breakers, breakers } from "./breakers.ts";
+import { type Catalogs, catalogs } from "./catalogs.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
 export interface Vault {
   /** When the process began, on the world's clock. */
   readonly began: number;
+  /** The same in seconds since 1970. */
+  readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
+  readonly catalogs: Catalogs;
 }
 
 /** An empty vault; one lives as long as the process. */
 export function newVault(world: World): Vault {
   return {
     began: world.now(),
+    since: world.unix(),
     breakers: breakers(() => world.now()),
     balancers: balancers(() => world.random()),
+    catalogs: catalogs(() => world.now()),
   };
 }

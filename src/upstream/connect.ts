@@ -1,6 +1,8 @@
-import { fault, failed, type Result, success } from "../core/result.ts";
+import type { HeaderFields } from "../core/reply.ts";
+import { failed, fault, type Result, success } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
+import { sent } from "./headers.ts";
 import type { Watch } from "./watch.ts";
 
 /** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
@@ -11,14 +13,14 @@ export async function connect(
   world: World,
   url: string,
   request: UpstreamRequest,
-  headers: Record<string, string>,
+  headers: HeaderFields,
   watch: Watch,
 ): Promise<Result<Response>> {
   try {
     return success(
       await world.fetch(url, {
         method: request.method,
-        headers,
+        headers: sent(headers),
         // The runtime silently sends a text or bytes again when the connection breaks; a Blob only once.
         body: request.body === null ? null : new Blob([request.body]),
         redirect: "manual",

@@ -21,6 +21,16 @@ const KEPT_BACK = new Set([
 
 const KEPT_BACK_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
 
+/**
+ * The request headers for an upstream, by lower-case name: of names that differ in case alone, as
+ * configured ones and the wire's own may, the later wins. The body is asked for as it is.
+ */
+export function sent(headers: HeaderFields): HeaderFields {
+  const fields: Record<string, string> = { "user-agent": "switchyard" };
+  for (const [name, value] of Object.entries(headers)) fields[name.toLowerCase()] = value;
+  return { ...fields, "accept-encoding": "identity" };
+}
+
 /** The upstream's response headers that the client may see. */
 export function copiedBack(headers: Headers, secrets: readonly string[]): HeaderFields {
   const listed = new Set(

@@ -39,23 +39,19 @@ export async function open(
     mode: provider.settings.timeout_mode,
     idle: reader.as === "stream" ? provider.settings.stream_idle_timeout ?? null : null,
   });
-  const headers = {
-    ...provider.wire.headers(provider, call.headers),
-    "accept-encoding": "identity",
-    "user-agent": "switchyard",
-  };
+  const headers = provider.wire.headers(provider, call.headers);
   const url = provider.base + attempt.request.path;
-  const response = await connect(world, url, attempt.request, headers, watch);
-  if (!response.ok) {
-    watch.close();
+  let isDelivering = false;
+  try {
+    const response = await connect(world, url, attempt.request, headers, watch);
+    if (!response.ok) return response;
+    const reply = await answered(response.value, openBody(response.value.body, watch));
+    isDelivering = reply.ok && reply.value.as === "stream";
+    return reply;
+  } finally {
     report.ms.upstream += world.now() - began;
-    return response;
+    if (!isDelivering) watch.close();
   }
-  const body = openBody(response.value.body, watch);
-  const reply = await answered(response.value, body);
-  report.ms.upstream += world.now() - began;
-  if (!reply.ok || reply.value.as === "answer") watch.close();
-  return reply;
 
   async function answered(response: Response, body: BodyReader): Promise<Result<Reply>> {
     if (response.status !== 200) return await rejection(call, provider, response, body);

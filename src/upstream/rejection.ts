@@ -23,18 +23,21 @@ export async function rejection(
   body: BodyReader,
 ): Promise<Failed> {
   const { status, headers } = response;
-  if (status < 400 || status > 599) {
+  // 499 is the gateway's own word for a client that has gone.
+  if (status < 400 || status > 599 || status === 499) {
     await body.cancel();
     return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
   }
   const bytes = await readAll(body, ERROR_LIMIT);
-  if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large") return failed(bytes.failure);
+  if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large") {
+    return failed(bytes.failure);
+  }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
   const shown = errorBody(provider, status, text);
   const copied = copiedBack(headers, provider.secrets);
   return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
     taken: !NOT_TAKEN.includes(status),
-    retryAfter: retryAfter(headers, Date.now()),
+    retryAfter: retryAfter(headers, call.world.unix() * 1000),
     answer: answerOf(status, copied, shown),
   });
 }

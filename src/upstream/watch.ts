@@ -34,8 +34,10 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   let heard = false;
   let waitingSince: number | null = null;
   let cancelIdle = () => {};
-  const cancelTimeout = world.after(patience.timeout, () =>
-    cut("upstream_timeout", "The provider did not answer within its configured timeout."));
+  const cancelTimeout = world.after(
+    patience.timeout,
+    () => cut("upstream_timeout", "The provider did not answer within its configured timeout."),
+  );
   const stay = departure.onLeave(() => cut("client_cancelled", "The client has gone."));
 
   function cut(kind: "upstream_timeout" | "upstream_idle" | "client_cancelled", message: string) {

@@ -51,6 +51,25 @@ interface Protocol {
   headers(provider: Provider, client: Headers): Record<string, string>;
   /** Message, type, param and code of this protocol's error body; null when it is none. */
   error(body: JsonObject): Partial<ErrorFields> | null;
+  /** Null: the protocol has no embeddings. */
+  readonly embeddings: EmbeddingsWire | null;
+  readonly catalog: CatalogWire;
+}
+
+/** How a protocol makes vectors of texts. */
+export interface EmbeddingsWire {
+  encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
+  /** The client's JSON text out of the upstream's, which must fit the number of inputs. */
+  decode(text: string, model: string, inputs: number): Result<string>;
+}
+
+/** How a protocol lists its models. */
+export interface CatalogWire {
+  /** Where the list is, below the base. */
+  readonly path: string;
+  decode(text: string): Result<readonly string[]>;
+  /** The models that are known without asking, at this address. */
+  known(provider: Pick<Provider, "base">): readonly string[];
 }
 
 /** The clients' own protocol: its answers are relayed, not translated. */

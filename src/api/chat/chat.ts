@@ -2,6 +2,7 @@ import { chain } from "../../core/chain.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import type { Answer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { membersOf } from "../../formats/edit.ts";
@@ -59,11 +60,18 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
     model: target.model,
     legacyFunctions: Array.isArray(request.document.value.functions),
   };
-  const { includeUsage } = request;
-  if (wire.name !== "compat") return translated(call, wire, request.stream, labels, includeUsage);
-  const { id, created, model } = labels;
-  const extractsReasoning = settings.extract_reasoning_tags;
-  if (!request.stream) {
+  const extracts = settings.extract_reasoning_tags;
+  return wire.name === "compat"
+    ? relayed(request, labels, extracts)
+    : translated(call, wire, request, labels, extracts);
+}
+
+function relayed(
+  { stream, includeUsage }: ChatRequest,
+  { id, created, model }: Labels,
+  extractsReasoning: boolean,
+): Reader {
+  if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
     return { as: "answer", read: (answer) => relayAnswer(answer, identity, extractsReasoning) };
   }
@@ -74,13 +82,17 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
 function translated(
   call: Call,
   wire: TranslatedWire,
-  isStream: boolean,
+  { stream, includeUsage }: ChatRequest,
   labels: Labels,
-  includeUsage: boolean,
+  extracts: boolean,
 ): Reader {
-  if (isStream) {
+  if (stream) {
+    const decoder = wire.decoder(call.world);
     const encoder = chatEncoder({ ...labels, includeUsage });
-    return { as: "stream", delivery: chain(wire.decoder(call.world), encoder) };
+    return {
+      as: "stream",
+      delivery: chain(extracts ? extractingDecoder(decoder) : decoder, encoder),
+    };
   }
   return {
     as: "answer",
@@ -89,7 +101,10 @@ function translated(
       if (!document.ok) return document;
       const events = wire.decode(document.value, call.world);
       if (!events.ok) return events;
-      const completion = completionOf(events.value, labels);
+      const completion = completionOf(
+        extracts ? extractFromEvents(events.value) : events.value,
+        labels,
+      );
       if (!completion.ok) return completion;
       const { body, usage } = completion.value;
       return success({

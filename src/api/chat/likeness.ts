@@ -1,7 +1,8 @@
 import { endOfString } from "../../formats/scan.ts";
 
 const CONTENT = '"content":';
-const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
+/** What may stand between the quotes of a JSON string. */
+const STRING_BODY = /^(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 /** Tells records that differ from a checked one only in a piece of content. */
 export interface Likeness {

@@ -77,7 +77,8 @@ export function relay(options: RelayOptions): Delivery {
       usage = { text: text.slice(span.start, span.end), value: chunk.usage };
     }
     identity ??= identityOf(chunk, options.identity);
-    const isUsageOnly = span !== null && !(Array.isArray(chunk.choices) && chunk.choices.length > 0);
+    const isUsageOnly = span !== null &&
+      !(Array.isArray(chunk.choices) && chunk.choices.length > 0);
     if (isUsageOnly) return null;
     const changes: Change[] = [];
     if (chunk.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
@@ -95,9 +96,13 @@ export function relay(options: RelayOptions): Delivery {
 
   function finish(last: StreamRecord): Result<readonly StreamRecord[]> {
     const isComplete = finished.size > 0 && [...begun].every((index) => finished.has(index));
-    if (!isComplete) return malformed("The provider's stream ended before the answer was finished.");
+    if (!isComplete) {
+      return malformed("The provider's stream ended before the answer was finished.");
+    }
     isDone = true;
-    const tail = options.includeUsage && usage !== null ? [usageChunk(usage.text, usage.value)] : [];
+    const tail = options.includeUsage && usage !== null
+      ? [usageChunk(usage.text, usage.value)]
+      : [];
     return success([...(waiting ?? []), ...tail, last]);
   }
 
@@ -115,7 +120,9 @@ export function relay(options: RelayOptions): Delivery {
       return isDone;
     },
     get outcome() {
-      return isDone ? { resource: null, usage: usage === null ? null : usageOf(usage.value) } : null;
+      return isDone
+        ? { resource: null, usage: usage === null ? null : usageOf(usage.value) }
+        : null;
     },
   };
 }

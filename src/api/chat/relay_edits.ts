@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { extractReasoning } from "../../core/reasoning_tags.ts";
 import { changeMembers, type Edit, type Entry, membersOf, valueAt } from "../../formats/edit.ts";
-import { extractReasoning } from "../../wires/compat/profile.ts";
 
 /** A change to one member of an object: its new JSON text, or null to take it away. */
 export type Change = readonly [key: string, valueText: string | null];
@@ -43,9 +43,7 @@ export function completedUsage(text: string, usage: JsonObject): string | null {
   if (typeof usage.total_tokens === "number") return null;
   if (typeof input !== "number" || typeof output !== "number") return null;
   const [edit] = changeMembers(0, membersOf(text), [["total_tokens", String(input + output)]]);
-  return edit === undefined
-    ? null
-    : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
+  return edit === undefined ? null : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
 }
 
 /** Moves complete `<think>` regions of each choice's content to its `reasoning_content`. */

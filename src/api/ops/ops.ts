@@ -1,9 +1,6 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
 import { VERSION } from "../../core/version.ts";
-import { utf8Bytes } from "../../formats/utf8.ts";
 import type { ClientApi } from "../client_api.ts";
+import { jsonReply } from "../json_reply.ts";
 
 /** Health and readiness, for whoever watches the process. */
 export const ops: ClientApi = {
@@ -15,7 +12,9 @@ export const ops: ClientApi = {
       body: false,
       handle({ world, vault }) {
         const uptime = Math.floor((world.now() - vault.began) / 1000);
-        return Promise.resolve(json({ status: "ok", version: VERSION, uptime_seconds: uptime }));
+        return Promise.resolve(
+          jsonReply({ status: "ok", version: VERSION, uptime_seconds: uptime }),
+        );
       },
     },
     {
@@ -23,19 +22,10 @@ export const ops: ClientApi = {
       path: "/ready",
       body: false,
       handle({ generation }) {
-        return Promise.resolve(json({ status: "ready", providers: generation.providers.size }));
+        return Promise.resolve(
+          jsonReply({ status: "ready", providers: generation.providers.size }),
+        );
       },
     },
   ],
 };
-
-function json(value: JsonObject): Result<Reply> {
-  return success({
-    as: "answer",
-    answer: {
-      status: 200,
-      headers: { "content-type": "application/json" },
-      body: utf8Bytes(JSON.stringify(value)),
-    },
-  });
-}

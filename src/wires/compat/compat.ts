@@ -1,6 +1,9 @@
 import type { ErrorFields } from "../../core/envelope.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Provider, RelayedWire } from "../wire.ts";
+import { OPENAI_MODELS } from "../known_models.ts";
+import { decodeModels, MODELS_PATH } from "./catalog.ts";
+import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 
 /** The Chat Completions API, as the clients themselves speak it. */
@@ -11,7 +14,14 @@ export const compat: RelayedWire = {
   encode,
   headers,
   error,
+  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };
+
+/** Only the vendor itself is sure to have the vendor's models. */
+function known({ base }: Pick<Provider, "base">): readonly string[] {
+  return base === "https://api.openai.com/v1" ? OPENAI_MODELS : [];
+}
 
 function headers({ settings }: Provider, client: Headers): Record<string, string> {
   const beta = client.get("compat-beta");

@@ -1,5 +1,7 @@
 import type { TranslatedWire } from "../wire.ts";
+import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, decoder } from "./decode.ts";
+import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
@@ -12,22 +14,13 @@ export const local: TranslatedWire = {
   decode,
   decoder,
   headers({ settings }) {
-    const fixed = Object.entries(settings.headers).map(([name, value]) =>
-      [name.toLowerCase(), value] as const
-    );
     return {
-      ...Object.fromEntries(fixed),
+      ...settings.headers,
       "content-type": "application/json",
       ...(settings.api_key === undefined ? {} : { authorization: `Bearer ${settings.api_key}` }),
     };
   },
   error: errorFields,
+  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  catalog: { path: TAGS_PATH, decode: decodeTags, known: () => [] },
 };
-
-/**
- * True for a base URL that leads to the runtime's other API, which speaks Chat Completions: it ends
- * in /v1. A provider with such an address is of type compat.
- */
-export function isWrongLocalBase(url: string): boolean {
-  return /\/v1\/*$/.test(url);
-}

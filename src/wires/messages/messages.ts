@@ -1,7 +1,9 @@
-import type { TranslatedWire } from "../wire.ts";
+import type { Provider, TranslatedWire } from "../wire.ts";
+import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
+import { BUILT_IN_MODELS } from "./models.ts";
 import { decoder } from "./stream.ts";
 
 /** The first version has sampling fields, which a provider may be configured with. */
@@ -16,10 +18,7 @@ export const messages: TranslatedWire = {
   decode,
   decoder,
   headers({ settings }, client) {
-    const fixed = Object.entries(settings.headers).map(([name, value]) =>
-      [name.toLowerCase(), value] as const
-    );
-    const { authorization, ...others } = Object.fromEntries(fixed);
+    const { authorization, ...others } = settings.headers;
     const beta = client.get("messages-beta") ?? "";
     // Upstreams want one kind of credentials, never both.
     const hasKey = settings.api_key !== undefined && settings.api_key !== "";
@@ -33,4 +32,11 @@ export const messages: TranslatedWire = {
     };
   },
   error: errorFields,
+  embeddings: null,
+  catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };
+
+/** Only the vendor itself is sure to have the vendor's models. */
+function known({ base }: Pick<Provider, "base">): readonly string[] {
+  return base === "https://api.anthropic.com" ? BUILT_IN_MODELS : [];
+}

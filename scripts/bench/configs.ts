@@ -1,0 +1,50 @@
+/** Configurations of the gateway under load, by name. */
+export type ConfigName = "one" | "ten-targets" | "hundred-routes" | "translate";
+
+/** The text of a configuration over the upstream at `url`, such as `http://127.0.0.1:4100`. */
+export function configText(name: ConfigName, url: string): string {
+  switch (name) {
+    case "one":
+      return text([provider("up", url)], [route("main", ["up"])]);
+    case "ten-targets": {
+      const ids = Array.from({ length: 10 }, (_, at) => `up${at}`);
+      return text(ids.map((id) => provider(id, url)), [route("main", ids)]);
+    }
+    case "hundred-routes": {
+      const others = Array.from({ length: 99 }, (_, at) => ({
+        ...route(`other${at}`, ["up"]),
+        match: { models: [`model-${at}-*`] },
+      }));
+      return text([provider("up", url)], [...others, route("main", ["up"])]);
+    }
+    case "translate":
+      return text(
+        [{ ...provider("up", url), type: "messages", default_model: "bench" }],
+        [route("main", ["up"])],
+      );
+  }
+}
+
+interface Provider {
+  readonly id: string;
+  readonly type: string;
+  readonly base_url: string;
+  readonly api_key: string;
+}
+
+function provider(id: string, url: string): Provider {
+  return { id, type: "compat", base_url: `${url}/v1`, api_key: `sk-bench-${id}` };
+}
+
+function route(name: string, ids: readonly string[]) {
+  return { name, targets: ids.map((provider) => ({ provider })) };
+}
+
+/** JSON is YAML too. */
+function text(
+  providers: readonly Provider[],
+  routes: readonly ReturnType<typeof route>[],
+): string {
+  const byId = Object.fromEntries(providers.map(({ id, ...settings }) => [id, settings]));
+  return JSON.stringify({ providers: byId, routing: { routes }, retry: { enabled: false } });
+}

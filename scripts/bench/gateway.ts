@@ -1,0 +1,19 @@
+import { parseConfig } from "../../src/config/load.ts";
+import { realWorld } from "../../src/core/time.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import { accessLog } from "../../src/observe/access_log.ts";
+import { newLog } from "../../src/observe/log.ts";
+import { logWriter } from "../../src/observe/log_writer.ts";
+import { createApp } from "../../src/server/app.ts";
+import { serveUntilStdinEnds } from "./serve.ts";
+
+// The real gateway, whose access log goes to /dev/null; its argument is the text of a configuration.
+
+const [text = ""] = Deno.args;
+const parsed = parseConfig(text, {});
+if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+const writer = logWriter(await Deno.open("/dev/null", { write: true }));
+const log = newLog({ level: "info", format: "json" }, writer.write);
+const gateway = newGateway(compile(parsed.config, 1), realWorld(), [accessLog(log)]);
+serveUntilStdinEnds(createApp(gateway));

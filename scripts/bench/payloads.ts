@@ -1,0 +1,113 @@
+/** Records of a benched stream that carry text; a first and some last ones come on top. */
+export const RECORDS = 200;
+
+const encoder = new TextEncoder();
+
+const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";
+
+/** What the upstream does: the request's model names it. */
+export type Behaviour = "json" | "sse-1" | "sse-8" | "sse-short";
+
+/** A Chat Completions request of about `size` bytes: a conversation of messages of 1 kB. */
+export function chatRequest(behaviour: Behaviour, size: number): Uint8Array<ArrayBuffer> {
+  const isStream = behaviour !== "json";
+  const messages: { role: string; content: string }[] = [];
+  for (let left = size - 200; left > 0; left -= 1000) {
+    const role = messages.length % 2 === 0 ? "user" : "assistant";
+    messages.push({ role, content: prose(Math.min(left, 960)) });
+  }
+  return encoder.encode(JSON.stringify({
+    model: behaviour,
+    messages,
+    max_tokens: 400,
+    ...isStream ? { stream: true, stream_options: { include_usage: true } } : {},
+  }));
+}
+
+/** Text with a line end in every line, as prompts have. */
+function prose(length: number): string {
+  return `${WORDS}\n`.repeat(Math.ceil(length / (WORDS.length + 2))).slice(0, length);
+}
+
+/** The behaviour that a request asks for. Only its beginning is looked at: the rest may be long. */
+export function behaviourOf(body: Uint8Array): string {
+  const start = new TextDecoder().decode(body.subarray(0, 64));
+  return /"model":"([^"]*)"/.exec(start)?.[1] ?? "";
+}
+
+const NAME = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
+const USAGE = { prompt_tokens: 90, completion_tokens: 200, total_tokens: 290 } as const;
+
+/** A whole completion of about 1 kB. */
+export const completion: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
+  ...NAME,
+  object: "chat.completion",
+  choices: [{
+    index: 0,
+    message: { role: "assistant", content: prose(700), refusal: null },
+    logprobs: null,
+    finish_reason: "stop",
+  }],
+  usage: USAGE,
+}));
+
+/** A Chat Completions stream with `count` records of text, as pieces of `perPiece` records. */
+export function completionStream(count: number, perPiece: number): Uint8Array[] {
+  const records = [
+    chunk({ role: "assistant", content: "" }, null),
+    ...words(count).map((content) => chunk({ content }, null)),
+    chunk({}, "stop"),
+    `data: ${JSON.stringify({ ...chunkName, choices: [], usage: USAGE })}\n\n`,
+    "data: [DONE]\n\n",
+  ];
+  return pieces(records, perPiece);
+}
+
+const chunkName = { ...NAME, object: "chat.completion.chunk" } as const;
+
+function chunk(delta: Record<string, string>, finish: string | null): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
+  return `data: ${JSON.stringify({ ...chunkName, choices, usage: null })}\n\n`;
+}
+
+/** The same text as a Messages stream, one record per piece. */
+export function messagesStream(count: number): Uint8Array[] {
+  const message = {
+    id: "msg_bench",
+    type: "message",
+    role: "assistant",
+    model: "bench",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 90, output_tokens: 1 },
+  };
+  const delta = { stop_reason: "end_turn", stop_sequence: null };
+  return pieces([
+    event("message_start", { message }),
+    event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    ...words(count).map((text) =>
+      event("content_block_delta", { index: 0, delta: { type: "text_delta", text } })
+    ),
+    event("content_block_stop", { index: 0 }),
+    event("message_delta", { delta, usage: { output_tokens: 200 } }),
+    event("message_stop", {}),
+  ], 1);
+}
+
+function event(type: string, fields: Record<string, unknown>): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+function words(count: number): string[] {
+  const all = WORDS.split(" ");
+  return Array.from({ length: count }, (_, at) => ` ${all[at % all.length] ?? ""}`);
+}
+
+function pieces(records: readonly string[], perPiece: number): Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  for (let at = 0; at < records.length; at += perPiece) {
+    joined.push(encoder.encode(records.slice(at, at + perPiece).join("")));
+  }
+  return joined;
+}

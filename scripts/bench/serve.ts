@@ -1,0 +1,23 @@
+import { setNoDelay } from "../../src/server/nodelay.ts";
+
+/**
+ * Serves on a free loopback port, without Nagle's algorithm, and prints the port as the first line of
+ * stdout. The process ends when its stdin does, so it never outlives the benchmark.
+ */
+export function serveUntilStdinEnds(handler: (request: Request) => Response | Promise<Response>) {
+  Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen({ port }) {
+      const trouble = setNoDelay();
+      if (trouble !== null) console.error(trouble);
+      console.log(port);
+    },
+  }, handler);
+  void endWithStdin();
+}
+
+async function endWithStdin() {
+  for await (const _bytes of Deno.stdin.readable);
+  Deno.exit(0);
+}

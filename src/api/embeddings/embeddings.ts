@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { exchange } from "../../exchange.ts";
+import type { Usage } from "../../core/events.ts";
+import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import { fault, refuse, success } from "../../core/result.ts";
+import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
+import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
+import type { ClientApi } from "../client_api.ts";
+import { checkFields } from "../fields.ts";
+
+const body = z.looseObject({
+  model: z.string().nullish(),
+  input: z.union([z.string(), z.array(z.unknown())], { error: "a string or an array" }),
+  encoding_format: z.string().nullish(),
+  dimensions: z.number().nullish(),
+  user: z.string().nullish(),
+});
+
+/** `POST /v1/embeddings` (OpenAI API, Embeddings). */
+export const embeddings: ClientApi = {
+  name: "embeddings",
+  endpoints: [{
+    method: "POST",
+    path: "/v1/embeddings",
+    body: true,
+    async handle(call, { document }) {
+      const problem = checkFields(body, document.value);
+      return problem ?? await exchange(call, inferenceOf(document));
+    },
+  }],
+};
+
+function inferenceOf(document: JsonDocument): Inference {
+  const { model } = document.value;
+  return {
+    type: "embeddings",
+    model: typeof model === "string" ? model : "",
+    stream: false,
+    leavesState: false,
+    prepare(target) {
+      const wire = target.provider.wire.embeddings;
+      if (wire === null) {
+        return refuse(
+          "unsupported_feature",
+          "The provider has no embeddings; choose another one.",
+          "provider",
+        );
+      }
+      const encoded = wire.encode(document, target);
+      if (!encoded.ok) return encoded;
+      const reader = readerOf(wire, target, document);
+      return success<Attempt>({
+        target,
+        request: encoded.value,
+        reader: () => reader,
+        settle() {},
+      });
+    },
+  };
+}
+
+function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): Reader {
+  const { input } = document.value;
+  const inputs = Array.isArray(input) ? input.length : 1;
+  return {
+    as: "answer",
+    read(answer) {
+      const received = utf8Text(answer.body);
+      if (received === null) {
+        return fault("invalid_upstream_response", "The provider's answer is not valid UTF-8.");
+      }
+      const text = wire.decode(received, target.model, inputs);
+      if (!text.ok) return text;
+      return success({
+        answer: {
+          status: 200,
+          headers: { ...answer.headers, "content-type": "application/json" },
+          body: text.value === received ? answer.body : utf8Bytes(text.value),
+        },
+        outcome: { resource: null, usage: usageOf(text.value) },
+      });
+    },
+  };
+}
+
+function usageOf(text: string): Usage | null {
+  const answer = parseJson(text);
+  const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : null;
+  if (usage === null || typeof usage.prompt_tokens !== "number") return null;
+  const input = usage.prompt_tokens;
+  return { input, output: 0, total: input, cached: 0, cacheWrite: 0, reasoning: 0 };
+}

@@ -1,0 +1,16 @@
+import type { JsonObject } from "../core/json.ts";
+import type { Reply } from "../core/reply.ts";
+import { type Result, success } from "../core/result.ts";
+import { utf8Bytes } from "../formats/utf8.ts";
+
+/** A whole answer with status 200 that the gateway itself makes. */
+export function jsonReply(value: JsonObject): Result<Reply> {
+  return success({
+    as: "answer",
+    answer: {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: utf8Bytes(JSON.stringify(value)),
+    },
+  });
+}

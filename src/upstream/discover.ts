@@ -1,0 +1,60 @@
+import type { Catalog } from "../core/catalog.ts";
+import { Departure } from "../core/departure.ts";
+import type { World } from "../core/world.ts";
+import { utf8Text } from "../formats/utf8.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Provider } from "../wires/wire.ts";
+import { openBody, readAll } from "./body.ts";
+import { connect } from "./connect.ts";
+import { startWatch } from "./watch.ts";
+
+/** A fetch of a model list may take this many milliseconds, and the list this many bytes. */
+const PATIENCE = 15_000;
+const LIST_LIMIT = 16 * 1024 * 1024;
+
+/** The models of a provider, by its `models.mode`. A list that cannot be fetched is the known one. */
+export async function discover(call: Call, provider: Provider): Promise<Catalog> {
+  const { mode, static: listed, fetch } = provider.settings.models;
+  const { world, vault } = call;
+  if (mode === "static") return { models: listed, created: vault.since };
+  if (mode === "fetch") {
+    const key = JSON.stringify([provider.id, provider.account, provider.settings.headers]);
+    const fetched = await vault.catalogs.get(key, fetch.ttl, () => fetchCatalog(world, provider));
+    if (fetched !== null) return fetched;
+  }
+  const { default_model } = provider.settings;
+  const models = new Set(provider.wire.catalog.known(provider));
+  if (default_model !== undefined) models.add(default_model);
+  return { models: [...models], created: vault.since };
+}
+
+/** Others may wait for the same flight, so that no client's departure ends it. */
+async function fetchCatalog(world: World, provider: Provider): Promise<Catalog | null> {
+  const { wire } = provider;
+  const watch = startWatch(world, new Departure(), {
+    timeout: PATIENCE,
+    mode: "total",
+    idle: null,
+  });
+  try {
+    const request = { method: "GET", path: wire.catalog.path, body: null } as const;
+    const headers = {
+      ...wire.headers(provider, new Headers()),
+      "accept-encoding": "identity",
+      "user-agent": "switchyard",
+    };
+    const response = await connect(world, provider.base + request.path, request, headers, watch);
+    if (!response.ok) return null;
+    const body = openBody(response.value.body, watch);
+    if (response.value.status !== 200) {
+      await body.cancel();
+      return null;
+    }
+    const bytes = await readAll(body, LIST_LIMIT);
+    const text = bytes.ok ? utf8Text(bytes.value) : null;
+    const models = text === null ? null : wire.catalog.decode(text);
+    return models?.ok ? { models: models.value, created: world.unix() } : null;
+  } finally {
+    watch.close();
+  }
+}

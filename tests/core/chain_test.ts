@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { chain, type EventEncoder } from "../../src/core/chain.ts";
+import type { Codec, Delivery } from "../../src/core/codec.ts";
+import type { StreamEvent, Usage } from "../../src/core/events.ts";
+import type { StreamRecord } from "../../src/core/reply.ts";
+import { fault, success } from "../../src/core/result.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const BROKEN = fault("invalid_upstream_response", "broken");
+
+function record(data: string): StreamRecord {
+  return { event: null, data, raw: null };
+}
+
+/** Each letter of a record is an event; "." is the last of all, "!" cannot be read. */
+function lettersDecoder(): Codec<StreamRecord, StreamEvent> {
+  let done = false;
+  return {
+    push({ data }) {
+      if (data.includes("!")) return BROKEN;
+      done = data.endsWith(".");
+      return success(
+        [...data].filter((one) => one !== ".").map((delta) => ({ type: "text", delta })),
+      );
+    },
+    end: () => done ? success([]) : BROKEN,
+    get done() {
+      return done;
+    },
+  };
+}
+
+/** Writes each letter as a record of its own; "?" cannot be written, and ends badly. */
+function lettersEncoder(): EventEncoder {
+  let usage: Usage | null = null;
+  return {
+    push(event) {
+      if (event.type !== "text") return success([]);
+      if (event.delta === "?") return BROKEN;
+      const count = (usage?.total ?? 0) + 1;
+      usage = { input: 0, output: count, total: count, cached: 0, cacheWrite: 0, reasoning: 0 };
+      return success(event.delta === "-" ? [] : [record(event.delta)]);
+    },
+    end: () => success([record("END")]),
+    fail: () => [record("FAILED")],
+    done: false,
+    get usage() {
+      return usage;
+    },
+  };
+}
+
+function started(): Delivery {
+  return chain(lettersDecoder(), lettersEncoder());
+}
+
+/** Reads as the driver does: up to the end, or to the first failure and its terminal. */
+function run(delivery: Delivery, records: readonly string[]): readonly string[] {
+  const out: string[] = [];
+  const source = records.values();
+  while (!delivery.done) {
+    const next = source.next();
+    const step = next.done ? delivery.end() : delivery.push(record(next.value));
+    const written = step.ok ? step.value : delivery.fail(step.failure);
+    out.push(...written.map(({ data }) => data));
+    if (!step.ok) break;
+  }
+  return out;
+}
+
+Deno.test("every event of a record is written, and the end when the decoder is done", () => {
+  const delivery = started();
+  assertEquals(delivery.push(record("ab")), success([record("a"), record("b")]));
+  assertEquals(delivery.push(record("-")), success([]));
+  assertEquals([delivery.done, delivery.outcome], [false, null]);
+  assertEquals(delivery.push(record("c.")), success([record("c"), record("END")]));
+  const usage = { input: 0, output: 4, total: 4, cached: 0, cacheWrite: 0, reasoning: 0 };
+  assertEquals([delivery.done, delivery.outcome], [true, { resource: null, usage }]);
+  assertEquals([delivery.push(record("d")), delivery.end()], [success([]), success([])]);
+});
+
+Deno.test("of a record that fails nothing goes out", () => {
+  for (const data of ["!", "a?", "a?."]) {
+    const delivery = started();
+    assertEquals<unknown>(delivery.push(record(data)), BROKEN);
+    assertEquals([delivery.done, delivery.outcome], [false, null]);
+  }
+  assertEquals<unknown>(started().end(), BROKEN);
+});
+
+Deno.test("a chain ends in exactly one terminal, after whole records in their order", () => {
+  const records = fc.array(fc.stringMatching(/^[a-z-]{0,3}[?!]?\.?$/), { maxLength: 6 });
+  fc.assert(fc.property(records, (source) => {
+    const out = run(started(), source);
+    const last = source.findIndex((data) => /[.?!]/.test(data));
+    const isComplete = last >= 0 && !/[?!]/.test(source[last] ?? "");
+    const read = source.slice(0, last < 0 ? undefined : isComplete ? last + 1 : last);
+    const letters = [...read.join("").replaceAll(/[-.]/g, "")];
+    assertEquals(out, [...letters, isComplete ? "END" : "FAILED"]);
+  }));
+});

@@ -1,0 +1,88 @@
+import { parseConfig } from "../../src/config/load.ts";
+import { realWorld } from "../../src/core/time.ts";
+import type { World } from "../../src/core/world.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import { accessLog } from "../../src/observe/access_log.ts";
+import { newLog } from "../../src/observe/log.ts";
+import type { CallReport } from "../../src/observe/report.ts";
+import { type App, createApp } from "../../src/server/app.ts";
+import { setNoDelay } from "../../src/server/nodelay.ts";
+
+/** A gateway under test, without a socket. */
+export interface TestGateway {
+  readonly app: App;
+  /** Reports of the calls that are over, in order. */
+  readonly reports: readonly Readonly<CallReport>[];
+  /** What was logged, at every level. */
+  readonly log: readonly string[];
+  /** Resolves with the report of call number `count`, counted from 1, once it is over. */
+  reported(count: number): Promise<Readonly<CallReport>>;
+}
+
+/** A gateway in the process, with the outside that the test gives it. */
+export function testGateway(config: string, world: World): TestGateway {
+  const parsed = parseConfig(config, {});
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const reports: Readonly<CallReport>[] = [];
+  const lines: string[] = [];
+  const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(line));
+  const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
+    reports.push(report);
+    waiting.get(reports.length)?.(report);
+  }]);
+  return {
+    app: createApp(gateway),
+    reports,
+    log: lines,
+    reported(count) {
+      const known = reports[count - 1];
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => waiting.set(count, resolve));
+    },
+  };
+}
+
+/** A gateway on a socket of its own, in the real world. */
+export interface ServedGateway extends TestGateway, AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves a gateway on a free loopback port. */
+export function serveGateway(config: string): ServedGateway {
+  const world = realWorld();
+  const gateway = testGateway(config, world);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => gateway.app(request),
+  );
+  setNoDelay();
+
+  async function close() {
+    await server.shutdown();
+    world.close();
+  }
+
+  return {
+    ...gateway,
+    url: `http://127.0.0.1:${server.addr.port}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A configuration with one compat provider called `up` and one route called `main`. */
+export function oneProvider(baseUrl: string, settings = ""): string {
+  return `
+providers:
+  up: {type: compat, base_url: "${baseUrl}", api_key: sk-upstream-secret${settings}}
+routing:
+  routes:
+    - name: main
+      targets: [{provider: up}]
+retry: {enabled: false}
+`;
+}

@@ -1,0 +1,148 @@
+import type { StreamEvent } from "../../../src/core/events.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { assertFailed, decodeText, valueOf, type Written } from "./asked.ts";
+
+const START: StreamEvent = { type: "start", id: "msg_1", model: "m-1", created: 1_700_000_000 };
+const TEXT = { type: "text", text: "Hi", citations: null };
+
+function decode(members: Written) {
+  const common = { id: "msg_1", type: "message", role: "assistant", model: "m-1" };
+  return decodeText(JSON.stringify({ ...common, stop_reason: "end_turn", ...members }));
+}
+
+/** The events between start and finish. */
+function said(members: Written): readonly StreamEvent[] {
+  const [start, ...events] = valueOf(decode(members));
+  assertEquals(start, START);
+  return events.slice(0, -1);
+}
+
+function finishOf(members: Written): StreamEvent | undefined {
+  return valueOf(decode(members)).at(-1);
+}
+
+Deno.test("an answer is its texts in order, its usage and its finish", () => {
+  const usage = { input_tokens: 10, cache_creation_input_tokens: null, output_tokens: 7 };
+  const content = [TEXT, { type: "text", text: " there" }];
+  assertEquals<unknown>(valueOf(decode({ content, usage })), [
+    START,
+    { type: "text", delta: "Hi" },
+    { type: "text", delta: " there" },
+    {
+      type: "usage",
+      usage: { input: 10, output: 7, total: 17, cached: 0, cacheWrite: 0, reasoning: 0 },
+    },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+Deno.test("an answer may hold nothing at all", () => {
+  assertEquals(said({ content: [] }), []);
+});
+
+Deno.test("the input counts both what the cache gave and what it took", () => {
+  const usage = {
+    input_tokens: 10,
+    cache_creation_input_tokens: 1733,
+    cache_read_input_tokens: 512,
+    cache_creation: { ephemeral_5m_input_tokens: 1733, ephemeral_1h_input_tokens: 0 },
+    output_tokens: 7,
+    output_tokens_details: { thinking_tokens: 3 },
+  };
+  assertEquals<unknown>(said({ content: [], usage }), [{
+    type: "usage",
+    usage: { input: 2255, output: 7, total: 2262, cached: 512, cacheWrite: 1733, reasoning: 3 },
+  }]);
+});
+
+Deno.test("calls are numbered among themselves and their numbers keep their text", () => {
+  const events = valueOf(decodeText(
+    '{"content":[{"type":"text","text":"Ok"},{"type":"tool_use","id":"a","name":"f","input":' +
+      '{"n":12345678901234567890, "m":1.0}},{"type":"tool_use","id":"b","name":"g","input":{}}],' +
+      '"stop_reason":"tool_use"}',
+  ));
+  assertEquals<unknown>(events.slice(2), [
+    { type: "tool_call", index: 0, id: "a", name: "f" },
+    { type: "tool_arguments", index: 0, delta: '{"n":12345678901234567890,"m":1.0}' },
+    { type: "tool_call", index: 1, id: "b", name: "g" },
+    { type: "tool_arguments", index: 1, delta: "{}" },
+    { type: "finish", reason: "tool_calls" },
+  ]);
+});
+
+Deno.test("thinking is told, and kept whole where it is signed or redacted", () => {
+  const signed = { type: "thinking", thinking: "", signature: "s" };
+  const redacted = { type: "redacted_thinking", data: "d" };
+  const unsigned = { type: "thinking", thinking: "hm", signature: "" };
+  assertEquals<unknown>(said({ content: [signed, redacted, unsigned] }), [
+    { type: "reasoning", delta: "" },
+    { type: "thinking_block", value: signed },
+    { type: "thinking_block", value: redacted },
+    { type: "reasoning", delta: "hm" },
+  ]);
+});
+
+Deno.test("web citations cover the text that they belong to", () => {
+  const citation = { type: "web_search_result_location", url: "u", title: "t", cited_text: "c" };
+  const cited = { type: "text", text: "cited", citations: [citation, { type: "page_location" }] };
+  assertEquals<unknown>(said({ content: [TEXT, cited] }).at(-1), {
+    type: "annotation",
+    value: {
+      type: "url_citation",
+      url_citation: { url: "u", title: "t", start_index: 2, end_index: 7 },
+    },
+  });
+});
+
+const REASONS: readonly [reason: string, finish: string][] = [
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool_calls"],
+  ["refusal", "content_filter"],
+];
+
+Deno.test("each stop reason has its finish, and the others are failures", () => {
+  for (const [stop_reason, reason] of REASONS) {
+    assertEquals<unknown>(finishOf({ content: [TEXT], stop_reason }), { type: "finish", reason });
+  }
+  for (const stop_reason of ["pause_turn", "compaction", "new", null, undefined]) {
+    assertFailed(decode({ content: [TEXT], stop_reason }), "invalid_upstream_response");
+  }
+});
+
+Deno.test("a turn that ends with calls finishes with them, unless the limit cut it", () => {
+  const content = [{ type: "tool_use", id: "a", name: "f", input: {} }];
+  assertEquals<unknown>(finishOf({ content }), { type: "finish", reason: "tool_calls" });
+  const cut = finishOf({ content, stop_reason: "max_tokens" });
+  assertEquals<unknown>(cut, { type: "finish", reason: "length" });
+});
+
+Deno.test("a refusal is told with its explanation or a plain sentence", () => {
+  const refused = (stop_details: unknown) =>
+    said({ content: [TEXT], stop_reason: "refusal", stop_details });
+  const text = { type: "text", delta: "Hi" };
+  const explained = refused({ type: "refusal", explanation: "No." });
+  assertEquals<unknown>(explained, [text, { type: "refusal", delta: "No." }]);
+  for (const details of [null, { explanation: null }, { explanation: "" }]) {
+    const plain = { type: "refusal", delta: "The model refused to answer." };
+    assertEquals<unknown>(refused(details), [text, plain]);
+  }
+});
+
+Deno.test("what Chat has no place for is a failure", () => {
+  const blocks = [
+    { type: "server_tool_use", id: "a", name: "web_search", input: {} },
+    { type: "new" },
+    { type: "tool_use", id: "a", name: "f", input: "{}" },
+    { type: "tool_use", name: "f", input: {} },
+    { type: "text" },
+    null,
+  ];
+  for (const block of blocks) {
+    assertFailed(decode({ content: [block] }), "invalid_upstream_response");
+  }
+  assertFailed(decode({ content: "Hi" }), "invalid_upstream_response");
+  assertFailed(decodeText("{}"), "invalid_upstream_response");
+});

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { encodeMessages, encodeText, valueOf } from "./asked.ts";
+
+/** One thing that is said in a conversation, in order, whoever has to write it down. */
+type Said = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];
+
+interface Told {
+  readonly message: JsonObject;
+  readonly said: readonly Said[];
+}
+
+const words = fc.string({ minLength: 1, unit: "grapheme" });
+const visible = words.map((text) => `x${text}`);
+const input = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }));
+const ids = fc.string({ minLength: 1 });
+
+function contentOf(texts: readonly string[], isText: boolean): JsonValue {
+  return isText ? texts.join("") : texts.map((text) => ({ type: "text", text }));
+}
+
+function saidBy(who: Said[0], texts: readonly string[], isText: boolean): readonly Said[] {
+  return (isText ? [texts.join("")] : texts).map((text): Said => [who, text]);
+}
+
+const plain = fc.tuple(
+  fc.constantFrom("system", "developer", "user"),
+  fc.array(visible, { minLength: 1, maxLength: 3 }),
+  fc.boolean(),
+).map(([role, texts, isText]): readonly Told[] => {
+  const who = role === "user" ? "user" : "system";
+  return [{
+    message: { role, content: contentOf(texts, isText) },
+    said: saidBy(who, texts, isText),
+  }];
+});
+
+const answer = fc.record({
+  texts: fc.array(visible, { maxLength: 2 }),
+  isText: fc.boolean(),
+  calls: fc.array(fc.record({ id: ids, name: visible, input, result: words }), { maxLength: 3 }),
+}).map(({ texts, isText, calls }): readonly Told[] => {
+  const said = texts.length === 0 ? [] : saidBy("assistant", texts, isText);
+  const called = calls.map((call): Said => ["assistant", [call.name, call.input]]);
+  const tool_calls = calls.map(({ id, name, input }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  return [
+    {
+      message: { role: "assistant", content: contentOf(texts, isText), tool_calls },
+      said: [...said, ...called],
+    },
+    ...calls.map(({ id, result }): Told => ({
+      message: { role: "tool", tool_call_id: id, content: result },
+      said: [["result", result]],
+    })),
+  ];
+});
+
+const opening: Told = { message: { role: "user", content: "Hi" }, said: [["user", "Hi"]] };
+const conversation = fc.array(fc.oneof(plain, answer), { maxLength: 8 })
+  .map((told) => [opening, ...told.flat()]);
+
+/** Reads a Messages request on its own terms: who says what, in order. */
+function readBack(body: JsonObject): readonly Said[] {
+  const said: Said[] = [];
+  const system = typeof body.system === "string" ? [{ text: body.system }] : body.system ?? [];
+  assert(Array.isArray(system) && Array.isArray(body.messages));
+  for (const block of system) {
+    if (isObject(block)) said.push(["system", block.text ?? null]);
+  }
+  for (const message of body.messages) {
+    assert(isObject(message) && (message.role === "user" || message.role === "assistant"));
+    const { role, content = null } = message;
+    if (content === "") continue;
+    const blocks: JsonValue = typeof content === "string"
+      ? [{ type: "text", text: content }]
+      : content;
+    assert(Array.isArray(blocks));
+    for (const block of blocks) {
+      assert(isObject(block));
+      if (block.type === "tool_result") said.push(["result", block.content ?? null]);
+      else if (block.type === "tool_use") {
+        said.push([role, [block.name ?? null, block.input ?? null]]);
+      } else said.push([role, block.text ?? null]);
+    }
+  }
+  return said;
+}
+
+/** Instructions come first of all, and the results of a stretch of user turns before their texts. */
+function expected(told: readonly Told[]): readonly Said[] {
+  const all = told.flatMap(({ said }) => said);
+  const ordered: Said[] = all.filter(([who]) => who === "system");
+  let stretch: Said[] = [];
+  const flush = () => {
+    ordered.push(...stretch.filter(([who]) => who === "result"));
+    ordered.push(...stretch.filter(([who]) => who === "user"));
+    stretch = [];
+  };
+  for (const one of all) {
+    if (one[0] === "assistant") {
+      flush();
+      ordered.push(one);
+    } else if (one[0] !== "system") stretch.push(one);
+  }
+  flush();
+  return ordered;
+}
+
+/** An assistant message that says nothing still stands between two user messages. */
+function isTalkative({ message, said }: Told): boolean {
+  return message.role !== "assistant" || said.length > 0;
+}
+
+Deno.test("nothing of a conversation is lost, repeated or put out of order", () => {
+  fc.assert(fc.property(conversation, (whole) => {
+    const told = whole.filter(isTalkative);
+    const body = valueOf(encodeMessages(told.map(({ message }) => message)));
+    assertEquals(JSON.stringify(readBack(body)), JSON.stringify(expected(told)));
+  }));
+});
+
+Deno.test("the roles of a request always alternate, and no text block is empty", () => {
+  fc.assert(fc.property(conversation, (told) => {
+    const { messages } = valueOf(encodeMessages(told.map(({ message }) => message)));
+    assert(Array.isArray(messages));
+    for (const [index, message] of messages.entries()) {
+      assert(isObject(message));
+      assertEquals<unknown>(message.role, index % 2 === 0 ? "user" : "assistant");
+      const blocks = Array.isArray(message.content) ? message.content : [];
+      assert(blocks.every((block) => isObject(block) && block.text !== ""));
+    }
+  }));
+});
+
+const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
+const number = fc.tuple(
+  fc.constantFrom("", "-"),
+  fc.oneof(fc.constant("0"), digits(24).map((text) => `1${text}`)),
+  fc.oneof(fc.constant(""), digits(20).map((text) => `.${text}`)),
+  fc.oneof(
+    fc.constant(""),
+    fc.tuple(fc.constantFrom("e", "E+", "e-"), digits(2)).map((e) => e.join("")),
+  ),
+).map((parts) => parts.join(""));
+
+Deno.test("every JSON number keeps its text in arguments and schemas", () => {
+  fc.assert(fc.property(number, (text) => {
+    const args = JSON.stringify(`{"a":${text}}`);
+    const body = valueOf(encodeText(
+      `{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","tool_calls":[{"id":"c",` +
+        `"function":{"name":"f","arguments":${args}}}]}],"tools":[{"type":"function","function":` +
+        `{"name":"f","parameters":{"type":"object","default":${text}}}}]}`,
+    ));
+    assert(body.includes(`"input":{"a":${text}}`), body);
+    assert(body.includes(`"input_schema":{"type":"object","default":${text}}`), body);
+  }));
+});

@@ -1,0 +1,57 @@
+import type { FaultKind } from "../../../src/core/failure.ts";
+import { messages } from "../../../src/wires/messages/messages.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { decodeStream, decodeText, streamOf } from "./asked.ts";
+
+const KINDS: readonly [type: string, status: number, kind: FaultKind][] = [
+  ["invalid_request_error", 400, "upstream_rejected"],
+  ["authentication_error", 401, "upstream_rejected"],
+  ["billing_error", 402, "upstream_rejected"],
+  ["permission_error", 403, "upstream_rejected"],
+  ["not_found_error", 404, "upstream_rejected"],
+  ["conflict_error", 409, "upstream_rejected"],
+  ["request_too_large", 413, "upstream_rejected"],
+  ["rate_limit_error", 429, "upstream_throttled"],
+  ["api_error", 500, "upstream_unavailable"],
+  ["timeout_error", 504, "upstream_unavailable"],
+  ["overloaded_error", 529, "upstream_unavailable"],
+  ["new_error", 500, "upstream_unavailable"],
+];
+
+Deno.test("an error in place of an answer is what its status would have been", () => {
+  for (const [type, status, kind] of KINDS) {
+    const body = { type: "error", error: { type, message: "Sorry." } };
+    for (const result of [decodeText(JSON.stringify(body)), decodeStream(streamOf([body]))]) {
+      assert(!result.ok && "answer" in result.failure);
+      const { failure } = result;
+      assertEquals<unknown>(failure.kind, kind);
+      assertEquals(failure.answer?.status, status);
+      assertEquals(failure.answer?.headers["content-type"], "application/json");
+      assertEquals(JSON.parse(new TextDecoder().decode(failure.answer?.body)), {
+        error: { message: "Sorry.", type, param: null, code: null },
+      });
+      assertEquals(failure.message.includes("Sorry"), false);
+    }
+  }
+});
+
+Deno.test("an error without members still has a message and a type", () => {
+  const result = decodeText('{"type":"error"}');
+  assert(!result.ok && "answer" in result.failure);
+  const { error } = JSON.parse(new TextDecoder().decode(result.failure.answer?.body));
+  assertEquals(error.type, "api_error");
+  assert(error.message !== "");
+});
+
+Deno.test("an error body gives its message, type and code", () => {
+  const error = { type: "billing_error", message: "Pay.", details: { error_code: "spent" } };
+  assertEquals(messages.error({ type: "error", error }), {
+    message: "Pay.",
+    type: "billing_error",
+    param: null,
+    code: "spent",
+  });
+  assertEquals(messages.error({ error: { message: 1 } }), { param: null, code: null });
+  assertEquals(messages.error({ error: "no" }), null);
+  assertEquals(messages.error({}), null);
+});

@@ -1,0 +1,54 @@
+import { messages } from "../../../src/wires/messages/messages.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { provider, type Written } from "./asked.ts";
+
+function headers(written: Written, client: Record<string, string> = {}) {
+  return messages.headers(provider(written), new Headers(client));
+}
+
+Deno.test("a base URL may end in /v1 and slashes or not", () => {
+  for (
+    const url of ["https://a.test", "https://a.test/", "https://a.test/v1", "https://a.test//v1//"]
+  ) {
+    assertEquals(messages.base(url), "https://a.test");
+  }
+  assertEquals(messages.base("https://a.test/x/v1"), "https://a.test/x");
+});
+
+Deno.test("the key and the version are sent", () => {
+  assertEquals(headers({ api_key: "k" }), {
+    "x-api-key": "k",
+    "anthropic-version": "2023-06-01",
+    "content-type": "application/json",
+  });
+  assertEquals(headers({ api_version: "2026-10-21" }), {
+    "anthropic-version": "2026-10-21",
+    "content-type": "application/json",
+  });
+});
+
+Deno.test("of the client's headers only the beta names pass, unless they are empty", () => {
+  const client = {
+    authorization: "Bearer c",
+    "x-api-key": "c",
+    cookie: "c",
+    "anthropic-beta": "c",
+  };
+  const sent = headers({ api_key: "k" }, { ...client, "Messages-Beta": "a, b" });
+  assertEquals(sent, {
+    "x-api-key": "k",
+    "anthropic-version": "2023-06-01",
+    "content-type": "application/json",
+    "anthropic-beta": "a, b",
+  });
+  assertEquals("anthropic-beta" in headers({}, { "messages-beta": "" }), false);
+});
+
+Deno.test("the key wins over configured headers, and is the only credential", () => {
+  const fixed = { "X-Api-Key": "h", Authorization: "Bearer h", "X-Team": "t" };
+  const sent = headers({ api_key: "k", headers: fixed });
+  assertEquals(sent["x-api-key"], "k");
+  assertEquals(sent["x-team"], "t");
+  assertEquals("authorization" in sent, false);
+  assertEquals(headers({ headers: fixed }).authorization, "Bearer h");
+});
