@@ -20,7 +20,7 @@ export interface Client extends Disposable {
 /** An answer with its head is never larger than this many bytes. */
 const ROOM = 512 * 1024;
 
-const CR = 13;
+const CR = 13, ZERO = 48, NINE = 57, SMALL = 32, SMALL_A = 97;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -79,7 +79,11 @@ export async function openClient(port: number): Promise<Client> {
   }
 
   function headEnd(): number {
-    for (let at = buffer.indexOf(CR); at >= 0 && at + 4 <= filled; at = buffer.indexOf(CR, at + 1)) {
+    for (
+      let at = buffer.indexOf(CR);
+      at >= 0 && at + 4 <= filled;
+      at = buffer.indexOf(CR, at + 1)
+    ) {
       if (buffer[at + 1] === 10 && buffer[at + 2] === CR) return at + 4;
     }
     return 0;
@@ -100,11 +104,20 @@ export async function openClient(port: number): Promise<Client> {
     if (!isChunked) return yield [bodyAt, filled];
     for (let at = bodyAt;;) {
       const lineEnd = buffer.indexOf(CR, at);
-      const size = parseInt(decoder.decode(buffer.subarray(at, lineEnd)), 16);
-      if (!(size > 0) || lineEnd < 0) return;
+      const size = sizeOf(at, lineEnd);
+      if (size === 0) return;
       yield [lineEnd + 2, lineEnd + 2 + size];
       at = lineEnd + 2 + size + 2;
     }
+  }
+
+  /** The hexadecimal number that begins a chunk. */
+  function sizeOf(at: number, end: number): number {
+    let size = 0;
+    for (const digit of buffer.subarray(at, end)) {
+      size = size * 16 + (digit <= NINE ? digit - ZERO : (digit | SMALL) - SMALL_A + 10);
+    }
+    return size;
   }
 
   return {

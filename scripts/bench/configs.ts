@@ -30,6 +30,7 @@ interface Provider {
   readonly type: string;
   readonly base_url: string;
   readonly api_key: string;
+  readonly default_model?: string;
 }
 
 function provider(id: string, url: string): Provider {

@@ -1,6 +1,9 @@
 /** Records of a benched stream that carry text; a first and some last ones come on top. */
 export const RECORDS = 200;
 
+/** The same, of a stream of which only the beginning is measured. */
+export const SHORT = 16;
+
 const encoder = new TextEncoder();
 
 const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";

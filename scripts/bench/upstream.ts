@@ -1,4 +1,11 @@
-import { behaviourOf, completion, completionStream, messagesStream, RECORDS } from "./payloads.ts";
+import {
+  behaviourOf,
+  completion,
+  completionStream,
+  messagesStream,
+  RECORDS,
+  SHORT,
+} from "./payloads.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
 // The provider that is benched against: answers at once, from bytes that are made once.
@@ -6,7 +13,7 @@ import { serveUntilStdinEnds } from "./serve.ts";
 const streams = new Map([
   ["sse-1", completionStream(RECORDS, 1)],
   ["sse-8", completionStream(RECORDS, 8)],
-  ["sse-short", completionStream(16, 1)],
+  ["sse-short", completionStream(SHORT, 1)],
 ]);
 const messages = messagesStream(RECORDS);
 

@@ -70,7 +70,8 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
     problems.push({ path: [...path, "base_url"], text, at: "key" });
   }
   if (type === "local" && typeof written.base_url === "string" && isOtherApi(written.base_url)) {
-    const text = "ends in /v1, where the runtime speaks the other API; take /v1 away, or use type compat";
+    const text =
+      "ends in /v1, where the runtime speaks the other API; take /v1 away, or use type compat";
     problems.push({ path: [...path, "base_url"], text, at: "value" });
   }
   return [...problems, ...samplingProblems(written, path), ...extraProblems(written, type, path)];

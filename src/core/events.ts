@@ -12,6 +12,8 @@ export interface Usage {
   readonly cached: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+  /** In the words of Chat Completions, where the upstream tells it. */
+  readonly serviceTier?: string;
 }
 
 /** What a model can say, whatever protocol it speaks. */

@@ -1,6 +1,6 @@
 import type { Failure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
-import { type Result, success } from "../core/result.ts";
+import { failed, type Result, success } from "../core/result.ts";
 import { type Framing } from "../formats/framing.ts";
 import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
@@ -11,6 +11,7 @@ import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { commit } from "./deliver.ts";
 import { copiedBack } from "./headers.ts";
+import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
 import { openSource } from "./source.ts";
 import { startWatch, type Watch } from "./watch.ts";
@@ -46,7 +47,8 @@ export async function open(
     const response = await connect(world, url, attempt.request, headers, watch);
     if (!response.ok) return response;
     const reply = await answered(response.value, openBody(response.value.body, watch));
-    isDelivering = reply.ok && reply.value.as === "stream";
+    if (!reply.ok) return failed(redactedFailure(reply.failure, provider.secrets));
+    isDelivering = reply.value.as === "stream";
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;

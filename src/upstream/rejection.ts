@@ -1,6 +1,6 @@
 import { envelope, type ErrorFields, typeOfStatus } from "../core/envelope.ts";
 import type { FaultKind } from "../core/failure.ts";
-import { isObject, type JsonObject, parseJson } from "../core/json.ts";
+import { isObject, parseJson } from "../core/json.ts";
 import type { Answer } from "../core/reply.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
@@ -60,10 +60,10 @@ function kindOf(call: Call, status: number): FaultKind {
 function errorBody(provider: Provider, status: number, text: string | null): string {
   const body = text === null ? undefined : parseJson(text);
   if (text !== null && isObject(body) && provider.wire.name === "compat" && isObject(body.error)) {
-    return redacted(text, provider.secrets);
+    return text;
   }
   const fields = isObject(body) ? provider.wire.error(body) : null;
-  return redacted(envelope(completed(status, fields)), provider.secrets);
+  return envelope(completed(status, fields));
 }
 
 function completed(status: number, fields: Partial<ErrorFields> | null): ErrorFields {
@@ -72,25 +72,5 @@ function completed(status: number, fields: Partial<ErrorFields> | null): ErrorFi
     type: fields?.type ?? typeOfStatus(status),
     param: fields?.param ?? null,
     code: fields?.code ?? null,
-  };
-}
-
-/** A text without the secrets of a provider, also where JSON writes them with escapes. */
-export function redacted(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) {
-    clean = clean.replaceAll(secret, "[redacted]");
-    clean = clean.replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
-  }
-  return clean;
-}
-
-/** The message, type, param and code of an error object in the OpenAI shape; other types are left out. */
-export function openAiFields(error: JsonObject): Partial<ErrorFields> {
-  return {
-    ...(typeof error.message === "string" ? { message: error.message } : {}),
-    ...(typeof error.type === "string" ? { type: error.type } : {}),
-    ...(typeof error.param === "string" ? { param: error.param } : {}),
-    ...(typeof error.code === "string" ? { code: error.code } : {}),
   };
 }

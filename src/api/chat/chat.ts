@@ -58,12 +58,18 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
     id: newId("chatcmpl-", call.world),
     created: call.world.unix(),
     model: target.model,
-    legacyFunctions: Array.isArray(request.document.value.functions),
+    legacyFunctions: hasFunctions(request),
   };
   const extracts = settings.extract_reasoning_tags;
   return wire.name === "compat"
     ? relayed(request, labels, extracts)
     : translated(call, wire, request, labels, extracts);
+}
+
+/** An empty list asks for nothing. */
+function hasFunctions({ document }: ChatRequest): boolean {
+  const { functions } = document.value;
+  return Array.isArray(functions) && functions.length > 0;
 }
 
 function relayed(

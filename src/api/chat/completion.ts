@@ -101,6 +101,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
     created,
     model,
     choices: [choice],
+    ...usage?.serviceTier !== undefined && { service_tier: usage.serviceTier },
     ...usage !== null && { usage: chatUsage(usage) },
   };
   return success({ body, usage });

@@ -1,5 +1,4 @@
 import type { EventEncoder } from "../../core/chain.ts";
-import { envelope } from "../../core/envelope.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
@@ -11,6 +10,7 @@ import {
   type Labels,
   tooManyCalls,
 } from "./completion.ts";
+import { BROKEN, DONE } from "./terminal.ts";
 import { chatUsage } from "./usage.ts";
 
 /** How a stream of chunks is to be written. */
@@ -21,18 +21,6 @@ export interface ChatEncoderOptions extends Labels {
 
 /** Writes the chunks of a Chat Completions stream. */
 export type ChatEncoder = EventEncoder;
-
-const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
-const BROKEN: StreamRecord = {
-  event: null,
-  data: envelope({
-    message: "The upstream's stream broke off; the answer is incomplete.",
-    type: "upstream_error",
-    param: null,
-    code: "upstream_stream_error",
-  }),
-  raw: null,
-};
 
 /**
  * Events as `chat.completion.chunk` records (OpenAI API, streaming). The role comes with the first
@@ -126,14 +114,16 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
 
   function usageChunk(): readonly StreamRecord[] {
     if (!options.includeUsage || usage === null) return [];
-    const data = `${head}],"usage":${JSON.stringify(chatUsage(usage))}}`;
+    const { serviceTier } = usage;
+    const tier = serviceTier === undefined ? "" : `,"service_tier":${JSON.stringify(serviceTier)}`;
+    const data = `${head}],"usage":${JSON.stringify(chatUsage(usage))}${tier}}`;
     return [{ event: null, data, raw: null }];
   }
 
   function fail(): readonly StreamRecord[] {
     if (isDone) return [];
     isDone = true;
-    return [BROKEN, DONE];
+    return BROKEN;
   }
 
   return {

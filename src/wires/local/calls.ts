@@ -2,7 +2,7 @@ import { isObject, type JsonValue, parseExact, parseJson } from "../../core/json
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 /** One tool call of an answer: its arguments are the text of a JSON object. */
 export interface Call {

@@ -3,14 +3,14 @@ import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import {
-  exactMember,
   isEmpty,
   missing,
   type Optional,
   unknownMember,
   unsupported,
   wrongType,
-} from "./fields.ts";
+} from "../fields.ts";
+import { exactMember } from "./fields.ts";
 
 /** Fields that other parts of the encoding read. */
 const ENCODED: readonly string[] = [

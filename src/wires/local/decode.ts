@@ -13,7 +13,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { type Call, callReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 /** A whole answer as the events of a stream: it is read as the one record of one. */
 export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {

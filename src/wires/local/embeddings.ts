@@ -10,7 +10,7 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { elementsOf, valueAt } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import { missing, unsupported, wrongType } from "./fields.ts";
+import { missing, unsupported, wrongType } from "../fields.ts";
 import { runSettings } from "./options.ts";
 
 /**

@@ -2,7 +2,7 @@ import { envelope, type ErrorFields, typeOfStatus } from "../../core/envelope.ts
 import type { Fault, FaultKind } from "../../core/failure.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
 import { type Failed, fault } from "../../core/result.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 const encoder = new TextEncoder();
 

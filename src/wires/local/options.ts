@@ -1,7 +1,8 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { type JsonDocument, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { exactMember, unsupported, wrongType } from "./fields.ts";
+import { unsupported, wrongType } from "../fields.ts";
+import { exactMember } from "./fields.ts";
 
 /** Settings of a run that stand beside the options, not among them. */
 const TOP_LEVEL = ["keep_alive", "truncate", "shift"];

@@ -1,14 +1,14 @@
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import {
-  exactMember,
   isEmpty,
   missing,
   type Optional,
   unknownMember,
   unsupported,
   wrongType,
-} from "./fields.ts";
+} from "../fields.ts";
+import { exactMember } from "./fields.ts";
 
 /**
  * The tools of a Chat request as the local runtime takes them; empty when the model may call none.

@@ -8,7 +8,7 @@ import {
   unknownMember,
   unsupported,
   wrongType,
-} from "./fields.ts";
+} from "../fields.ts";
 
 /** Names of the functions called so far, by the id of the call. */
 type Calls = Map<string, string>;

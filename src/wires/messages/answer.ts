@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 /** Said where a model refused and gave no reason. */
 const BARE_REFUSAL = "The model refused to answer.";
@@ -31,7 +31,20 @@ export function usageOf(given: Optional): Usage | null {
   const output = countOf(given.output_tokens);
   const details = given.output_tokens_details;
   const reasoning = isObject(details) ? countOf(details.thinking_tokens) : 0;
-  return { input, output, total: input + output, cached, cacheWrite, reasoning };
+  return {
+    input,
+    output,
+    total: input + output,
+    cached,
+    cacheWrite,
+    reasoning,
+    ...serviceTierOf(given.service_tier),
+  };
+}
+
+function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
+  if (given === "standard") return { serviceTier: "default" };
+  return given === "priority" ? { serviceTier: "priority" } : {};
 }
 
 function countOf(given: Optional): number {

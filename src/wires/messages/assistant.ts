@@ -9,7 +9,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "./fields.ts";
+} from "../fields.ts";
 import { toolId } from "./ids.ts";
 
 type Blocks = Result<readonly JsonObject[]>;

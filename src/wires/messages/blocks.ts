@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core
 import { type Result, success } from "../../core/result.ts";
 import { annotationsOf, thinkingBlockOf } from "./answer.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

@@ -8,7 +8,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "./fields.ts";
+} from "../fields.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
 /** The kinds of content part that a role may hold. */

@@ -2,7 +2,7 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { numberOf } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { contradiction, unsupported, wrongType, wrongValue } from "./fields.ts";
+import { contradiction, unsupported, wrongType, wrongValue } from "../fields.ts";
 import { defaultMaxTokens } from "./models.ts";
 
 /** What a part of the encoding reads: the client's request, the provider and the model. */

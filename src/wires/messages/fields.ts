@@ -1,9 +1,7 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
-import { type Failed, refuse } from "../../core/result.ts";
-
-/** What an optional member may be: absent and null ask for nothing. */
-export type Optional = JsonValue | undefined;
+import type { Failed } from "../../core/result.ts";
+import { isEmpty, unknownMember, unsupported, wrongType } from "../fields.ts";
 
 /** Fields that have a place in a Messages request; their own files look at their values. */
 const ENCODED: ReadonlySet<string> = new Set([
@@ -65,49 +63,4 @@ function unsupportedStreamOption(options: JsonValue): Failed<Refusal> | null {
     return unsupported("stream_options.include_obfuscation");
   }
   return unknownMember(options, ["include_usage", "include_obfuscation"], "stream_options");
-}
-
-/** True for null, and for a list or an object without members. */
-export function isEmpty(value: Optional): boolean {
-  if (value === undefined || value === null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0;
-}
-
-/** The refusal of the first member that is neither known nor null; null when there is none. */
-export function unknownMember(
-  value: JsonObject,
-  known: readonly string[],
-  path: string,
-): Failed<Refusal> | null {
-  const unknown = Object.keys(value).find((key) =>
-    !known.includes(key) && (value[key] ?? null) !== null
-  );
-  return unknown === undefined ? null : unsupported(`${path}.${unknown}`);
-}
-
-/** The refusal of a field that the Messages API has no counterpart for. */
-export function unsupported(path: string, advice = ""): Failed<Refusal> {
-  const text = `The Messages API cannot honour '${path}'.${advice === "" ? "" : ` ${advice}`}`;
-  return refuse("unsupported_feature", text, path);
-}
-
-/** The refusal of a field of the wrong JSON type. */
-export function wrongType(path: string, expected: string): Failed<Refusal> {
-  return refuse("invalid_type", `'${path}' must be ${expected}.`, path);
-}
-
-/** The refusal of a value that no provider could take. */
-export function wrongValue(path: string, expected: string): Failed<Refusal> {
-  return refuse("invalid_value", `'${path}' must be ${expected}.`, path);
-}
-
-/** The refusal of two fields that contradict each other. */
-export function contradiction(path: string, message: string): Failed<Refusal> {
-  return refuse("invalid_parameter_combination", message, path);
-}
-
-/** The refusal of a request without a field that must be there. */
-export function missing(path: string): Failed<Refusal> {
-  return refuse("missing_required_parameter", `'${path}' is required.`, path);
 }

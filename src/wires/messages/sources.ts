@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { unsupported, wrongValue } from "./fields.ts";
+import { unsupported, wrongValue } from "../fields.ts";
 
 /** The image types of the Messages API; the first is often written `image/jpg`. */
 const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];

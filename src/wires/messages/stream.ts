@@ -14,7 +14,7 @@ import type { Mint } from "../wire.ts";
 import { endOf, startOf, usageOf } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "../fields.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

@@ -2,7 +2,7 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Asked } from "./controls.ts";
-import { contradiction, missing, unknownMember, unsupported, wrongType } from "./fields.ts";
+import { contradiction, missing, unknownMember, unsupported, wrongType } from "../fields.ts";
 
 const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
 

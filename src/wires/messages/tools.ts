@@ -11,7 +11,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "./fields.ts";
+} from "../fields.ts";
 
 /** What the Messages API lets a tool be called (Messages API, tools). */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assistantBlocks } from "./assistant.ts";
 import { blocksOf, withCacheControl } from "./content.ts";
-import { missing, type Optional, unknownMember, wrongType, wrongValue } from "./fields.ts";
+import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
 import { toolId } from "./ids.ts";
 
 /** One message as it goes out, before its shape is chosen. */

@@ -1,0 +1,7 @@
+import { run } from "./src/cli/run.ts";
+import { realTerminal } from "./src/cli/terminal.ts";
+
+const terminal = realTerminal();
+const code = await run(Deno.args, terminal);
+terminal.flush();
+Deno.exit(code);

@@ -1,0 +1,101 @@
+import type { Cancelled } from "./cancel.ts";
+import type { Measured } from "./measure.ts";
+import type { Scenario, SystemName, Target } from "./scenarios.ts";
+
+/** A scenario and what both of its systems did. */
+export interface Outcome {
+  readonly scenario: Scenario;
+  readonly base: Measured;
+  readonly measured: Measured;
+}
+
+const WIDTHS = [15, 15, 9, 9, 9, 9, 7, 10] as const;
+
+/** The line above the rows. */
+export const HEADING = row([
+  "scenario",
+  "system",
+  "rate/s",
+  "p50 µs",
+  "p99 µs",
+  "CPU µs",
+  "ratio",
+  "above µs",
+], "target");
+
+/** Both systems of a scenario as lines; ratio and p50 above it are against the first. */
+export function lines({ scenario, base, measured }: Outcome): string {
+  const ratio = ratioOf(base, measured);
+  const above = quantile(measured.times, 0.5) - quantile(base.times, 0.5);
+  return [
+    row([scenario.name, nameOf(scenario.base), ...numbers(base)], ""),
+    row(
+      ["", nameOf(scenario.measured), ...numbers(measured), ratio.toFixed(2), above.toFixed(0)],
+      targetText(scenario.target, ratio, above),
+    ),
+  ].join("\n");
+}
+
+function nameOf(system: SystemName): string {
+  return system === "one" ? "gateway" : system;
+}
+
+function numbers({ rates, times, cpu }: Measured): string[] {
+  return [
+    median(rates).toFixed(0),
+    quantile(times, 0.5).toFixed(0),
+    quantile(times, 0.99).toFixed(0),
+    cpu === null ? "-" : cpu.toFixed(0),
+  ];
+}
+
+function row(cells: readonly string[], last: string): string {
+  const padded = WIDTHS.map((width, at) => {
+    const cell = cells[at] ?? "";
+    return at < 2 ? cell.padEnd(width) : cell.padStart(width);
+  });
+  return `${padded.join(" ")}  ${last}`.trimEnd();
+}
+
+function targetText(target: Target | null, ratio: number, above: number): string {
+  if (target === null) return "";
+  const [text, isMet] = "ratio" in target
+    ? [`>= ${target.ratio.toFixed(2)}`, ratio >= target.ratio] as const
+    : [`<= +${target.above} µs`, above <= target.above] as const;
+  return isMet ? text : `${text} missed`;
+}
+
+/** Median and worst time of a phase, as a line. */
+export function cancelLine({ phase, times }: Cancelled): string {
+  const worst = times.at(-1) ?? Infinity;
+  const missed = worst <= 100 ? "" : " missed";
+  const [middle, last] = [quantile(times, 0.5), worst].map((time) => `${time.toFixed(1)} ms`);
+  return `cancel ${phase.padEnd(20)} median ${middle}, worst ${last}  <= 100 ms${missed}`;
+}
+
+/** The last line: rates against the floor. A scenario that was not run has a dash. */
+export function summary(outcomes: readonly Outcome[]): string {
+  const ratios = ["small", "20k", "200k", "sse", "translate"].map((name) => {
+    const outcome = outcomes.find(({ scenario }) => scenario.name === name);
+    const ratio = outcome === undefined ? "-" : ratioOf(outcome.base, outcome.measured).toFixed(2);
+    return `${name}=${ratio}`;
+  });
+  return `floor-ratio ${ratios.join(" ")}`;
+}
+
+/** Rates are compared round by round: what disturbs the machine for long disturbs both. */
+function ratioOf(base: Measured, measured: Measured): number {
+  return median(measured.rates.map((rate, round) => rate / (base.rates[round] ?? rate)));
+}
+
+function median(numbers: readonly number[]): number {
+  const ordered = numbers.toSorted((a, b) => a - b);
+  const middle = ordered.length / 2;
+  const low = ordered[Math.ceil(middle) - 1] ?? 0;
+  return (low + (ordered[Math.floor(middle)] ?? low)) / 2;
+}
+
+/** `ordered` is ascending. */
+function quantile(ordered: readonly number[], share: number): number {
+  return ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * share))] ?? 0;
+}

@@ -1,0 +1,62 @@
+import type { ConfigName } from "./configs.ts";
+import { type Behaviour, chatRequest, RECORDS } from "./payloads.ts";
+
+/** What is put under load: the bare proxy, or a gateway with a configuration. */
+export type SystemName = "floor" | ConfigName;
+
+/** What a row has to reach: at least this ratio of rates, or at most so many µs more at p50. */
+export type Target = { readonly ratio: number } | { readonly above: number };
+
+/** Two systems under the same load. */
+export interface Scenario {
+  readonly name: string;
+  readonly connections: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** What one answer counts for: a request, or its records. */
+  readonly units: number;
+  /** The time that counts: until the whole answer, or until its first byte. */
+  readonly until: "total" | "first";
+  readonly base: SystemName;
+  readonly measured: SystemName;
+  readonly target: Target | null;
+}
+
+const KILO = 1000;
+
+function json(size: number, settings: Partial<Scenario>): Scenario {
+  return { ...PLAIN, body: chatRequest("json", size), name: `json ${size / KILO} kB`, ...settings };
+}
+
+function stream(behaviour: Behaviour, settings: Partial<Scenario>): Scenario {
+  return { ...PLAIN, body: chatRequest(behaviour, KILO), units: RECORDS, ...settings };
+}
+
+const PLAIN: Scenario = {
+  name: "",
+  connections: 16,
+  body: new Uint8Array(0),
+  units: 1,
+  until: "total",
+  base: "floor",
+  measured: "one",
+  target: null,
+};
+
+/** Every comparison, in the order in which it is run. */
+export const scenarios: readonly Scenario[] = [
+  json(KILO, { name: "small x1", connections: 1, target: { above: 150 } }),
+  json(KILO, { name: "small" }),
+  json(20 * KILO, { name: "20k", target: { ratio: 0.5 } }),
+  json(200 * KILO, { name: "200k", target: { ratio: 0.35 } }),
+  stream("sse-1", { name: "sse", target: { ratio: 0.7 } }),
+  stream("sse-8", { name: "sse x8", target: { ratio: 0.4 } }),
+  stream("sse-short", { name: "first", connections: 1, units: 1, until: "first" }),
+  stream("sse-1", { name: "translate", measured: "translate" }),
+  json(20 * KILO, {
+    name: "ten targets",
+    base: "one",
+    measured: "ten-targets",
+    target: { ratio: 0.9 },
+  }),
+  json(20 * KILO, { name: "hundred routes", base: "one", measured: "hundred-routes" }),
+];

@@ -1,0 +1,25 @@
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { completion, RECORDS, SHORT } from "./payloads.ts";
+
+/** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */
+export function checkedBody(body: string): string | null {
+  if (!body.startsWith("data:")) {
+    const isWhole = body === new TextDecoder().decode(completion);
+    return isWhole ? null : `another completion than the upstream's: ${body}`;
+  }
+  const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
+  if (records.at(-1) !== "[DONE]") return "a stream without its last record";
+  const texts = records.slice(0, -1).map(textOf);
+  if (texts.includes(null)) return "a record that is no chunk";
+  const count = texts.filter((text) => text !== null && text !== "").length;
+  return count === RECORDS || count === SHORT ? null : `a stream with ${count} records of text`;
+}
+
+/** The text of a chunk, empty when it has none; null when it is no chunk. */
+function textOf(record: string): string | null {
+  const chunk = parseJson(record);
+  if (!isObject(chunk) || !Array.isArray(chunk.choices)) return null;
+  const [choice] = chunk.choices;
+  const delta = isObject(choice) ? choice.delta : undefined;
+  return isObject(delta) && typeof delta.content === "string" ? delta.content : "";
+}

@@ -1,0 +1,89 @@
+import { parseArgs } from "node:util";
+import { nearest } from "../config/problems.ts";
+
+/** An option of a command. */
+export interface Option {
+  /** What stands for the value in the help; null for a flag. */
+  readonly value: string | null;
+  readonly about: string;
+  /** May be given several times. */
+  readonly isRepeatable?: boolean;
+}
+
+/** The options of a command by name, without the leading `--`. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** Values of the options that were given, in order; a flag has an empty list. */
+export type Given = ReadonlyMap<string, readonly string[]>;
+
+/** Arguments that were understood, or the sentence that says what is wrong with them. */
+export type Parsed =
+  | { readonly ok: true; readonly given: Given }
+  | { readonly ok: false; readonly trouble: string };
+
+/** Reads `--name value` and `--name=value`. Anything that the options do not say is wrong. */
+export function parseArguments(args: readonly string[], options: Options): Parsed {
+  const given = new Map<string, string[]>();
+  for (const token of tokensOf(args, options)) {
+    if (token.kind !== "option") {
+      return wrong(
+        token.kind === "positional"
+          ? `"${token.value}" is one argument too many.`
+          : "-- has no meaning here.",
+      );
+    }
+    const { name, rawName, value, inlineValue } = token;
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (option === undefined) return wrong(unknownOption(rawName, options));
+    const values = given.get(name) ?? [];
+    if (option.value === null) {
+      if (value !== undefined) return wrong(`${rawName} takes no value.`);
+    } else if (value === undefined || (!inlineValue && value.startsWith("-"))) {
+      return wrong(`${rawName} needs a value: ${rawName} ${option.value}.`);
+    } else {
+      if (values.length > 0 && option.isRepeatable !== true) {
+        return wrong(`${rawName} is given twice.`);
+      }
+      values.push(value);
+    }
+    given.set(name, values);
+  }
+  return { ok: true, given };
+}
+
+/** The value of an option that may be given once. */
+export function valueOf(given: Given, name: string): string | undefined {
+  return given.get(name)?.[0];
+}
+
+/** A port from an argument; null when the text is none. */
+export function portOf(text: string): number | null {
+  const port = Number(text);
+  return /^\d{1,5}$/.test(text) && port <= 65_535 ? port : null;
+}
+
+function tokensOf(args: readonly string[], options: Options) {
+  const types = Object.entries(options).map(([name, { value }]) => {
+    const type: "boolean" | "string" = value === null ? "boolean" : "string";
+    return [name, { type, ...(name === "help" ? { short: "h" } : {}) }] as const;
+  });
+  // Strict parsing throws sentences of its own; the tokens allow better ones.
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(types),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return tokens;
+}
+
+function unknownOption(written: string, options: Options): string {
+  const likely = nearest(written.replace(/^-+/, ""), Object.keys(options));
+  const hint = likely === null ? "" : `; did you mean --${likely}?`;
+  return `There is no option ${written}${hint || "."}`;
+}
+
+function wrong(trouble: string): Parsed {
+  return { ok: false, trouble };
+}

@@ -1,0 +1,67 @@
+import { load } from "../config/load.ts";
+import { compile } from "../gateway/compile.ts";
+import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
+import type { Provider } from "../wires/wire.ts";
+import { valueOf } from "./arguments.ts";
+import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { matchText, providerText, shareText, targetText, writtenRoutes } from "./route_text.ts";
+
+/** `switchyard check`: what the file says, or everything that is wrong with it. */
+export const check: Command = {
+  name: "check",
+  about: "Checks a configuration file and prints its routes with what each target can do.",
+  options: { config: CONFIG_OPTION },
+  async run(given, terminal) {
+    const path = valueOf(given, "config") ?? USUAL_CONFIG;
+    const loaded = await load(path, terminal.environment);
+    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    const { host, port } = loaded.config.server;
+    const lines = [
+      `${path} is valid.`,
+      ...loaded.warnings.map((warning) => `Warning: ${warning}`),
+      `Listens on ${host}, port ${port}.`,
+      ...routeTable(compile(loaded.config, 1)),
+      "",
+    ];
+    terminal.out(lines.join("\n"));
+    return OK;
+  },
+};
+
+function routeTable(generation: Generation): string[] {
+  return writtenRoutes(generation).flatMap(({ route, match }) => [
+    "",
+    `Route ${route.name}: ${matchText(match)}`,
+    `  strategy ${route.strategy}`,
+    ...route.targets.flatMap((target) => targetLines(place(target, route), target)),
+    ...route.fallback.flatMap((target, at) => targetLines(`fallback ${at + 1}`, target)),
+  ]);
+}
+
+function place(target: RouteTarget, route: Route): string {
+  const open = route.targets.filter(({ weight }) => weight > 0);
+  return target.weight > 0 ? shareText(target, open, route.strategy) : "drained";
+}
+
+function targetLines(label: string, target: RouteTarget): string[] {
+  const indent = " ".repeat(14);
+  return [
+    `  ${label.padEnd(12)}${targetText(target)}: ${providerText(target.provider)}`,
+    ...capabilityLines(target.provider).map((line) => `${indent}${line}`),
+  ];
+}
+
+function capabilityLines({ settings }: Provider): string[] {
+  const all = Object.entries(settings.capabilities);
+  const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
+  const lists = all.flatMap(([name, value]) =>
+    typeof value === "boolean" || value.length === 0 ? [] : [`${name}: ${value.join(", ")}`]
+  );
+  const on = named(true);
+  const off = named(false);
+  return [
+    ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
+    ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
+    ...lists,
+  ];
+}

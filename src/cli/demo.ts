@@ -1,0 +1,137 @@
+import { parseConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { realWorld } from "../core/time.ts";
+import { simulator } from "../simulator/simulator.ts";
+import { portOf, valueOf } from "./arguments.ts";
+import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { chatCurl } from "./first_call.ts";
+import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
+import { fired, listen } from "./listen.ts";
+import type { Terminal } from "./terminal.ts";
+import { tour } from "./tour.ts";
+
+const USUAL_PORT = 8080;
+
+/** One of each provider type; the ID is the type. */
+const PROVIDERS = [
+  ["compat", "/compat/v1"],
+  ["messages", "/messages"],
+  ["local", "/local"],
+] as const;
+
+/** `switchyard demo`: the gateway over simulated providers, with a round of calls to watch. */
+export const demo: Command = {
+  name: "demo",
+  about: "Serves the gateway over simulated providers. It needs no key and no network.",
+  options: {
+    port: { value: "PORT", about: `The port of the gateway; ${USUAL_PORT} when not given.` },
+  },
+  async run(given, terminal) {
+    const written = valueOf(given, "port");
+    const port = portOf(written ?? String(USUAL_PORT));
+    if (port === null) {
+      return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
+    }
+    const world = realWorld();
+    const upstream = listen(simulator(world), "127.0.0.1", 0);
+    if (!upstream.ok) {
+      world.close();
+      return tellProblems(terminal, [upstream.trouble]);
+    }
+    const code = await demonstrate(upstream.url, port, written === undefined, terminal);
+    await upstream.close();
+    world.close();
+    return code;
+  },
+};
+
+async function demonstrate(
+  upstream: string,
+  port: number,
+  mayMove: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const server = openOver(upstream, port, mayMove, terminal);
+  if (!server.ok) return tellProblems(terminal, [server.trouble]);
+  const stop = terminal.stop();
+  terminal.out(greeting(server.url, server.generation));
+  await tour(server.url, PROVIDERS.map(([id]) => id), server.world, terminal, stop);
+  if (!stop.aborted) terminal.out(moreCalls(server.url));
+  await fired(stop);
+  await server.close();
+  return OK;
+}
+
+function openOver(
+  upstream: string,
+  port: number,
+  mayMove: boolean,
+  terminal: Terminal,
+): GatewayServer {
+  const config = demoConfig(upstream, port);
+  if (typeof config === "string") return { ok: false, isTaken: false, trouble: config };
+  const server = openGateway(config, terminal);
+  if (server.ok || !server.isTaken || !mayMove) return server;
+  terminal.out(`Port ${port} is in use, so a free one is taken.\n`);
+  return openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
+}
+
+/** The configuration of the demonstration; the text of what is wrong with it should it not be valid. */
+function demoConfig(upstream: string, port: number): Config | string {
+  const providers = PROVIDERS.map(([type, path]) => [type, {
+    type,
+    base_url: `${upstream}${path}`,
+    default_model: "sim-echo",
+    ...(type === "messages" ? { api_key: "any" } : {}),
+    capabilities: { structured_outputs: true },
+  }]);
+  const routes = PROVIDERS.map(([id]) => ({
+    name: id,
+    match: { models: [`${id}/*`] },
+    targets: [{ provider: id }],
+  }));
+  const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
+  const loaded = parseConfig(
+    JSON.stringify({
+      server: { port },
+      logging: { level: "warn" },
+      providers: Object.fromEntries(providers),
+      routing: { default_strategy: "round-robin", routes: [...routes, everyone] },
+      // Failures are asked for here: they should not close a provider for long.
+      circuit_breaker: { open_duration: "2s" },
+    }),
+    {},
+  );
+  return loaded.ok ? loaded.config : loaded.problems.join("\n");
+}
+
+function moreCalls(url: string): string {
+  const weather = {
+    type: "function",
+    function: {
+      name: "weather",
+      parameters: { type: "object", properties: { city: { type: "string" } } },
+    },
+  };
+  return [
+    "More to try in another terminal:",
+    "",
+    "# a stream, word by word, whose provider speaks another protocol",
+    chatCurl(url, { model: "messages/sim-slow", stream: true }),
+    "",
+    "# a tool call",
+    chatCurl(url, { model: "local/sim-tools", tools: [weather] }),
+    "",
+    "# an error of a provider",
+    chatCurl(url, { model: "messages/sim-error-400" }),
+    "",
+    "# a stream that breaks off: one error chunk, then [DONE]",
+    chatCurl(url, { model: "compat/sim-broken-stream", stream: true }),
+    "",
+    "# any of the three providers, in turn",
+    chatCurl(url, { model: "sim-echo" }),
+    "",
+    "Ctrl-C ends the demonstration.",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,90 @@
+import type { Variables } from "../config/expand.ts";
+import { fillVariables } from "../config/files.ts";
+import { type Loaded, parseConfig } from "../config/load.ts";
+
+/** A configuration made of environment variables, and the sentences that say what it is. */
+export interface Offer {
+  readonly loaded: Loaded;
+  readonly about: string;
+}
+
+interface Account {
+  readonly id: string;
+  readonly variable: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** The models are the cheap ones: what a first call should use. */
+const ACCOUNTS: readonly Account[] = [
+  {
+    id: "openai",
+    variable: "OPENAI_API_KEY",
+    settings: { api_key: "${OPENAI_API_KEY}", default_model: "gpt-4o-mini" },
+  },
+  {
+    id: "anthropic",
+    variable: "ANTHROPIC_API_KEY",
+    settings: { api_key: "${ANTHROPIC_API_KEY}", default_model: "claude-haiku-4-5" },
+  },
+  { id: "ollama", variable: "OLLAMA_HOST", settings: { base_url: "${OLLAMA_HOST}" } },
+];
+
+const NOTHING = "There is no ./config.yaml, no --config, and none of OPENAI_API_KEY, " +
+  "ANTHROPIC_API_KEY and OLLAMA_HOST is set: write a file (see the README), set one of them, " +
+  'or try "switchyard demo".';
+
+/**
+ * A configuration with one route over what the environment and `./.env` offer. With several
+ * providers a model must name its own: a plain name would be balanced over those that lack it.
+ */
+export async function environmentConfig(environment: Variables): Promise<Offer> {
+  const { variables, warnings } = await fillVariables(environment, ["."]);
+  const offered = ACCOUNTS.filter(({ variable }) => (variables[variable] ?? "").trim() !== "");
+  if (offered.length === 0) return { loaded: { ok: false, problems: [NOTHING] }, about: "" };
+  const loaded = parseConfig(JSON.stringify(configOver(offered)), {
+    ...variables,
+    OLLAMA_HOST: ollamaUrl(variables.OLLAMA_HOST ?? ""),
+  });
+  return {
+    loaded: loaded.ok ? { ...loaded, warnings: [...warnings, ...loaded.warnings] } : loaded,
+    about: aboutText(offered),
+  };
+}
+
+function configOver(offered: readonly Account[]) {
+  const isMany = offered.length > 1;
+  const match = isMany ? { models: offered.map(({ id }) => `${id}/*`) } : {};
+  const targets = offered.map(({ id }) => ({ provider: id }));
+  return {
+    providers: Object.fromEntries(offered.map(({ id, settings }) => [id, settings])),
+    routing: { routes: [{ name: "environment", match, targets }] },
+  };
+}
+
+function aboutText(offered: readonly Account[]): string {
+  const list = offered.map(({ id, variable }) => `${id} (${variable})`).join(", ");
+  const about = `No configuration file: serving what the environment offers, ${list}.`;
+  const examples = offered.map(({ id, settings }) => `${id}/${settings.default_model ?? "MODEL"}`);
+  return offered.length > 1
+    ? `${about}\nA model must name its provider: ${examples.join(", ")}.`
+    : about;
+}
+
+/**
+ * The address of a local runtime from OLLAMA_HOST: a host, host:port or a URL. Without a scheme the
+ * port is 11434; the addresses that stand for all of them become loopback. What is no address
+ * comes back as it is, for the check of the configuration.
+ */
+export function ollamaUrl(written: string): string {
+  const text = written.trim().replace(/^(["'])(.*)\1$/, "$2");
+  const hasScheme = /^https?:\/\//i.test(text);
+  const isBareIpv6 = /^[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(text);
+  const [, authority = "", path = ""] = /^([^/]*)(.*)$/.exec(isBareIpv6 ? `[${text}]` : text) ?? [];
+  const host = /^:\d+$/.test(authority) ? `127.0.0.1${authority}` : authority;
+  const port = /:\d+$/.test(host) ? "" : ":11434";
+  const url = URL.parse(hasScheme ? text : `http://${host}${port}${path}`);
+  if (url === null) return text;
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.hostname === "[::]") url.hostname = "[::1]";
+  return url.href.replace(/\/+$/, "");
+}

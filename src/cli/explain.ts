@@ -1,0 +1,70 @@
+import { load } from "../config/load.ts";
+import { readControls } from "../gateway/call.ts";
+import { compile } from "../gateway/compile.ts";
+import { type Given, valueOf } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  FAILED,
+  OK,
+  tellProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+import { explanation } from "./explanation.ts";
+import { CHAT_PATH } from "./first_call.ts";
+
+/** `switchyard explain`: who would serve a request, without sending anything. */
+export const explain: Command = {
+  name: "explain",
+  about: "Prints who would serve a request and why not the others; ends with 1 when nobody would.",
+  options: {
+    config: CONFIG_OPTION,
+    model: { value: "MODEL", about: "The requested model; auto leaves it to the route." },
+    path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} when not given.` },
+    header: {
+      value: "NAME=VALUE",
+      about: "A header of the request; may be given several times.",
+      isRepeatable: true,
+    },
+    provider: {
+      value: "ID",
+      about: "The requested provider, as in the X-Gateway-Provider header.",
+    },
+  },
+  async run(given, terminal) {
+    const model = valueOf(given, "model");
+    if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
+    const path = valueOf(given, "path") ?? CHAT_PATH;
+    if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
+    const headers = headersOf(given);
+    if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
+    const file = valueOf(given, "config") ?? USUAL_CONFIG;
+    const loaded = await load(file, terminal.environment);
+    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    const generation = compile(loaded.config, 1);
+    const call = { path, headers, controls: readControls(headers), generation };
+    const { lines, isServed } = explanation(call, model);
+    terminal.out(lines.map((line) => `${line}\n`).join(""));
+    return isServed ? OK : FAILED;
+  },
+};
+
+/** What a header may hold (RFC 9110, field values). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The headers of the request, or the sentence that says what is wrong with them. */
+function headersOf(given: Given): Headers | string {
+  const headers = new Headers();
+  for (const written of given.get("header") ?? []) {
+    const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+)=([^]*)$/.exec(written) ?? [];
+    if (name === undefined || !HEADER_VALUE.test(value)) {
+      return "--header must be written NAME=VALUE.";
+    }
+    headers.append(name, value);
+  }
+  const provider = valueOf(given, "provider") ?? "";
+  if (!HEADER_VALUE.test(provider)) return "--provider must be the ID of a provider.";
+  if (provider !== "") headers.set("x-gateway-provider", provider);
+  return headers;
+}

@@ -1,0 +1,68 @@
+import { readControls } from "../gateway/call.ts";
+import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
+import { isModel, isProvider } from "../routing/eligible.ts";
+import { matchRoute } from "../routing/match.ts";
+import { requested } from "../routing/requested.ts";
+
+/** The path of the call that is shown to new users. */
+export const CHAT_PATH = "/v1/chat/completions";
+
+/** Stands for a model where the file names none. */
+const PLACEHOLDER = "MODEL";
+
+/**
+ * A model for which a chat call without any headers is served, written `<provider>/<model>`; of the
+ * first route where the file names one. Null when every route wants more than a model.
+ */
+export function firstModel(generation: Generation): string | null {
+  for (const names of [knownModels, () => [PLACEHOLDER]]) {
+    for (const [index, route] of generation.routes.entries()) {
+      const listed = generation.config.routing.routes[index]?.match.models ?? [];
+      for (const target of route.targets) {
+        const { id } = target.provider;
+        const found = names(target, listed).map((name) =>
+          name.startsWith(`${id}/`) ? name : `${id}/${name}`
+        ).find((model) => isServed(model, route, generation));
+        if (found !== undefined) return found;
+      }
+    }
+  }
+  return null;
+}
+
+/** A curl command for a chat call, to be pasted into a shell. */
+export function chatCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
+  const isStream = fields.stream === true;
+  const messages = [{ role: "user", content: "Say hello." }];
+  const body = JSON.stringify({ ...fields, messages }).replaceAll("'", "'\\''");
+  return `curl ${isStream ? "-N " : ""}${url}${CHAT_PATH} -d '${body}'`;
+}
+
+/** The first call to try; a sentence when there is none to show. */
+export function firstCall(generation: Generation, url: string): string {
+  const model = firstModel(generation);
+  if (model === null) {
+    return 'Every route wants certain headers or paths; "switchyard explain" tells which.';
+  }
+  const curl = chatCurl(url, { model });
+  return model.endsWith(`/${PLACEHOLDER}`)
+    ? `${curl}\n(put a model of that provider in the place of ${PLACEHOLDER})`
+    : curl;
+}
+
+function knownModels(target: RouteTarget, listed: readonly string[]): readonly string[] {
+  const { default_model, models } = target.provider.settings;
+  if (target.model !== null) return [target.model];
+  const literal = listed.filter((name) => !name.includes("*"));
+  return [...(default_model === undefined ? [] : [default_model]), ...models.static, ...literal];
+}
+
+function isServed(model: string, route: Route, generation: Generation): boolean {
+  const headers = new Headers();
+  const call = { path: CHAT_PATH, headers, controls: readControls(headers), generation };
+  const wanted = requested(call, model);
+  if (!wanted.ok || matchRoute(call, "chat_completions", wanted.value) !== route) return false;
+  return route.targets.some((target) =>
+    target.weight > 0 && isProvider(target, wanted.value) && isModel(target, wanted.value)
+  );
+}

@@ -1,0 +1,59 @@
+import { setNoDelay } from "../server/nodelay.ts";
+
+/** An address that answers, or the sentence that says why it does not. */
+export type Listening =
+  | {
+    readonly ok: true;
+    /** How this machine reaches it; no slash at its end. */
+    readonly url: string;
+    /** Why small records may be late; null when they are not. */
+    readonly note: string | null;
+    /** Takes no more requests and waits for those that run. */
+    close(): Promise<void>;
+  }
+  | { readonly ok: false; readonly isTaken: boolean; readonly trouble: string };
+
+/** Serves requests at a host name or IP address; port 0 picks a free one. */
+export function listen(
+  handler: (request: Request) => Promise<Response>,
+  hostname: string,
+  port: number,
+): Listening {
+  try {
+    const server = Deno.serve({ hostname, port, onListen() {} }, handler);
+    return {
+      ok: true,
+      url: urlOf(server.addr.hostname, server.addr.port),
+      note: setNoDelay(),
+      close: () => server.shutdown(),
+    };
+  } catch (error) {
+    const isTaken = error instanceof Deno.errors.AddrInUse;
+    return { ok: false, isTaken, trouble: troubleOf(error, hostname, port) };
+  }
+}
+
+/** Resolves when the signal has fired. */
+export function fired(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** A client cannot reach the addresses that stand for all of them. */
+function urlOf(hostname: string, port: number): string {
+  const reached = hostname.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
+function troubleOf(error: unknown, hostname: string, port: number): string {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return `Port ${port} on ${hostname} is in use; choose another with --port.`;
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return `This user may not listen on port ${port}; choose one above 1023 with --port.`;
+  }
+  const reason = error instanceof Error ? error.message : "unknown reason";
+  return `Cannot listen on ${hostname}, port ${port}: ${reason}; choose another with --host.`;
+}

@@ -1,0 +1,40 @@
+import { nearest } from "../config/problems.ts";
+import { VERSION } from "../core/version.ts";
+import { parseArguments } from "./arguments.ts";
+import { check } from "./check.ts";
+import { type Command, OK, wrongUsage } from "./command.ts";
+import { demo } from "./demo.ts";
+import { explain } from "./explain.ts";
+import { COMMON_OPTIONS, helpText } from "./help.ts";
+import { schema } from "./schema.ts";
+import { serve } from "./serve.ts";
+import { simulate } from "./simulate.ts";
+import type { Terminal } from "./terminal.ts";
+
+const COMMANDS: readonly Command[] = [serve, check, explain, schema, demo, simulate];
+
+/** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [first = ""] = args;
+  const name = first.startsWith("-") ? "" : first;
+  const command = COMMANDS.find((one) => one.name === name);
+  if (command === undefined) return wrongUsage(terminal, "", unknownCommand(name));
+  const rest = name === "" ? args : args.slice(1);
+  const parsed = parseArguments(rest, { ...command.options, ...COMMON_OPTIONS });
+  if (!parsed.ok) return wrongUsage(terminal, name, parsed.trouble);
+  if (parsed.given.has("help")) {
+    terminal.out(helpText(command, COMMANDS));
+    return OK;
+  }
+  if (parsed.given.has("version")) {
+    terminal.out(`switchyard ${VERSION}\n`);
+    return OK;
+  }
+  return await command.run(parsed.given, terminal);
+}
+
+function unknownCommand(name: string): string {
+  const likely = nearest(name, COMMANDS.map((command) => command.name).filter(Boolean));
+  const hint = likely === null ? "" : `; did you mean ${likely}?`;
+  return `There is no command "${name}"${hint || "."}`;
+}

@@ -1,0 +1,13 @@
+import { configJsonSchema } from "../config/json_schema.ts";
+import { type Command, OK } from "./command.ts";
+
+/** `switchyard schema`: for editors that check and complete the file. */
+export const schema: Command = {
+  name: "schema",
+  about: "Prints the JSON Schema of the configuration file.",
+  options: {},
+  run(_given, terminal) {
+    terminal.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+    return Promise.resolve(OK);
+  },
+};

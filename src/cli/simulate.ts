@@ -1,0 +1,51 @@
+import { realWorld } from "../core/time.ts";
+import { MODELS } from "../simulator/behaviour.ts";
+import { simulator } from "../simulator/simulator.ts";
+import { portOf, valueOf } from "./arguments.ts";
+import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { fired, listen } from "./listen.ts";
+
+const USUAL_PORT = 8081;
+
+/** `switchyard simulate`: an upstream to point any gateway or client at. */
+export const simulate: Command = {
+  name: "simulate",
+  about: "Serves only the simulator: providers of every type that need no key and no network.",
+  options: {
+    port: { value: "PORT", about: `The loopback port; ${USUAL_PORT} when not given, 0 picks one.` },
+  },
+  async run(given, terminal) {
+    const port = portOf(valueOf(given, "port") ?? String(USUAL_PORT));
+    if (port === null) {
+      return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
+    }
+    const world = realWorld();
+    const listening = listen(simulator(world), "127.0.0.1", port);
+    if (!listening.ok) {
+      world.close();
+      return tellProblems(terminal, [listening.trouble]);
+    }
+    const stop = terminal.stop();
+    terminal.out(simulatorText(listening.url));
+    await fired(stop);
+    await listening.close();
+    world.close();
+    return OK;
+  },
+};
+
+function simulatorText(url: string): string {
+  return [
+    `The simulator listens on ${url}`,
+    "",
+    "base_url by provider type:",
+    `  compat    ${url}/compat/v1`,
+    `  messages  ${url}/messages (with any api_key)`,
+    `  local     ${url}/local`,
+    "",
+    "Models:",
+    ...MODELS.map((model) => `  ${model}`),
+    "",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,56 @@
+import { logWriter } from "../observe/log_writer.ts";
+
+/** What a command may touch of the process that runs it. */
+export interface Terminal {
+  /** Writes what the user asked for. */
+  out(text: string): void;
+  /** Writes log lines and what went wrong. */
+  err(text: string): void;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether log lines may be coloured. */
+  readonly isColoured: boolean;
+  /** Fires when the program shall end. Only commands that serve ask for it, once. */
+  stop(): AbortSignal;
+}
+
+/** The terminal of this process. Flush it before the process ends: errors are written in the background. */
+export function realTerminal(): Terminal & { flush(): void } {
+  const encoder = new TextEncoder();
+  const errors = logWriter(Deno.stderr);
+  return {
+    out(text) {
+      writeAll(encoder.encode(text));
+    },
+    err: (text) => errors.write(text),
+    environment: Deno.env.toObject(),
+    isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
+    stop: () => stopSignal(() => errors.flush()),
+    flush: () => errors.flush(),
+  };
+}
+
+function writeAll(bytes: Uint8Array): void {
+  try {
+    let rest = bytes;
+    while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+  } catch {
+    // The reader has gone, as `head` does.
+  }
+}
+
+/** What the shell says of a process that a signal has ended: 128 and the number of the signal. */
+const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
+
+function stopSignal(beforeExit: () => void): AbortSignal {
+  const stopping = new AbortController();
+  for (const [name, code] of ENDING) {
+    Deno.addSignalListener(name, () => {
+      if (!stopping.signal.aborted) return stopping.abort();
+      beforeExit();
+      Deno.exit(code);
+    });
+  }
+  // Service managers ask for a reload with it: it must not end the process.
+  Deno.addSignalListener("SIGHUP", () => {});
+  return stopping.signal;
+}

@@ -1,0 +1,72 @@
+import { isObject, parseJson } from "../core/json.ts";
+import type { World } from "../core/world.ts";
+import { sseFraming } from "../formats/sse.ts";
+import { CHAT_PATH } from "./first_call.ts";
+import type { Terminal } from "./terminal.ts";
+
+const QUESTION = "Whoever serves this, please repeat it word by word.";
+
+/** Slow enough to be watched. */
+const MODEL = "sim-slow-40";
+
+/** Asks each of the providers the same and shows the words as they stream in. Ends early when told to stop. */
+export async function tour(
+  url: string,
+  providers: readonly string[],
+  world: Pick<World, "fetch">,
+  terminal: Pick<Terminal, "out">,
+  stop: AbortSignal,
+): Promise<void> {
+  terminal.out(`Question: ${QUESTION}\n`);
+  for (const provider of providers) {
+    try {
+      await ask(provider, url, world, terminal, stop);
+    } catch {
+      // Only a stop or a gateway that is gone ends a call this way.
+      terminal.out(" (broken off)");
+    }
+    terminal.out("\n");
+    if (stop.aborted) return;
+  }
+  terminal.out("\n");
+}
+
+async function ask(
+  provider: string,
+  url: string,
+  world: Pick<World, "fetch">,
+  terminal: Pick<Terminal, "out">,
+  signal: AbortSignal,
+): Promise<void> {
+  const model = `${provider}/${MODEL}`;
+  const messages = [{ role: "user", content: QUESTION }];
+  const response = await world.fetch(`${url}${CHAT_PATH}`, {
+    method: "POST",
+    body: JSON.stringify({ model, stream: true, messages }),
+    signal,
+  });
+  if (response.status !== 200 || response.body === null) {
+    const message = messageOf(parseJson(await response.text()));
+    return terminal.out(`  ${provider}: ${message ?? `status ${response.status}`}`);
+  }
+  const server = response.headers.get("x-gateway-provider") ?? "";
+  terminal.out(`  ${`${server}:`.padEnd(10)}`);
+  const framing = sseFraming();
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    for (const { data } of framing.push(text)) terminal.out(wordsOf(parseJson(data)));
+  }
+}
+
+/** The text that a chunk brings, or the message of the error that it is. */
+function wordsOf(chunk: unknown): string {
+  if (!isObject(chunk)) return "";
+  const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
+  const delta = isObject(choice) ? choice.delta : undefined;
+  const content = isObject(delta) ? delta.content : undefined;
+  return typeof content === "string" ? content : messageOf(chunk) ?? "";
+}
+
+function messageOf(body: unknown): string | null {
+  const error = isObject(body) ? body.error : undefined;
+  return isObject(error) && typeof error.message === "string" ? error.message : null;
+}

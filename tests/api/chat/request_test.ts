@@ -1,0 +1,165 @@
+import { chatRequest } from "../../../src/api/chat/request.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
+import { type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { documentOf } from "../../../src/formats/document.ts";
+import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+
+const MESSAGES: JsonObject[] = [{ role: "user", content: "Hi" }];
+
+/** Kind and path of the refusal of a request with these members; null when it is accepted. */
+function refusalOf(members: JsonObject): readonly [kind: string, param: string | null] | null {
+  const checked = chatRequest(documentOf({ messages: MESSAGES, ...members }));
+  if (checked.ok) return null;
+  assert(isRefusal(checked.failure));
+  const { kind, param, message } = checked.failure;
+  if (param !== null) assertStringIncludes(message, param);
+  return [kind, param];
+}
+
+const TEXT = [1, true, {}, []];
+const NUMBER = ["1", true, {}, []];
+const FLAG = ["true", 1, {}, []];
+const OBJECT = ["x", 1, true, []];
+const LIST = ["x", 1, true, {}];
+const TEXT_OR_LIST = [1, true, {}];
+const TEXT_OR_OBJECT = [1, true, []];
+
+const WRONG: Readonly<Record<string, readonly JsonValue[]>> = {
+  model: TEXT,
+  messages: LIST,
+  stream: FLAG,
+  stream_options: OBJECT,
+  store: FLAG,
+  metadata: OBJECT,
+  temperature: NUMBER,
+  top_p: NUMBER,
+  top_k: NUMBER,
+  n: NUMBER,
+  max_completion_tokens: NUMBER,
+  max_tokens: NUMBER,
+  stop: TEXT_OR_LIST,
+  presence_penalty: NUMBER,
+  frequency_penalty: NUMBER,
+  logit_bias: OBJECT,
+  logprobs: FLAG,
+  top_logprobs: NUMBER,
+  seed: NUMBER,
+  tools: LIST,
+  tool_choice: TEXT_OR_OBJECT,
+  parallel_tool_calls: FLAG,
+  response_format: OBJECT,
+  reasoning_effort: TEXT,
+  verbosity: TEXT,
+  modalities: LIST,
+  audio: OBJECT,
+  prediction: OBJECT,
+  web_search_options: OBJECT,
+  service_tier: TEXT,
+  user: TEXT,
+  safety_identifier: TEXT,
+  prompt_cache_key: TEXT,
+  prompt_cache_retention: TEXT,
+  functions: LIST,
+  function_call: TEXT_OR_OBJECT,
+};
+
+for (const [field, values] of Object.entries(WRONG)) {
+  Deno.test(`'${field}' of another type is refused by its name`, () => {
+    for (const value of values) {
+      assertEquals(refusalOf({ [field]: value }), ["invalid_type", field], JSON.stringify(value));
+    }
+  });
+}
+
+const INSIDE: readonly (readonly [path: string, members: JsonObject])[] = [
+  ["messages[0]", { messages: ["Hi"] }],
+  ["messages[0]", { messages: [null] }],
+  ["messages[1].role", { messages: [...MESSAGES, { role: 1 }] }],
+  ["messages[1].content", { messages: [...MESSAGES, { role: "user", content: 1 }] }],
+  ["messages[0].content", { messages: [{ role: "user", content: {} }] }],
+  ["messages[0].name", { messages: [{ role: "user", content: "Hi", name: 1 }] }],
+  ["messages[0].tool_calls", { messages: [{ role: "assistant", tool_calls: {} }] }],
+  ["messages[0].tool_calls[0]", { messages: [{ role: "assistant", tool_calls: ["x"] }] }],
+  ["messages[0].tool_calls[0].id", { messages: [{ role: "assistant", tool_calls: [{ id: 1 }] }] }],
+  ["messages[0].tool_call_id", { messages: [{ role: "tool", tool_call_id: 1 }] }],
+  ["messages[0].refusal", { messages: [{ role: "assistant", refusal: 1 }] }],
+  ["messages[0].function_call", { messages: [{ role: "assistant", function_call: "x" }] }],
+  ["messages[0].audio", { messages: [{ role: "assistant", audio: "x" }] }],
+  ["tools[0]", { tools: ["x"] }],
+  ["tools[0].type", { tools: [{ type: 1 }] }],
+  ["tools[1].function", {
+    tools: [{ type: "function", function: {} }, { type: "x", function: 1 }],
+  }],
+  ["response_format.type", { response_format: { type: 1 } }],
+  ["response_format.json_schema", { response_format: { type: "json_schema", json_schema: "x" } }],
+  ["stream_options.include_usage", { stream_options: { include_usage: "yes" } }],
+  ["functions[0]", { functions: ["x"] }],
+  ["functions[0].name", { functions: [{ name: 1 }] }],
+];
+
+for (const [path, members] of INSIDE) {
+  Deno.test(`'${path}' of another type is refused by its path: ${JSON.stringify(members)}`, () => {
+    assertEquals(refusalOf(members), ["invalid_type", path]);
+  });
+}
+
+const MISSING: readonly (readonly [path: string, members: JsonObject])[] = [
+  ["messages", { messages: null }],
+  ["messages", { messages: [] }],
+  ["messages[0].role", { messages: [{ content: "Hi" }] }],
+  ["messages[0].role", { messages: [{ role: null, content: "Hi" }] }],
+  ["tools[0].type", { tools: [{ function: {} }] }],
+  ["functions[0].name", { functions: [{}] }],
+  ["response_format.type", { response_format: {} }],
+];
+
+for (const [path, members] of MISSING) {
+  Deno.test(`'${path}' is asked for where it is missing: ${JSON.stringify(members)}`, () => {
+    assertEquals(refusalOf(members), ["missing_required_parameter", path]);
+  });
+}
+
+Deno.test("a request without messages is asked for them", () => {
+  const checked = chatRequest(documentOf({ model: "m" }));
+  assert(!checked.ok && isRefusal(checked.failure));
+  assertEquals([checked.failure.kind, checked.failure.param], [
+    "missing_required_parameter",
+    "messages",
+  ]);
+});
+
+Deno.test("a null asks for nothing, in every field that may be left out", () => {
+  for (const field of Object.keys(WRONG).filter((name) => name !== "messages")) {
+    assertEquals(refusalOf({ [field]: null }), null, field);
+  }
+  const nulls = { name: null, tool_calls: null, refusal: null, content: null, audio: null };
+  assertEquals(refusalOf({ messages: [{ role: "assistant", ...nulls }] }), null);
+});
+
+Deno.test("what a value may be is left to the provider, and so are unknown fields", () => {
+  assertEquals(
+    refusalOf({ temperature: 99, n: -1, reasoning_effort: "ultra", new_field: [1] }),
+    null,
+  );
+  assertEquals(refusalOf({ messages: [{ role: "narrator", content: [], mood: 1 }] }), null);
+  assertEquals(refusalOf({ stop: "x" }) ?? refusalOf({ stop: ["x"] }), null);
+  assertEquals(refusalOf({ tool_choice: "auto" }) ?? refusalOf({ tool_choice: {} }), null);
+});
+
+Deno.test("names that objects inherit are ordinary fields", () => {
+  const members = { constructor: 1, toString: "x", ["__proto__"]: { messages: 1 } };
+  assertEquals(refusalOf(members), null);
+});
+
+Deno.test("stream and usage are read where they are exactly true", () => {
+  const read = (members: JsonObject) => {
+    const checked = chatRequest(documentOf({ messages: MESSAGES, ...members }));
+    assert(checked.ok);
+    return [checked.value.stream, checked.value.includeUsage];
+  };
+  assertEquals(read({}), [false, false]);
+  assertEquals(read({ stream: null, stream_options: null }), [false, false]);
+  assertEquals(read({ stream: true }), [true, false]);
+  assertEquals(read({ stream: true, stream_options: { include_usage: null } }), [true, false]);
+  assertEquals(read({ stream: true, stream_options: { include_usage: true } }), [true, true]);
+});

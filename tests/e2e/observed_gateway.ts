@@ -1,0 +1,70 @@
+import { realWorld } from "../../src/core/time.ts";
+import { setNoDelay } from "../../src/server/nodelay.ts";
+import { type TestGateway, testGateway } from "../support/gateway.ts";
+
+/** A wait that a gateway has asked for. */
+export interface Wait {
+  readonly ms: number;
+  readonly run: () => void;
+}
+
+/** A gateway on a socket, and what it asks of the real world. */
+export interface ObservedGateway extends TestGateway, AsyncDisposable {
+  /** Address of its chat endpoint. */
+  readonly chat: string;
+  /** The signals of its upstream calls, in order. */
+  readonly signals: readonly AbortSignal[];
+  /** Resolves when the first upstream call has its status and headers. */
+  readonly answered: Promise<void>;
+  /** Resolves when it begins a wait of this many milliseconds. */
+  waits(ms: number): Promise<Wait>;
+  close(): Promise<void>;
+}
+
+/** Serves a gateway whose outside is watched but real. */
+export function observedGateway(config: string): ObservedGateway {
+  const world = realWorld();
+  const signals: AbortSignal[] = [];
+  const answered = Promise.withResolvers<void>();
+  const waits: Wait[] = [];
+  const wanted: { readonly ms: number; readonly found: (wait: Wait) => void }[] = [];
+  const gateway = testGateway(config, {
+    ...world,
+    after(ms, run) {
+      waits.push({ ms, run });
+      for (const { ms: wish, found } of wanted) if (wish === ms) found({ ms, run });
+      return world.after(ms, run);
+    },
+    async fetch(url, init) {
+      if (init.signal instanceof AbortSignal) signals.push(init.signal);
+      const response = await world.fetch(url, init);
+      answered.resolve();
+      return response;
+    },
+  });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => gateway.app(request),
+  );
+  setNoDelay();
+
+  async function close() {
+    await server.shutdown();
+    world.close();
+  }
+
+  return {
+    ...gateway,
+    chat: `http://127.0.0.1:${server.addr.port}/v1/chat/completions`,
+    signals,
+    answered: answered.promise,
+    waits(ms) {
+      const known = waits.find((wait) => wait.ms === ms);
+      return known === undefined
+        ? new Promise((found) => wanted.push({ ms, found }))
+        : Promise.resolve(known);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,92 @@
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+function gatewayOf(script: Parameters<typeof scriptedWorld>[0] = {}) {
+  return testGateway(oneProvider("http://up"), scriptedWorld(script));
+}
+
+Deno.test("an unknown path is 404 unknown_url in the envelope", async () => {
+  const { app } = gatewayOf();
+  for (const path of ["/", "/v1", "/v1/nowhere", "/v2/chat/completions", "/%zz", "//health"]) {
+    const { status, error, headers } = await got(await app(new Request(`http://localhost${path}`)));
+    assertEquals(status, 404, path);
+    assertEquals(headers.get("content-type"), "application/json");
+    assertEquals([error.type, error.param, error.code], [
+      "invalid_request_error",
+      null,
+      "unknown_url",
+    ]);
+  }
+});
+
+Deno.test("another method on a known path is 405 and told which ones are allowed", async () => {
+  const { app } = gatewayOf();
+  for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
+    const answer = await got(await app(new Request("http://localhost/health", { method })));
+    assertEquals(answer.status, 405);
+    assertEquals(answer.headers.get("allow"), "GET, HEAD");
+    assertEquals(answer.error.code, "method_not_allowed");
+    assertEquals(answer.error.type, "invalid_request_error");
+  }
+  const chat = await got(await app(new Request(chatRequest().url, { method: "PUT" })));
+  assertEquals(chat.status, 405);
+  assertStringIncludes(chat.headers.get("allow") ?? "", "POST");
+});
+
+Deno.test("an error is one object with message, type, param and code", async () => {
+  const { app } = gatewayOf();
+  const { text, error } = await got(await app(chatRequest({ body: { messages: null } })));
+  assertEquals(Object.keys(error), ["message", "type", "param", "code"]);
+  assertEquals(Object.keys(JSON.parse(text)), ["error"]);
+});
+
+Deno.test("a bug is 500 internal_error, and its text is neither answered nor logged", async () => {
+  const config = oneProvider("http://up").replace(
+    "name: main",
+    "name: main\n      strategy: random",
+  );
+  const world = {
+    ...scriptedWorld(),
+    random(): number {
+      throw new RangeError("prompt: tell nobody");
+    },
+  };
+  const gateway = testGateway(config, world);
+  const { status, error, text, headers } = await got(await gateway.app(chatRequest()));
+  assertEquals([status, error.type, error.param, error.code], [
+    500,
+    "server_error",
+    null,
+    "internal_error",
+  ]);
+  assert(headers.has("x-gateway-request-id"));
+  assert(!text.includes("tell nobody"));
+  const log = gateway.log.join("");
+  assertStringIncludes(log, "RangeError");
+  assert(!log.includes("tell nobody"));
+});
+
+const NAMES = ["名前", "é", "a\r\nx-evil: 1", "\u0000", " padded ", "\ud800", "%", "a/b", '"'];
+
+for (const name of NAMES) {
+  Deno.test(`the model ${JSON.stringify(name)} is echoed in a header that can be sent`, async () => {
+    const { app } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+    const { status, headers } = await got(await app(chatRequest({ body: { model: name } })));
+    assertEquals(status, 200);
+    assertEquals(headers.get("x-evil"), null);
+    const shown = headers.get("x-gateway-model") ?? "";
+    assert(/^[\x20-\x7e]*$/.test(shown));
+    const isPlain = /^[\x20-\x7e]*$/.test(name);
+    assertEquals(isPlain ? shown : decodeURI(shown), isPlain ? name.trim() : name.toWellFormed());
+  });
+}
+
+Deno.test("a very long model name does not make an answer that clients cannot read", async () => {
+  const { app } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+  const model = "名".repeat(100_000);
+  const { status, headers } = await got(await app(chatRequest({ body: { model } })));
+  assertEquals(status, 200);
+  assert((headers.get("x-gateway-model") ?? "").length < 4096);
+});

@@ -1,0 +1,92 @@
+import { BODY_LIMIT } from "../../src/server/body.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { connectRaw } from "./raw_connection.ts";
+
+const TOO_LARGE = [413, "invalid_request_error", "request_too_large"];
+const HEAD = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n";
+
+function bodyOf(bytes: number): string {
+  const [before, behind] = ['{"model":"m","messages":[{"role":"user","content":"', '"}]}'];
+  return before + "x".repeat(bytes - before.length - behind.length) + behind;
+}
+
+function chunked(text: string): ReadableStream<Uint8Array> {
+  return ReadableStream.from([text]).pipeThrough(new TextEncoderStream());
+}
+
+Deno.test("a body may have 10 MiB", () => {
+  assertEquals(BODY_LIMIT, 10_485_760);
+});
+
+Deno.test("a body of exactly 10 MiB passes, with a length or in chunks", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  const text = bodyOf(BODY_LIMIT);
+  for (const body of [text, chunked(text)]) {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
+    assertEquals((await got(answer)).status, 200);
+    assert(upstream.requests.at(-1)?.body === text);
+  }
+});
+
+Deno.test("a body of one byte more is refused, with a length or in chunks", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  const text = bodyOf(BODY_LIMIT + 1);
+  for (const body of [text, chunked(text)]) {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
+    assertEquals(verdictOf(await got(answer)), TOO_LARGE);
+  }
+  assertEquals(gateway.reports.map(({ tries }) => tries), [[], []]);
+});
+
+Deno.test("a length that is too large is refused before a byte of the body is sent", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  for (const expect of ["", "expect: 100-continue\r\n"]) {
+    await using connection = await connectRaw(gateway.url);
+    await connection.send(`${HEAD}${expect}content-length: ${BODY_LIMIT + 1}\r\n\r\n`);
+    const head = await connection.receiveUntil("\r\n\r\n");
+    assertMatch(head, /^HTTP\/1\.1 413 /);
+    assertMatch(head, /x-gateway-request-id: /i);
+    assertMatch(await connection.receiveUntil("}}"), /"code":"request_too_large"/);
+  }
+});
+
+Deno.test("an endless body is refused as soon as it is too large", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  await using connection = await connectRaw(gateway.url);
+  await connection.send(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+  const chunk = `100000\r\n${"x".repeat(0x100000)}\r\n`;
+  const sending = (async () => {
+    for (let count = 0; count <= 10; count++) await connection.send(chunk);
+  })();
+  assertMatch(await connection.receiveUntil("\r\n\r\n"), /^HTTP\/1\.1 413 /);
+  await sending;
+});
+
+Deno.test("a small body that waits for 100-continue is asked for", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  await using connection = await connectRaw(gateway.url);
+  const body = bodyOf(1000);
+  await connection.send(`${HEAD}expect: 100-continue\r\ncontent-length: 1000\r\n\r\n`);
+  assertMatch(await connection.receiveUntil("\r\n\r\n"), /^HTTP\/1\.1 100 /);
+  await connection.send(body);
+  assertMatch(await connection.receiveUntil("\r\n\r\n"), /^HTTP\/1\.1 200 /);
+  assertEquals(upstream.requests[0]?.body, body);
+});
+
+Deno.test("a client that leaves inside its request reaches no provider", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
+    await using connection = await connectRaw(gateway.url);
+    await connection.send(`${HEAD}${framing}\r\n\r\n10\r\n{`);
+  }
+  for (const count of [1, 2]) {
+    const report = await gateway.reported(count);
+    assertEquals([report.status, report.failure?.kind], [499, "client_cancelled"]);
+    assertEquals(report.tries, []);
+  }
+});

@@ -1,0 +1,128 @@
+import { clientApis } from "../../src/api/registry.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, serveGateway, testGateway } from "../support/gateway.ts";
+import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { connectRaw } from "./raw_connection.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const TENTHS = /^\d+\.\d$/;
+const CHUNK = `data: ${
+  JSON.stringify({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }],
+  })
+}\n\n`;
+
+function provider(): ScriptedUpstream {
+  return startUpstream((exchange) =>
+    exchange.request.body.includes('"stream":true')
+      ? exchange.sse([CHUNK, "data: [DONE]\n\n"])
+      : exchange.json(200, COMPLETION)
+  );
+}
+
+/** Requests of every endpoint, right and wrong ones. */
+function requests(url: string): Request[] {
+  const everywhere = clientApis.flatMap((api) => api.endpoints).flatMap(({ method, path }) => {
+    const address = url + path.replace(/:\w+(\{.*?\})?/g, "some-id");
+    const methods = [method, method === "GET" ? "HEAD" : "GET", "PUT"];
+    return methods.map((method) => new Request(address, { method }));
+  });
+  return [
+    ...everywhere,
+    chatRequest({ url }),
+    chatRequest({ url, body: { stream: true } }),
+    chatRequest({ url, body: { messages: [] } }),
+    chatRequest({ url, headers: { "x-gateway-provider": "nobody" } }),
+    new Request(`${url}/v1/chat/completions`, { method: "POST", body: "no json" }),
+    new Request(`${url}/v1/nowhere`),
+    new Request(`${url}/%zz//..%2f`),
+    new Request(url),
+  ];
+}
+
+Deno.test("every answer has an id of its own, its latency and no-transform", async () => {
+  await using upstream = provider();
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  const seen = new Set<string>();
+  for (const request of requests(gateway.url)) {
+    const { status, headers } = await got(await fetch(request));
+    const what = `${request.method} ${request.url}: ${status}`;
+    const id = headers.get("x-gateway-request-id") ?? "";
+    assertMatch(id, UUID, what);
+    assert(!seen.has(id), what);
+    seen.add(id);
+    assertMatch(headers.get("x-gateway-latency-ms") ?? "", TENTHS, what);
+    assertMatch(headers.get("x-gateway-overhead-duration-ms") ?? "", TENTHS, what);
+    assertStringIncludes(headers.get("cache-control") ?? "", "no-transform", what);
+  }
+  assertEquals(gateway.reports.length, seen.size);
+});
+
+Deno.test("the client's own request id is not taken over", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const gateway = testGateway(oneProvider("http://up"), world);
+  const headers = { "x-gateway-request-id": "mine", "x-request-id": "mine" };
+  const answer = await got(await gateway.app(chatRequest({ headers })));
+  assertEquals(
+    answer.headers.get("x-gateway-request-id"),
+    "00000000-0000-4000-8000-000000000001",
+  );
+});
+
+Deno.test("latency is the whole time, overhead what was not spent waiting upstream", async () => {
+  let now = 0;
+  const world = {
+    ...scriptedWorld(),
+    now: () => now,
+    random() {
+      now += 40;
+      return 0;
+    },
+    fetch() {
+      now += 250;
+      return answers(200, COMPLETION);
+    },
+  };
+  const config = oneProvider("http://up").replace(
+    "name: main",
+    "name: main\n      strategy: random",
+  );
+  const { headers } = await got(await testGateway(config, world).app(chatRequest()));
+  assertEquals(headers.get("x-gateway-overhead-duration-ms"), "40.0");
+  assertEquals(headers.get("x-gateway-latency-ms"), "290.0");
+});
+
+Deno.test("nothing is compressed, whatever the client accepts", async () => {
+  await using upstream = provider();
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  for (const request of requests(gateway.url)) {
+    await using connection = await connectRaw(gateway.url);
+    const body = await request.text();
+    const path = request.url.slice(gateway.url.length);
+    await connection.send(
+      `${request.method} ${path} HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br, gzip\r\n` +
+        `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    );
+    const head = await connection.receiveUntil("\r\n\r\n");
+    assertMatch(head, /^HTTP\/1\.1 \d{3} /, path);
+    assert(!/^content-encoding:/im.test(head), head);
+  }
+});
+
+Deno.test("answers to HEAD have the headers of GET and no body", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  for (const path of ["/health", "/ready"]) {
+    await using connection = await connectRaw(gateway.url);
+    await connection.send(`HEAD ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+    const head = await connection.receiveUntil("\r\n\r\n");
+    assertMatch(head, /^HTTP\/1\.1 200 /);
+    assertMatch(head, /content-type: application\/json/i);
+    assertEquals(await connection.receiveUntil("nothing more"), "");
+  }
+});
