@@ -1,18 +1,24 @@
 import { attempt } from "./attempts/attempt.ts";
+import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./core/catalog.ts";
 import type { Reply } from "./core/reply.ts";
-import type { Result } from "./core/result.ts";
+import { type Result, success } from "./core/result.ts";
 import type { Call } from "./gateway/call.ts";
 import type { Inference } from "./gateway/inference.ts";
 import { choose } from "./routing/choose.ts";
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
-/** The road of a request: choose its targets, then try them. */
+/** The road of a request: choose its targets, look for a kept answer, then try them. */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = choose(call, inference);
   if (!plan.ok) return plan;
-  return await attempt(call, inference, plan.value);
+  const lookup = lookUp(call, inference, plan.value);
+  const kept = lookup?.answer ?? null;
+  if (kept !== null) return success({ as: "answer", answer: kept });
+  const reply = await attempt(call, inference, plan.value);
+  if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
+  return reply;
 }
 
 /** The models that a provider is known to have. */

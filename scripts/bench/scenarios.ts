@@ -44,19 +44,19 @@ const PLAIN: Scenario = {
 
 /** Every comparison, in the order in which it is run. */
 export const scenarios: readonly Scenario[] = [
-  json(KILO, { name: "small x1", connections: 1, target: { above: 150 } }),
   json(KILO, { name: "small" }),
+  json(KILO, { name: "small-1", connections: 1, target: { above: 150 } }),
   json(20 * KILO, { name: "20k", target: { ratio: 0.5 } }),
   json(200 * KILO, { name: "200k", target: { ratio: 0.35 } }),
   stream("sse-1", { name: "sse", target: { ratio: 0.7 } }),
-  stream("sse-8", { name: "sse x8", target: { ratio: 0.4 } }),
+  stream("sse-8", { name: "sse-8", target: { ratio: 0.4 } }),
   stream("sse-short", { name: "first", connections: 1, units: 1, until: "first" }),
   stream("sse-1", { name: "translate", measured: "translate" }),
   json(20 * KILO, {
-    name: "ten targets",
+    name: "ten-targets",
     base: "one",
     measured: "ten-targets",
     target: { ratio: 0.9 },
   }),
-  json(20 * KILO, { name: "hundred routes", base: "one", measured: "hundred-routes" }),
+  json(20 * KILO, { name: "hundred-routes", base: "one", measured: "hundred-routes" }),
 ];

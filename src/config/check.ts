@@ -1,4 +1,5 @@
 import { isObject } from "../core/json.ts";
+import { cachingProblems } from "./caching_rules.ts";
 import { issueProblems } from "./issues.ts";
 import type { Problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
@@ -30,10 +31,11 @@ export function checkTree(value: unknown, earlier: readonly Problem[]): Checked 
   return { ok: true, config: freeze(complete(parsed.data)) };
 }
 
-function rules(value: { readonly providers?: unknown; readonly routing?: unknown }): Problem[] {
+function rules(value: Readonly<Record<string, unknown>>): Problem[] {
   return [
     ...providerProblems(value.providers),
     ...routingProblems(value.routing, value.providers),
+    ...cachingProblems(value.caching),
   ];
 }
 

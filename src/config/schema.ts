@@ -37,6 +37,22 @@ const circuitBreaker = section({
     .describe("The trial requests after that; as many successes close the breaker."),
 });
 
+/** The default of `caching.max_entry_bytes`. */
+export const LARGEST_ENTRY = 16 * 1024 * 1024;
+
+/** The default of `caching.max_bytes`. */
+export const LARGEST_CACHE = 64 * 1024 * 1024;
+
+const caching = section({
+  enabled: flag().prefault(false).describe("Whether answers are kept for identical requests."),
+  ttl: duration(1).prefault("1h").describe("How long an answer is kept."),
+  max_size: integer(1).prefault(1000).describe("The most answers that are kept."),
+  max_entry_bytes: integer(1).prefault(LARGEST_ENTRY)
+    .describe("A larger answer is not kept; at most max_bytes."),
+  max_bytes: integer(1).prefault(LARGEST_CACHE)
+    .describe("The bytes of all kept answers and their keys."),
+});
+
 /** The file as it may be written. Rules between keys are not in here. */
 export const configSchema = section({
   server: server.prefault({}).describe("Where the gateway listens."),
@@ -51,6 +67,7 @@ export const configSchema = section({
   retry: retry.prefault({}).describe("How failed attempts are repeated."),
   circuit_breaker: circuitBreaker.prefault({})
     .describe("When an upstream is left alone."),
+  caching: caching.prefault({}).describe("Which answers are kept and for how long."),
 });
 
 type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]

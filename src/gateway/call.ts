@@ -13,6 +13,7 @@ export interface Controls {
   readonly session: string | null;
   readonly noRetry: boolean;
   readonly noFallback: boolean;
+  readonly noCache: boolean;
 }
 
 /** One request and everything it may use. */
@@ -39,6 +40,7 @@ export function readControls(headers: Headers): Controls {
     session: named(headers, "x-gateway-sessionid"),
     noRetry: isTrue(headers, "x-gateway-no-retry"),
     noFallback: isTrue(headers, "x-gateway-no-fallback"),
+    noCache: isTrue(headers, "x-gateway-no-cache"),
   };
 }
 

@@ -1,19 +1,31 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "./generation.ts";
 
-/** Makes a checked configuration ready to serve. */
-export function compile(config: Config, number: number): Generation {
+/**
+ * Makes a checked configuration ready to serve. A provider that is defined as in the previous
+ * generation stays the same object, and with it the namespace of its cached answers.
+ */
+export function compile(
+  config: Config,
+  number: number,
+  previous: Generation | null = null,
+): Generation {
   const providers = new Map(
-    Object.entries(config.providers).map(([id, settings]) => [id, providerOf(id, settings)]),
+    Object.entries(config.providers).map(([id, settings]) => {
+      const earlier = previous?.providers.get(id);
+      const isSame = earlier !== undefined && isDeepStrictEqual(earlier.settings, settings);
+      return [id, isSame ? earlier : providerOf(id, settings, number)];
+    }),
   );
   const routes = config.routing.routes.map((route) => routeOf(config, route, providers));
   return { number, config, providers, routes };
 }
 
-function providerOf(id: string, settings: ProviderConfig): Provider {
+function providerOf(id: string, settings: ProviderConfig, generation: number): Provider {
   const wire = wires[settings.type];
   const base = wire.base(settings.base_url);
   return {
@@ -22,6 +34,7 @@ function providerOf(id: string, settings: ProviderConfig): Provider {
     settings,
     base,
     account: accountOf(settings, base),
+    namespace: `${id}@${generation}`,
     secrets: secretsOf(settings),
   };
 }

@@ -14,5 +14,5 @@ export interface Gateway {
 
 /** A gateway that has not served anything yet. */
 export function newGateway(generation: Generation, world: World, sinks: readonly Sink[]): Gateway {
-  return { generation, vault: newVault(world), world, sinks };
+  return { generation, vault: newVault(world, generation.config.caching), world, sinks };
 }

@@ -11,6 +11,11 @@ export interface Inference {
   readonly stream: boolean;
   /** The call leaves something upstream: then only tries that were certainly not taken are repeated. */
   readonly leavesState: boolean;
+  /**
+   * The client's JSON and the request it becomes for a target, as one canonical text; null when the
+   * answer is not to be cached.
+   */
+  canonical(request: UpstreamRequest): string | null;
   /** The call as it would go to this target; a Refusal when the target cannot keep a field of it. */
   prepare(target: Target): Result<Attempt>;
 }

@@ -28,6 +28,7 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     ttft_ms: rounded(ms.firstToken),
     tokens_in: usage?.input,
     tokens_out: usage?.output,
+    cache: report.cache,
     retries: Math.max(0, tries.length - 1 - report.fallbacks),
     fallback: report.fallbacks > 0,
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,

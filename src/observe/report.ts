@@ -27,6 +27,8 @@ export interface CallReport {
   fallbacks: number;
   readonly tries: Try[];
   usage: Usage | null;
+  /** What a look into the cache found; null when none took place. */
+  cache: "HIT" | "MISS" | null;
   /** Kind and place of what was thrown, never its text; null when nothing was. */
   bug: string | null;
   /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */
@@ -59,6 +61,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     fallbacks: 0,
     tries: [],
     usage: null,
+    cache: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };

@@ -1,4 +1,4 @@
-import { fault, type Result, success } from "../core/result.ts";
+import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Inference, Plan } from "../gateway/inference.ts";
 import { type Eligible, eligibleFallbacks, eligibleTargets } from "./eligible.ts";
@@ -15,7 +15,8 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
   }
   call.report.route = route.name;
   const eligible = eligibleTargets(route, wanted.value, inference);
-  if (!eligible.ok) return eligible;
+  const others = call.controls.noFallback ? [] : eligibleFallbacks(route, wanted.value, inference);
+  if (!eligible.ok) return instead(call, eligible, others);
   const { balancers } = call.vault;
   const picked = balancers.pick(
     route.name,
@@ -27,7 +28,14 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
   if (first === undefined) {
     return fault("no_route", "No configured route matches this request.", { taken: false });
   }
-  const others = call.controls.noFallback ? [] : eligibleFallbacks(route, wanted.value, inference);
+  return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
+}
+
+/** What no target can keep goes to the fallbacks that can; every other refusal stands. */
+function instead(call: Call, refused: Failed, fallbacks: readonly Eligible[]): Result<Plan> {
+  const [first, ...others] = fallbacks;
+  if (refused.failure.kind !== "unsupported_feature" || first === undefined) return refused;
+  call.report.fallbacks++;
   return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
 }
 

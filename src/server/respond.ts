@@ -25,7 +25,13 @@ export function respond(call: Call, result: Result<Reply>, sinks: readonly Sink[
   report.status = 200;
   report.stream = true;
   report.ms.firstToken = now;
-  const body = streamBody(result.value.records, world, call.departure, () => finish(call, sinks));
+  const { records } = result.value;
+  const body = streamBody(
+    records,
+    world,
+    call.departure,
+    (isWhole) => finish(call, sinks, isWhole),
+  );
   return new Response(body, { status: 200, headers: { ...STREAM_HEADERS, ...own(call, now) } });
 }
 
@@ -36,7 +42,7 @@ function whole(call: Call, answer: Answer, now: number, sinks: readonly Sink[]):
     // Without no-transform the runtime compresses, and what was exact no longer is.
     headers: { "cache-control": "no-transform", ...noTransform(answer.headers), ...own(call, now) },
   });
-  finish(call, sinks);
+  finish(call, sinks, true);
   return response;
 }
 
@@ -47,7 +53,7 @@ function noTransform(headers: HeaderFields): HeaderFields {
 }
 
 function own({ id, report }: Call, now: number): HeaderFields {
-  const { provider, model, route } = report;
+  const { provider, model, route, cache } = report;
   return {
     "x-gateway-request-id": id,
     "x-gateway-latency-ms": now.toFixed(1),
@@ -55,6 +61,7 @@ function own({ id, report }: Call, now: number): HeaderFields {
     ...(route === null ? {} : { "x-gateway-route": headerText(route) }),
     ...(provider === null ? {} : { "x-gateway-provider": provider }),
     ...(model === null ? {} : { "x-gateway-model": headerText(model) }),
+    ...(cache === null ? {} : { "x-gateway-cache-status": cache }),
   };
 }
 
@@ -67,11 +74,13 @@ function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
-function finish(call: Call, sinks: readonly Sink[]): void {
+function finish(call: Call, sinks: readonly Sink[], isWhole: boolean): void {
   const { report, world, departure } = call;
   report.ms.total = world.now() - report.began;
-  if (report.failure === null && report.stream && departure.gone) {
-    report.failure = fault("client_cancelled", "The client has gone.").failure;
+  if (report.failure === null && !isWhole) {
+    report.failure = departure.gone
+      ? fault("client_cancelled", "The client has gone.").failure
+      : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
   }
   for (const sink of sinks) sink(report);

@@ -7,16 +7,20 @@ import { utf8Bytes } from "../formats/utf8.ts";
 /** Records that come faster than this many milliseconds after each other are written together. */
 const GATHER = 1;
 
+/** So many characters are written however fast they came: only what is written holds an upstream back. */
+const FULL = 64 * 1024;
+
 /**
  * Records as the body of an answer; every write holds whole records only. Written at once after a
  * pause, else gathered, because a write costs more than a record. A body that is cancelled makes the
- * client leave. `over` runs once, when the last byte is out or nothing more can go out.
+ * client leave. `over` runs once, when the last byte is out or nothing more can go out; it is told
+ * whether everything went out.
  */
 export function streamBody(
   records: AsyncIterable<readonly StreamRecord[]>,
   world: Pick<World, "now">,
   departure: Departure,
-  over: () => void,
+  over: (isWhole: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
@@ -38,22 +42,26 @@ export function streamBody(
   }, { highWaterMark: 2 });
 
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>) {
+    let isWhole = false;
     try {
       for await (const group of records) {
         gathered += sseText(group);
-        if (world.now() - lastWrite >= GATHER) write(controller);
+        const isDue = gathered.length >= FULL || world.now() - lastWrite >= GATHER;
+        if (isDue) write(controller);
         else timer ??= setTimeout(() => write(controller), GATHER);
         if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
-        if (departure.gone) break;
+        if (departure.gone) return;
       }
       write(controller);
+      // Who hangs up at the last record has had everything, though the upstream may still be ending.
+      isWhole = gathered === "";
       if (!departure.gone) controller.close();
     } catch (error) {
       // A bug: the client must not take what it has for complete.
       if (!departure.gone) controller.error(error);
     } finally {
       clearTimeout(timer);
-      over();
+      over(isWhole);
     }
   }
 

@@ -2,6 +2,7 @@ import type { World } from "../core/world.ts";
 import { type Balancers, balancers } from "./balancers.ts";
 import { type Breakers, breakers } from "./breakers.ts";
 import { type Catalogs, catalogs } from "./catalogs.ts";
+import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
 export interface Vault {
@@ -12,15 +13,17 @@ export interface Vault {
   readonly breakers: Breakers;
   readonly balancers: Balancers;
   readonly catalogs: Catalogs;
+  readonly cache: ResponseCache;
 }
 
 /** An empty vault; one lives as long as the process. */
-export function newVault(world: World): Vault {
+export function newVault(world: World, caching: CacheSettings): Vault {
   return {
     began: world.now(),
     since: world.unix(),
     breakers: breakers(() => world.now()),
     balancers: balancers(() => world.random()),
     catalogs: catalogs(() => world.now()),
+    cache: newResponseCache(caching, () => world.now()),
   };
 }

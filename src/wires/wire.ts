@@ -20,6 +20,8 @@ export interface Provider {
   readonly base: string;
   /** Digest of type, base URL, organization and key: what bindings and breakers compare. */
   readonly account: string;
+  /** Its id and the generation that last changed its definition: a cached answer is good for this one. */
+  readonly namespace: string;
   /** Texts that must not reach a client: the key, and whatever else authenticates. */
   readonly secrets: readonly string[];
 }

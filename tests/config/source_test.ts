@@ -49,13 +49,13 @@ Deno.test("a key that is given twice is refused where it is given again", () => 
 Deno.test("JSON is read, tabs and all", () => {
   const value = {
     server: { port: 1 },
-    providers: { openai: { api_key: 'a\u2028"b'.slice(0, 1), headers: { "X-A": "\t/" } } },
+    providers: { openai: { api_key: 'a\u2028"b'.slice(0, 1), headers: { "x-a": "\t/" } } },
     routing: { routes: [{ name: "ü", targets: [{ provider: "openai" }] }] },
   };
   for (const indent of [undefined, 2, "\t"]) {
     const config = configOf(JSON.stringify(value, null, indent));
     assertEquals(config.server.port, 1);
-    assertEquals(config.providers["openai"]?.headers, { "X-A": "\t/" });
+    assertEquals(config.providers["openai"]?.headers, { "x-a": "\t/" });
     assertEquals(config.routing.routes[0]?.name, "ü");
   }
 });
@@ -80,9 +80,9 @@ Deno.test("anchors, aliases and merges share settings", () => {
     headers: *headers
 ${routingOver("openai")}`);
   assertEquals(providers["mine"]?.timeout, 120_000);
-  assertEquals(providers["mine"]?.headers, { "X-A": "b" });
+  assertEquals(providers["mine"]?.headers, { "x-a": "b" });
   assertEquals(providers["third"]?.timeout, 60_000);
-  assertEquals(providers["third"]?.headers, { "X-A": "b" });
+  assertEquals(providers["third"]?.headers, { "x-a": "b" });
 });
 
 Deno.test("a problem behind an alias is told where the alias stands or where its text stands", () => {

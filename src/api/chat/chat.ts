@@ -5,6 +5,7 @@ import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
 import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import type { Answer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
+import { canonicalJson } from "../../formats/canonical.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { exchange } from "../../exchange.ts";
@@ -33,12 +34,15 @@ export const chat: ClientApi = {
 };
 
 function inferenceOf(call: Call, request: ChatRequest): Inference {
-  const { value } = request.document;
+  const { text, value } = request.document;
   return {
     type: "chat_completions",
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     leavesState: value.store === true,
+    // Who writes `store`, whatever it says, wants more than the answer.
+    canonical: ({ body }) =>
+      request.stream || Object.hasOwn(value, "store") ? null : canonicalJson(`[${text},${body}]`),
     prepare(target) {
       const encoded = target.provider.wire.encode(request, target);
       if (!encoded.ok) return encoded;

@@ -4,12 +4,18 @@ const CONTENT = '"content":';
 /** What may stand between the quotes of a JSON string. */
 const STRING_BODY = /^(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
-/** Tells records that differ from a checked one only in a piece of content. */
+/** Records that differ from a checked one only in a piece of content. */
 export interface Likeness {
-  /** Learns from a record that passed every check unchanged. */
-  learn(data: string): void;
-  /** True when the record is the learned one with another valid JSON string as its content. */
-  fits(data: string): boolean;
+  /** Learns what became of a record that passed every check; its content must stand in both unchanged. */
+  learn(data: string, relayed: string): void;
+  /** What becomes of a record that is the learned one with other content; null when it is not. */
+  relayed(data: string): string | null;
+}
+
+/** A text around its piece of content. */
+interface Frame {
+  readonly before: string;
+  readonly behind: string;
 }
 
 /**
@@ -18,22 +24,30 @@ export interface Likeness {
  * changes neither the validity nor the shape of a JSON text.
  */
 export function likeness(): Likeness {
-  let before: string | null = null;
-  let behind = "";
+  let received: Frame | null = null;
+  let sent: Frame | null = null;
 
   return {
-    learn(data) {
-      // A quote inside a JSON string is escaped, so this can only be a key.
-      const key = data.indexOf(CONTENT + '"');
-      if (key < 0) return;
-      const start = key + CONTENT.length;
-      before = data.slice(0, start + 1);
-      behind = data.slice(endOfString(data, start) - 1);
+    learn(data, relayed) {
+      received = frameOf(data);
+      sent = data === relayed ? received : frameOf(relayed);
     },
-    fits(data) {
-      if (before === null || data.length < before.length + behind.length) return false;
-      return data.startsWith(before) && data.endsWith(behind) &&
-        STRING_BODY.test(data.slice(before.length, data.length - behind.length));
+    relayed(data) {
+      if (received === null || sent === null) return null;
+      const { before, behind } = received;
+      const end = data.length - behind.length;
+      if (end < before.length || !data.startsWith(before) || !data.endsWith(behind)) return null;
+      const content = data.slice(before.length, end);
+      if (!STRING_BODY.test(content)) return null;
+      return sent === received ? data : sent.before + content + sent.behind;
     },
   };
+}
+
+function frameOf(data: string): Frame | null {
+  // A quote inside a JSON string is escaped, so this can only be a key.
+  const key = data.indexOf(CONTENT + '"');
+  if (key < 0) return null;
+  const start = key + CONTENT.length;
+  return { before: data.slice(0, start + 1), behind: data.slice(endOfString(data, start) - 1) };
 }

@@ -41,7 +41,10 @@ export function relay(options: RelayOptions): Delivery {
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);
-    if (waiting === null && like.fits(record.data)) return success([record]);
+    if (waiting === null && record.event === null) {
+      const data = like.relayed(record.data);
+      if (data !== null) return success([data === record.data ? record : rewritten(record, data)]);
+    }
     if (record.data === "") return release(record, false);
     if (record.data === "[DONE]") return finish(record);
     const chunk = parseJson(record.data);
@@ -50,13 +53,18 @@ export function relay(options: RelayOptions): Delivery {
     if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
       return malformed("The provider sent a record that is no completion chunk.");
     }
-    for (const { index, isFinished } of finishesOf(chunk)) {
+    const choices = finishesOf(chunk);
+    for (const { index, isFinished } of choices) {
       begun.add(index);
       if (isFinished) finished.add(index);
     }
     const edited = edit(record, chunk);
     if (edited === null) return success([]);
-    if (edited === record && waiting === null && chunk.usage === undefined) like.learn(record.data);
+    // Where tags are looked for, any piece of content may need a change.
+    const isAlike = !options.extractsReasoning && !isObject(chunk.usage);
+    if (isAlike && waiting === null && !choices.some(({ isFinished }) => isFinished)) {
+      like.learn(record.data, edited.data);
+    }
     return release(edited, carriesSomething(chunk));
   }
 

@@ -3,6 +3,7 @@ import { exchange } from "../../exchange.ts";
 import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
 import { fault, refuse, success } from "../../core/result.ts";
+import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
@@ -38,6 +39,7 @@ function inferenceOf(document: JsonDocument): Inference {
     model: typeof model === "string" ? model : "",
     stream: false,
     leavesState: false,
+    canonical: ({ body }) => canonicalJson(`[${document.text},${body}]`),
     prepare(target) {
       const wire = target.provider.wire.embeddings;
       if (wire === null) {

@@ -23,6 +23,7 @@ export function localProvider(written: Record<string, unknown> = {}): Provider {
     settings,
     base: "http://localhost:11434",
     account: "account",
+    namespace: "namespace",
     secrets: [],
   };
 }

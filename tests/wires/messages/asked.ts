@@ -28,6 +28,7 @@ export function provider(written: Written = {}): Provider {
     settings,
     base: "http://localhost",
     account: "account",
+    namespace: "namespace",
     secrets: [],
   };
 }

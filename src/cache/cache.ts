@@ -1,0 +1,64 @@
+import type { Answer, Reply } from "../core/reply.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import { keyOf } from "./key.ts";
+
+/** A look into the cache that took place. */
+export interface Lookup {
+  /** Of the first attempt of the plan. */
+  readonly key: string;
+  /** What was found; null for a miss. */
+  readonly answer: Answer | null;
+}
+
+/**
+ * Looks for the answer to the first attempt of the plan; null when the cache is off, the caller
+ * bypasses it, or the call is not one whose answers are cached. What happened is in the report.
+ */
+export function lookUp(call: Call, inference: Inference, plan: Plan): Lookup | null {
+  const { generation, controls, vault, report } = call;
+  if (!generation.config.caching.enabled || controls.noCache) return null;
+  const [{ target }] = plan;
+  const key = keyOf(call, inference, plan[0]);
+  if (key === null) return null;
+  const answer = vault.cache.get(key) ?? null;
+  report.cache = answer === null ? "MISS" : "HIT";
+  if (answer !== null) {
+    report.provider = target.provider.id;
+    report.model = target.model;
+  }
+  return { key, answer };
+}
+
+/** Keeps the answer of the attempt that served a call which was looked up and missed. */
+export function remember(
+  call: Call,
+  inference: Inference,
+  plan: Plan,
+  lookup: Lookup,
+  reply: Reply,
+): void {
+  if (reply.as !== "answer" || reply.answer.status !== 200) return;
+  const served = servedBy(call, plan);
+  const key = served === plan[0] ? lookup.key : keyOf(call, inference, served);
+  if (key === null) return;
+  const answer = lasting(reply.answer);
+  const bytes = key.length + bytesOf(answer);
+  if (bytes > call.generation.config.caching.max_entry_bytes) return;
+  call.vault.cache.set(key, answer, bytes);
+}
+
+/** Each attempt that was given up for the next one is counted. */
+function servedBy({ report }: Call, plan: Plan): Attempt {
+  return plan[report.fallbacks] ?? plan[0];
+}
+
+/** Other headers speak of the one call that was answered: its id, its date, what is left of a quota. */
+function lasting({ status, headers, body }: Answer): Answer {
+  const type = headers["content-type"];
+  return { status, headers: type === undefined ? {} : { "content-type": type }, body };
+}
+
+function bytesOf({ headers, body }: Answer): number {
+  return JSON.stringify(headers).length + body.byteLength;
+}

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import type { Call } from "../gateway/call.ts";
+import type { Attempt, Inference } from "../gateway/inference.ts";
+
+/** Client headers that may change what an upstream answers. */
+const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as const;
+
+/**
+ * What the answer to this attempt is cached under: a digest of the client's JSON and of the request
+ * it becomes, of the provider as it is now defined, the model, the protocol and the headers that
+ * have a say. Null when the answer is not cached.
+ */
+export function keyOf(
+  call: Pick<Call, "headers">,
+  inference: Pick<Inference, "type" | "canonical">,
+  { target, request }: Pick<Attempt, "target" | "request">,
+): string | null {
+  const canonical = inference.canonical(request);
+  if (canonical === null) return null;
+  const { provider, model } = target;
+  const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
+  const who = [inference.type, provider.namespace, provider.wire.name, model, request.path];
+  // Written as JSON the first part has no line break: so it is plain where the second one begins.
+  return createHash("sha256")
+    .update(`${JSON.stringify([...who, ...controls])}\n`)
+    .update(canonical)
+    .digest("hex");
+}

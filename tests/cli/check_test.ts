@@ -1,0 +1,85 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { configFile, ran } from "./test_terminal.ts";
+
+const FILE = `
+providers:
+  openai:
+    api_key: \${KEY}
+    default_model: gpt-4o
+    capabilities: {structured_outputs: true, reasoning_effort_levels: [low, high]}
+  mine:
+    type: compat
+    base_url: https://user:pa55word@models.example/v1
+    headers: {x-secret: header-secret}
+    timeout: 90s
+    timeout_mode: total
+routing:
+  routes:
+    - name: teams
+      match: {path: /v1/chat/*, headers: {x-team: header-secret}, models: ["gpt-*", claude]}
+      targets:
+        - {provider: openai, model: gpt-4o, weight: 2}
+        - {provider: mine, model: small}
+        - {provider: mine, weight: 0}
+      fallback: [{provider: openai}]
+`;
+
+Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
+  using file = await configFile(FILE);
+  const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
+  assertEquals([code, err], [0, ""]);
+  assertMatch(out, /\n +off: .*reasoning_effort.*\n/);
+  const lines = out.split("\n").map((line) => line.replace(/^( +off: ).*/, "$1…"));
+  assertEquals(lines.slice(1), [
+    "Listens on 127.0.0.1, port 8080.",
+    "",
+    "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
+    "  strategy weighted",
+    "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
+    "              on: structured_outputs",
+    "              off: …",
+    "              reasoning_effort_levels: low, high",
+    "  33.3%       mine/small: compat at models.example, 1m30s in all",
+    "              off: …",
+    "  drained     mine (requested model): compat at models.example, 1m30s in all",
+    "              off: …",
+    "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
+    "2m to the first byte",
+    "              on: structured_outputs",
+    "              off: …",
+    "              reasoning_effort_levels: low, high",
+    "",
+  ]);
+});
+
+Deno.test("no key, header value or URL credential is printed", async () => {
+  using file = await configFile(FILE);
+  const { out } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
+  for (const secret of ["sk-secret", "header-secret", "pa55word", "user"]) {
+    assert(!out.includes(secret), secret);
+  }
+});
+
+Deno.test("warnings are printed and do not make a file invalid", async () => {
+  using file = await configFile(FILE);
+  const { code, out } = await ran(["check", "--config", file.path]);
+  assertEquals(code, 0);
+  assertStringIncludes(out, "Warning: providers.openai.api_key: the variable KEY is not set");
+});
+
+Deno.test("every problem of a broken file is a line on stderr", async () => {
+  using file = await configFile(FILE.replace("timeout: 90s", "timeout: 90").replace("low", "1"));
+  const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "k" });
+  assertEquals([code, out], [1, ""]);
+  const lines = err.trimEnd().split("\n");
+  assertEquals(lines.map((line) => line.split(":")[0]), [
+    "providers.openai.capabilities.reasoning_effort_levels[0]",
+    "providers.mine.timeout",
+  ]);
+});
+
+Deno.test("a file that is not there is told by name", async () => {
+  const { code, err } = await ran(["check", "--config", "/nowhere/x.yaml"]);
+  assertEquals(code, 1);
+  assertEquals(err, "The configuration file /nowhere/x.yaml does not exist.\n");
+});

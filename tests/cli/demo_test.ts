@@ -1,0 +1,69 @@
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testClient, whileServing } from "./test_terminal.ts";
+
+const PROVIDERS = ["compat", "messages", "local"];
+const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
+
+Deno.test("the demo asks each provider type once and shows the words of its answer", async () => {
+  const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
+    await terminal.said(/Ctrl-C ends/);
+  });
+  assertEquals([code, err], [0, ""]);
+  const [, question = ""] = /Question: (.*)\n/.exec(out) ?? [];
+  assert(question.length > 0);
+  for (const provider of PROVIDERS) {
+    assertStringIncludes(out, `\n  ${`${provider}:`.padEnd(10)}${question}\n`);
+  }
+});
+
+Deno.test("the demo serves each provider by name, all of them in turn, and what it prints", async () => {
+  using client = testClient();
+  await whileServing(["demo", "--port", "0"], async (terminal) => {
+    const [, url = ""] = await terminal.said(LISTENS);
+    const ask = async (model: string) => {
+      const messages = [{ role: "user", content: "good day" }];
+      const answer = await client.fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        body: JSON.stringify({ model, messages }),
+      });
+      assertStringIncludes(await answer.text(), '"content":"good day"');
+      return answer.headers.get("x-gateway-provider");
+    };
+    for (const provider of PROVIDERS) assertEquals(await ask(`${provider}/sim-echo`), provider);
+    const inTurn = [await ask("sim-echo"), await ask("sim-echo"), await ask("sim-echo")];
+    assertEquals(inTurn.toSorted(), PROVIDERS.toSorted());
+    await terminal.said(/Ctrl-C ends/);
+    const answers: [number, string][] = [];
+    for (
+      const [, address = "", body = ""] of terminal.written.out.matchAll(
+        /curl(?: -N)? (\S+) -d '(.*)'/g,
+      )
+    ) {
+      const answer = await client.fetch(address, { method: "POST", body });
+      answers.push([answer.status, await answer.text()]);
+    }
+    assertEquals(answers.map(([status]) => status), [200, 200, 200, 400, 200, 200]);
+    assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');
+    assertStringIncludes(answers[4]?.[1] ?? "", "upstream_stream_error");
+  });
+});
+
+Deno.test("the demo ends at once when it is told to during its calls", async () => {
+  const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
+    await terminal.said(/compat: +Whoever/);
+  });
+  assertEquals(code, 0);
+  assert(!out.includes("Ctrl-C ends"));
+});
+
+Deno.test("the simulator alone tells an address for each provider type and its models", async () => {
+  using client = testClient();
+  const { code } = await whileServing(["simulate", "--port", "0"], async (terminal) => {
+    const [, base = ""] = await terminal.said(/compat +(http\S+)\n/);
+    await terminal.said(/messages +http\S+\/messages \(with any api_key\)\n/);
+    await terminal.said(/local +http\S+\/local\n/);
+    await terminal.said(/\n {2}sim-echo\n/);
+    assertStringIncludes(await (await client.fetch(`${base}/models`)).text(), "sim-echo");
+  });
+  assertEquals(code, 0);
+});

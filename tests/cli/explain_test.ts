@@ -1,0 +1,108 @@
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { configFile, ran } from "./test_terminal.ts";
+
+const FILE = `
+providers:
+  openai: {api_key: k, default_model: gpt-4o}
+  anthropic: {api_key: k}
+routing:
+  routes:
+    - name: teams
+      match: {path: /v1/chat/, headers: {x-team: blue}}
+      targets:
+        - {provider: openai, model: gpt-4o, weight: 3}
+        - {provider: anthropic}
+        - {provider: openai, weight: 0}
+      fallback: [{provider: anthropic, model: claude-haiku-4-5}, {provider: openai}]
+    - name: rest
+      strategy: round-robin
+      targets: [{provider: openai}, {provider: anthropic}]
+`;
+
+async function explained(...args: readonly string[]) {
+  using file = await configFile(FILE);
+  return await ran(["explain", "--config", file.path, ...args]);
+}
+
+Deno.test("the route, the shares of its targets and the order of its fallbacks are told", async () => {
+  const { code, out } = await explained("--model", "gpt-4o", "--header", "X-Team=blue");
+  assertEquals(code, 0);
+  assertEquals(out.trimEnd().split("\n"), [
+    "Request: /v1/chat/completions (chat_completions), model gpt-4o, provider left to the route",
+    "Route teams: takes the request",
+    "  Targets, weighted:",
+    "    75%    openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
+    "    25%    anthropic/gpt-4o: messages at api.anthropic.com, 2m to the first byte",
+    "    -      openai/gpt-4o passed over: its weight is 0",
+    "  Fallbacks, in order:",
+    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
+    "    2.     openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
+    "Route rest: passed over, route teams comes first",
+  ]);
+});
+
+Deno.test("a requested provider and model pass over targets and limit the fallbacks", async () => {
+  const { code, out } = await explained("--model=anthropic/claude-x", "--header=x-team=blue");
+  assertEquals(code, 0);
+  assertEquals(out.trimEnd().split("\n").slice(2, -1), [
+    "  Targets, weighted:",
+    "    -      openai/gpt-4o passed over: another provider is requested",
+    "    100%   anthropic/claude-x: messages at api.anthropic.com, 2m to the first byte",
+    "    -      openai/claude-x passed over: its weight is 0",
+    "  Fallbacks, in order:",
+    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
+    "    -      openai/claude-x passed over: another provider is requested",
+    "  The requested provider limits the fallbacks to it.",
+  ]);
+  assertEquals(
+    (await explained("--model=claude-x", "--provider=anthropic", "--header=x-team=blue")).out,
+    out,
+  );
+});
+
+Deno.test("a target that serves another model is passed over for it", async () => {
+  const { out } = await explained("--model", "gpt-5", "--header", "x-team=blue");
+  assertStringIncludes(out, "-      openai/gpt-4o passed over: it serves another model");
+});
+
+Deno.test("why a route does not match is told, and control headers count as such", async () => {
+  const plain = await explained("--model", "auto");
+  assertStringIncludes(plain.out, "Route teams: passed over, the header x-team does not match");
+  assertStringIncludes(plain.out, "100%   openai/gpt-4o: compat");
+  assertStringIncludes(
+    plain.out,
+    "-      anthropic/? passed over: neither the request nor the file names a model",
+  );
+  const forced = await explained("--model=m", "--header=X-Gateway-Route=rest");
+  assertStringIncludes(forced.out, "Route teams: passed over, another route is forced");
+  const path = await explained("--model=m", "--path=/v1/embeddings", "--header=x-team=blue");
+  assertStringIncludes(path.out, "Route teams: passed over, the path does not begin with");
+  assertStringIncludes(path.out, "(embeddings)");
+  const alone = await explained(
+    "--model=m",
+    "--header=x-team=blue",
+    "--header=X-Gateway-No-Fallback=true",
+  );
+  assertStringIncludes(alone.out, "The X-Gateway-No-Fallback header rules the fallbacks out.");
+});
+
+Deno.test("a request that nobody would serve ends with 1 and a hint at slips", async () => {
+  const slip = await explained("--model=m", "--provider=opnai");
+  assertEquals(slip.code, 1);
+  assertStringIncludes(slip.out, "There is no provider opnai; did you mean openai?");
+  assertStringIncludes(slip.out, "Refused: no target of the route can serve this request.");
+  const route = await explained("--model=m", "--header=X-Gateway-Route=resr");
+  assertEquals(route.code, 1);
+  assertStringIncludes(route.out, "There is no route resr; did you mean rest?");
+  assertStringIncludes(route.out, "Refused: no route matches this request.");
+  const twice = await explained("--model=openai/m", "--provider=anthropic");
+  assertEquals(twice.code, 1);
+  assertStringIncludes(twice.out, "Refused: The X-Gateway-Provider header");
+});
+
+Deno.test("a header that is none and a path without a slash are wrong usage", async () => {
+  for (const wrong of ["--header=x", "--header=a b=c", "--header=a=b\nc", "--provider=\u2603"]) {
+    assertEquals((await explained("--model=m", wrong)).code, 2);
+  }
+  assertEquals((await explained("--model=m", "--path=v1")).code, 2);
+});

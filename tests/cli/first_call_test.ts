@@ -1,0 +1,71 @@
+import { chatCurl, firstCall, firstModel } from "../../src/cli/first_call.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { configOf } from "../config/parse.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+function generationOf(routes: string) {
+  return compile(
+    configOf(`
+providers:
+  openai: {api_key: k}
+  mine: {type: compat, base_url: "http://x/v1", default_model: small}
+  listed: {type: compat, base_url: "http://x/v1", models: {mode: static, static: [first]}}
+routing:
+  routes: [${routes}]
+`),
+    1,
+  );
+}
+
+function modelFor(...routes: readonly string[]): string | null {
+  return firstModel(generationOf(routes.join(", ")));
+}
+
+Deno.test("the model of the first target is shown with its provider", () => {
+  assertEquals(modelFor("{name: a, targets: [{provider: openai, model: x/y}]}"), "openai/x/y");
+});
+
+Deno.test("a target without a model lends the default, a listed or a matched one", () => {
+  assertEquals(modelFor("{name: a, targets: [{provider: mine}]}"), "mine/small");
+  assertEquals(modelFor("{name: a, targets: [{provider: listed}]}"), "listed/first");
+  assertEquals(
+    modelFor("{name: a, match: {models: ['x*', gpt-4o]}, targets: [{provider: openai}]}"),
+    "openai/gpt-4o",
+  );
+});
+
+Deno.test("routes that want headers, other paths or serve other models are left out", () => {
+  assertEquals(
+    modelFor(
+      "{name: a, match: {headers: {x-team: blue}}, targets: [{provider: openai, model: m}]}",
+      "{name: b, match: {path: /v1/embeddings}, targets: [{provider: openai, model: m}]}",
+      "{name: c, match: {models: [other]}, targets: [{provider: openai, model: m}]}",
+      "{name: d, targets: [{provider: openai, weight: 0, model: n}, {provider: mine}]}",
+    ),
+    "mine/small",
+  );
+});
+
+Deno.test("the gateway's own header names are filled by the model", () => {
+  const match = "{headers: {x-gateway-provider: mine, x-gateway-request-type: chat_completions}}";
+  assertEquals(
+    modelFor(`{name: a, match: ${match}, targets: [{provider: openai}, {provider: mine}]}`),
+    "mine/small",
+  );
+});
+
+Deno.test("without a known model there is a place to put one, and without a route a pointer", () => {
+  const open = generationOf("{name: a, targets: [{provider: openai}]}");
+  assertStringIncludes(firstCall(open, "http://h:1"), '"model":"openai/MODEL"');
+  assertStringIncludes(firstCall(open, "http://h:1"), "in the place of MODEL");
+  const closed = generationOf("{name: a, match: {path: /x}, targets: [{provider: openai}]}");
+  assertStringIncludes(firstCall(closed, "http://h:1"), "switchyard explain");
+});
+
+Deno.test("a model with a quote stays one argument of the shell", () => {
+  assertEquals(
+    chatCurl("http://h:1", { model: "it's" }),
+    `curl http://h:1/v1/chat/completions -d '{"model":"it'\\''s",` +
+      `"messages":[{"role":"user","content":"Say hello."}]}'`,
+  );
+});

@@ -1,0 +1,118 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import manifest from "../../deno.json" with { type: "json" };
+import { configFile, testClient, whileServing } from "./test_terminal.ts";
+
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+
+/** What the demo is run with: the program must not need more. */
+const PERMISSIONS = manifest.tasks.demo.split(" ").filter((word) =>
+  /^--(allow|no-prompt)/.test(word)
+);
+
+/** The real program, its outputs as they come. */
+function program(args: readonly string[], options: Deno.CommandOptions = {}) {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...PERMISSIONS, MAIN, ...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    ...options,
+  }).spawn();
+  return { child, out: reader(child.stdout), err: reader(child.stderr) };
+}
+
+function reader(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  const texts = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  async function until(pattern: RegExp | null): Promise<RegExpExecArray | null> {
+    for (;;) {
+      const found = pattern?.exec(text) ?? null;
+      if (found !== null) return found;
+      const { done, value } = await texts.read();
+      if (done) return null;
+      text += value;
+    }
+  }
+  return {
+    until,
+    async rest() {
+      await until(null);
+      return text;
+    },
+  };
+}
+
+const PORT_0 = `
+server: {port: 0}
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai}]}]}
+`;
+
+Deno.test("the program serves and ends with 0 on SIGTERM; SIGHUP does not end it", async () => {
+  using client = testClient();
+  using file = await configFile(PORT_0);
+  const { child, out, err } = program(["--config", file.path]);
+  const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];
+  child.kill("SIGHUP");
+  const health = await client.fetch(`${url}/health`);
+  assertEquals(health.status, 200);
+  assertStringIncludes(await health.text(), '"status":"ok"');
+  child.kill("SIGTERM");
+  assertEquals((await child.status).code, 0);
+  const [, log] = await Promise.all([out.rest(), err.rest()]);
+  assertMatch(log, /request .*path=\/health .*stopping/s);
+});
+
+Deno.test("a second signal ends the program while work still runs", async () => {
+  using client = testClient();
+  await whileServing(["simulate", "--port", "0"], async (simulated) => {
+    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    using file = await configFile(PORT_0.replace("api_key: k", `base_url: "${upstream}"`));
+    const { child, out, err } = program(["--config", file.path]);
+    const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];
+    const messages = [{ role: "user", content: "hello" }];
+    const stream = await client.fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "sim-broken-silent", stream: true, messages }),
+    });
+    const broken = stream.text().then(() => "whole", () => "broken");
+    child.kill("SIGINT");
+    await err.until(/stopping/);
+    child.kill("SIGTERM");
+    assertEquals((await child.status).code, 143);
+    assertEquals(await broken, "broken");
+    await Promise.all([out.rest(), err.rest()]);
+  });
+});
+
+Deno.test("the program ends with 1 and every problem of a broken file", async () => {
+  using file = await configFile(
+    PORT_0.replace("port: 0", "port: x").replace("name: all", "nam: a"),
+  );
+  const { child, out, err } = program(["--config", file.path]);
+  assertEquals((await child.status).code, 1);
+  assertEquals(await out.rest(), "");
+  const problems = (await err.rest()).trimEnd().split("\n");
+  assert(problems.length === 3);
+  for (const part of ["server.port: ", 'did you mean "name"?', "routing.routes[0].name: "]) {
+    assert(problems.some((problem) => problem.includes(part)), part);
+  }
+});
+
+Deno.test("without a file the program says what to do, or serves what the environment offers", async () => {
+  const cwd = await Deno.makeTempDir();
+  const blank = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", OLLAMA_HOST: "" };
+  const nothing = program([], { cwd, env: blank });
+  assertEquals((await nothing.child.status).code, 1);
+  assertEquals(await nothing.out.rest(), "");
+  assertStringIncludes(await nothing.err.rest(), "switchyard demo");
+
+  const env = { ...blank, OLLAMA_HOST: "0.0.0.0" };
+  const { child, out, err } = program(["--port", "0"], { cwd, env });
+  await out.until(/the environment offers, ollama \(OLLAMA_HOST\)/);
+  await out.until(/listens on/);
+  child.kill("SIGINT");
+  assertEquals((await child.status).code, 0);
+  await Promise.all([out.rest(), err.rest()]);
+  await Deno.remove(cwd);
+});

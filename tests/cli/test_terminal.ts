@@ -1,0 +1,95 @@
+import { run } from "../../src/cli/run.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+
+/** A terminal that keeps what is written and tells when something was said. */
+export interface TestTerminal extends Terminal {
+  readonly written: { readonly out: string; readonly err: string };
+  /** Resolves with the match once both outputs together hold it. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** What SIGTERM does. */
+  end(): void;
+}
+
+/** What a command has left behind. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A terminal with these environment variables alone. */
+export function testTerminal(environment: Readonly<Record<string, string>> = {}): TestTerminal {
+  const written = { out: "", err: "" };
+  const waiting = new Set<() => void>();
+  const stopping = new AbortController();
+
+  function add(where: "out" | "err", text: string) {
+    written[where] += text;
+    for (const look of [...waiting]) look();
+  }
+
+  return {
+    written,
+    environment,
+    isColoured: false,
+    out: (text) => add("out", text),
+    err: (text) => add("err", text),
+    stop: () => stopping.signal,
+    end: () => stopping.abort(),
+    said(pattern) {
+      return new Promise((resolve) => {
+        function look() {
+          const found = pattern.exec(written.out) ?? pattern.exec(written.err);
+          if (found === null) return;
+          waiting.delete(look);
+          resolve(found);
+        }
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}
+
+/** Runs a command that ends by itself. */
+export async function ran(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const terminal = testTerminal(environment);
+  const code = await run(args, terminal);
+  return { code, ...terminal.written };
+}
+
+/** Runs a command that serves, while `use` works with the terminal; then tells it to end. */
+export async function whileServing(
+  args: readonly string[],
+  use: (terminal: TestTerminal) => Promise<void>,
+): Promise<Ran> {
+  const terminal = testTerminal();
+  const running = run(args, terminal);
+  try {
+    await use(terminal);
+  } finally {
+    terminal.end();
+  }
+  return { code: await running, ...terminal.written };
+}
+
+/** A configuration file that is gone when the test is over. */
+export async function configFile(text: string): Promise<{ readonly path: string } & Disposable> {
+  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(path, text);
+  return { path, [Symbol.dispose]: () => Deno.removeSync(path) };
+}
+
+/** A client whose connections end with it. */
+export function testClient(): Disposable & {
+  fetch(url: string, init?: RequestInit): Promise<Response>;
+} {
+  const client = Deno.createHttpClient({});
+  return {
+    fetch: (url, init = {}) => fetch(url, { ...init, client }),
+    [Symbol.dispose]: () => client.close(),
+  };
+}

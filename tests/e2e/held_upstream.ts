@@ -1,0 +1,52 @@
+import type { World } from "../../src/core/world.ts";
+
+/** An upstream in the process that does only what the test says; one call. */
+export interface HeldUpstream {
+  readonly fetch: World["fetch"];
+  /** Sends status 200 and headers. */
+  answer(contentType?: string): void;
+  send(text: string): void;
+  end(): void;
+  /** True once the gateway has broken the call off. */
+  readonly isBrokenOff: boolean;
+}
+
+/** Holds its answer back until it is told to go on; breaks off like the real fetch. */
+export function heldUpstream(): HeldUpstream {
+  const answered = Promise.withResolvers<Response>();
+  const encoder = new TextEncoder();
+  let isBrokenOff = false;
+  let into: ReadableByteStreamController | undefined;
+  const body = new ReadableStream({
+    type: "bytes",
+    start(controller) {
+      into = controller;
+    },
+    cancel() {
+      isBrokenOff = true;
+    },
+  });
+
+  return {
+    fetch(_url, { signal }) {
+      signal?.addEventListener("abort", () => {
+        if (isBrokenOff) return;
+        isBrokenOff = true;
+        answered.reject(signal.reason);
+        into?.error(signal.reason);
+      });
+      return answered.promise;
+    },
+    answer(contentType = "text/event-stream") {
+      answered.resolve(new Response(body, { headers: { "content-type": contentType } }));
+    },
+    send: (text) => into?.enqueue(encoder.encode(text)),
+    end() {
+      into?.close();
+      into?.byobRequest?.respond(0);
+    },
+    get isBrokenOff() {
+      return isBrokenOff;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { isObject } from "../../../src/core/json.ts";
+import { readDocument } from "../../../src/formats/document.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+import { compile } from "../../../src/gateway/compile.ts";
+import { compat } from "../../../src/wires/compat/compat.ts";
+import type { Provider } from "../../../src/wires/wire.ts";
+import { assert } from "../../support/assert.ts";
+
+/** A provider of type compat called `p`, with settings as YAML members such as `top_p: 0.5`. */
+export function provider(...settings: readonly string[]): Provider {
+  const members = ["type: compat", 'base_url: "http://up/v1"', ...settings].join(", ");
+  const parsed = parseConfig(
+    `{providers: {p: {${members}}}, routing: {routes: [{name: r, targets: [{provider: p}]}]}}`,
+    {},
+  );
+  assert(parsed.ok, parsed.ok ? "" : parsed.problems.join("\n"));
+  const made = compile(parsed.config, 1).providers.get("p");
+  assert(made !== undefined);
+  return made;
+}
+
+/** What a provider with these settings is sent for a request with this text; its model is `m`. */
+export function encoded(text: string, ...settings: readonly string[]): string {
+  const document = readDocument(text);
+  assert(document.ok, text);
+  const { value } = document.value;
+  const request = compat.encode({
+    document: document.value,
+    stream: value.stream === true,
+    includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
+  }, { provider: provider(...settings), model: "m" });
+  assert(request.ok && request.value.body !== null);
+  return request.value.body;
+}
