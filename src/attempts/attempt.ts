@@ -1,7 +1,7 @@
 import type { Failure } from "../core/failure.ts";
 import { FAULTS, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
-import { fault, type Result } from "../core/result.ts";
+import { failed, fault, type Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
@@ -35,7 +35,7 @@ async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Pr
   report.provider = attempt.target.provider.id;
   report.model = attempt.target.model;
   for (let tries = 1;; tries++) {
-    const reply = await tryOnce(call, attempt);
+    const reply = await tryOnce(call, attempt, tries);
     if (reply.ok) return { reply, next: { do: "stop" } };
     const next = again({
       failure: reply.failure,
@@ -47,19 +47,22 @@ async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Pr
     });
     if (next.do !== "repeat") return { reply, next };
     await pause(call, next.after);
-    if (call.departure.gone) return { reply: clientGone(), next: { do: "stop" } };
+    const { reason } = call.departure;
+    if (reason !== null) return { reply: failed(reason), next: { do: "stop" } };
   }
 }
 
-async function tryOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
+async function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
   const { vault, generation, report } = call;
   const { id, account } = attempt.target.provider;
-  if (call.departure.gone) return clientGone();
+  const since = () => call.world.now() - report.began;
+  const began = since();
+  if (call.departure.reason !== null) return failed(call.departure.reason);
   const permit = vault.breakers.admit(account, generation.config.circuit_breaker);
   if ("openFor" in permit) {
     const message = "The provider has failed too often and is left alone for a while.";
     const refused = fault("circuit_open", message, { taken: false, retryAfter: permit.openFor });
-    report.tries.push({ provider: id, outcome: refused.failure.kind });
+    tell(refused.failure.kind);
     return refused;
   }
   let isCommitted = false;
@@ -74,11 +77,16 @@ async function tryOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
     if (!reply.ok) permit.end(verdictOf(reply.failure, false));
     else if (reply.value.as === "answer") permit.end("success");
     else permit.committed();
-    report.tries.push({ provider: id, outcome: reply.ok ? "success" : reply.failure.kind });
+    tell(reply.ok ? "success" : reply.failure.kind);
     return reply;
   } finally {
     // Only the first end counts: this one is for what is thrown.
     if (!isCommitted) permit.end("neutral");
+  }
+
+  function tell(outcome: "success" | Failure["kind"]) {
+    const { model } = attempt.target;
+    report.tries.push({ provider: id, model, outcome, number, began, ended: since() });
   }
 }
 
@@ -87,8 +95,4 @@ function verdictOf(failure: Failure | null, isBroken: boolean): BreakerVerdict {
   if (failure === null) return "success";
   if (failure.kind === "client_cancelled" || isRefusal(failure)) return "neutral";
   return isBroken ? "failure" : FAULTS[failure.kind][5];
-}
-
-function clientGone(): Result<never> {
-  return fault("client_cancelled", "The client has gone.");
 }

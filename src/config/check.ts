@@ -5,6 +5,7 @@ import type { Problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
+import { securityProblems } from "./security_rules.ts";
 
 /** A frozen configuration, or all that is wrong with it at once. */
 export type Checked =
@@ -35,6 +36,7 @@ function rules(value: Readonly<Record<string, unknown>>): Problem[] {
   return [
     ...providerProblems(value.providers),
     ...routingProblems(value.routing, value.providers),
+    ...securityProblems(value.security),
     ...cachingProblems(value.caching),
   ];
 }

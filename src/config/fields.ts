@@ -17,7 +17,8 @@ export function readNumber(value: unknown): unknown {
   return Number(value.trim());
 }
 
-function readBoolean(value: unknown): unknown {
+/** Text that reads as a YAML boolean, as that boolean. The rest as it is. */
+export function readBoolean(value: unknown): unknown {
   if (typeof value !== "string") return value;
   const word = value.trim();
   return TRUE.test(word) ? true : FALSE.test(word) ? false : value;

@@ -2,43 +2,114 @@ import { dirname } from "node:path";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
-import { pathText } from "./problems.ts";
+import { pricingWarnings } from "./pricing_rules.ts";
+import { pathText, type Problem } from "./problems.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
-import { readSource } from "./source.ts";
+import { securityWarnings } from "./security_rules.ts";
+import { withoutBroken } from "./salvage.ts";
+import { readSource, type Source } from "./source.ts";
 
 /** A configuration, or everything that is wrong with the file: one line each, never a value from it. */
 export type Loaded =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
+/** What a reload finds: a configuration, maybe without some providers, or why there is none. */
+export type Reloaded =
+  | {
+    readonly ok: true;
+    readonly config: Config;
+    readonly warnings: readonly string[];
+    /** The providers that are broken, so that the configuration does without them. */
+    readonly leftOut: readonly string[];
+    /** What is wrong with those. */
+    readonly problems: readonly string[];
+  }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
 /**
  * The configuration in a file. Variables come from the environment, then from `.env` beside the
  * file, then from `.env` in the working directory. A file that cannot be read is a problem.
  */
-export async function load(
-  path: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<Loaded> {
-  const file = await readText(path);
-  if (!file.ok) {
-    return { ok: false, problems: [`The configuration file ${path} ${file.trouble}.`] };
-  }
-  const { variables, warnings } = await fillVariables(environment, [dirname(path), "."]);
-  const loaded = parseConfig(file.text, variables);
-  return loaded.ok ? { ...loaded, warnings: [...warnings, ...loaded.warnings] } : loaded;
+export async function load(path: string, environment: Variables): Promise<Loaded> {
+  const read = await readConfig(path, environment);
+  if (!read.ok) return read;
+  const loaded = parseConfig(read.text, read.variables);
+  return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
+}
+
+/** As `load`, but a provider that is broken on its own is left out. */
+export async function reload(path: string, environment: Variables): Promise<Reloaded> {
+  const read = await readConfig(path, environment);
+  if (!read.ok) return read;
+  const loaded = parseReload(read.text, read.variables);
+  return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
 }
 
 /** The configuration in a text: YAML or JSON, with these variables for `${NAME}`. Asks nothing else. */
 export function parseConfig(text: string, variables: Variables): Loaded {
   const source = readSource(text, variables);
   const checked = checkTree(source.value, source.problems);
-  if (!checked.ok) {
-    // A variable that is not set is often the reason for what is wrong in its place.
-    const places = new Set(checked.problems.map(({ path }) => pathText(path)));
-    const reasons = source.warnings.filter(({ path }) => places.has(pathText(path)));
-    return { ok: false, problems: source.lines([...checked.problems, ...reasons]) };
+  return checked.ok
+    ? { ok: true, config: checked.config, warnings: warningsOf(source, checked.config) }
+    : { ok: false, problems: problemsOf(source, checked.problems) };
+}
+
+/**
+ * As `parseConfig`, but providers that are broken on their own are left out, with the targets and
+ * fallbacks that name them. Not so when no provider or a route without a target would remain.
+ */
+export function parseReload(text: string, variables: Variables): Reloaded {
+  const source = readSource(text, variables);
+  const checked = checkTree(source.value, source.problems);
+  if (checked.ok) {
+    const warnings = warningsOf(source, checked.config);
+    return { ok: true, config: checked.config, warnings, leftOut: [], problems: [] };
   }
-  const warnings = source.lines([...source.warnings, ...routingWarnings(checked.config)]);
-  return { ok: true, config: checked.config, warnings };
+  const rest = withoutBroken(source.value, checked.problems);
+  const again = rest === null ? null : checkTree(rest.value, []);
+  if (rest === null || again === null) {
+    return { ok: false, problems: problemsOf(source, checked.problems) };
+  }
+  if (!again.ok) {
+    const left = again.problems.map((problem) => {
+      return { ...problem, text: `${problem.text} once the broken providers are left out` };
+    });
+    return { ok: false, problems: problemsOf(source, [...checked.problems, ...left]) };
+  }
+  return {
+    ok: true,
+    config: again.config,
+    // The others name places in lists that have become shorter.
+    warnings: source.lines(source.warnings),
+    leftOut: rest.leftOut,
+    problems: problemsOf(source, checked.problems),
+  };
+}
+
+async function readConfig(path: string, environment: Variables) {
+  const file = await readText(path);
+  if (!file.ok) {
+    const problem = `The configuration file ${path} ${file.trouble}.`;
+    return { ok: false, problems: [problem] } as const;
+  }
+  const filled = await fillVariables(environment, [dirname(path), "."]);
+  return { ok: true, text: file.text, ...filled } as const;
+}
+
+/** A variable that is not set is often the reason for what is wrong in its place. */
+function problemsOf(source: Source, problems: readonly Problem[]): string[] {
+  const places = new Set(problems.map(({ path }) => pathText(path)));
+  const reasons = source.warnings.filter(({ path }) => places.has(pathText(path)));
+  return source.lines([...problems, ...reasons]);
+}
+
+function warningsOf(source: Source, config: Config): string[] {
+  return source.lines([
+    ...source.warnings,
+    ...routingWarnings(config),
+    ...securityWarnings(config),
+    ...pricingWarnings(config),
+  ]);
 }

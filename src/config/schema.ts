@@ -1,18 +1,35 @@
 import { z } from "zod";
-import { decimal, duration, flag, integer, section } from "./fields.ts";
+import { decimal, duration, flag, integer, section, text } from "./fields.ts";
+import { PRICED_MODEL } from "./pricing_rules.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
+import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
 
 const server = section({
   host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
     .default("127.0.0.1").describe("The IP address or host name to listen on."),
   port: integer(0, 65_535).prefault(8080).describe("The port to listen on; 0 picks a free one."),
+  drain_timeout: duration(0).prefault("30s")
+    .describe("How long running calls may go on when the gateway is told to end."),
+  drain_delay: duration(0).prefault("0s")
+    .describe("How long calls are still taken then, while /ready says draining already."),
+  allowed_hosts: z.array(hostName).default([])
+    .describe("More host names by which a gateway on a loopback address without keys is called."),
+  allowed_origins: z.array(webOrigin).default([])
+    .describe("Web origins whose pages may call; * stands for any part of a host, or for all."),
 });
 
 const logging = section({
   level: z.enum(["debug", "info", "warn", "error"]).default("info")
     .describe("The least important level that is written."),
   format: z.enum(["console", "json"]).default("console").describe("How a log line is written."),
+});
+
+const rateLimiting = section({
+  enabled: flag().prefault(false).describe("Whether callers are held to a rate."),
+  requests_per_minute: integer(1).prefault(60)
+    .describe("The requests that a caller may go on making."),
+  burst_size: integer(1).prefault(10).describe("The requests that it may make at once."),
 });
 
 const retry = section({
@@ -53,6 +70,25 @@ const caching = section({
     .describe("The bytes of all kept answers and their keys."),
 });
 
+const price = section({
+  input: decimal(0).describe("Input, without what the provider had cached."),
+  output: decimal(0).describe("Output, reasoning included."),
+  cached_input: decimal(0).optional()
+    .describe("Input read from the provider's cache; as input when absent."),
+  cache_write: decimal(0).optional()
+    .describe("Input written to the provider's cache; as input when absent."),
+});
+
+const pricing = z.record(
+  z.string().regex(PRICED_MODEL, { error: "must be <provider>/<model>" }),
+  price,
+);
+
+const telemetry = section({
+  service_name: text().default("switchyard")
+    .describe("The service that spans are told under; OTEL_SERVICE_NAME wins."),
+});
+
 /** The file as it may be written. Rules between keys are not in here. */
 export const configSchema = section({
   server: server.prefault({}).describe("Where the gateway listens."),
@@ -64,10 +100,16 @@ export const configSchema = section({
     providerSchema,
   ).describe("The upstream accounts by ID; at least one."),
   routing: routingSchema.describe("Where requests go."),
+  security: securitySchema.prefault({}).describe("Who may call."),
+  rate_limiting: rateLimiting.prefault({}).describe("How often a caller may call."),
   retry: retry.prefault({}).describe("How failed attempts are repeated."),
   circuit_breaker: circuitBreaker.prefault({})
     .describe("When an upstream is left alone."),
   caching: caching.prefault({}).describe("Which answers are kept and for how long."),
+  pricing: pricing.prefault({})
+    .describe("USD per million tokens by <provider>/<model>; wins over the built-in prices."),
+  telemetry: telemetry.prefault({})
+    .describe("How spans are told, when an OTEL_EXPORTER_OTLP_ENDPOINT is set."),
 });
 
 type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]

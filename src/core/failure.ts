@@ -13,10 +13,15 @@ export const REFUSALS = {
   invalid_parameter_combination: 400,
   provider_not_found: 400,
   model_not_found: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  origin_not_allowed: 403,
+  host_not_allowed: 403,
   unknown_url: 404,
   unknown_model: 404,
   method_not_allowed: 405,
   request_too_large: 413,
+  rate_limit_exceeded: 429,
   draining: 503,
 } as const;
 

@@ -1,5 +1,6 @@
 import type { Departure } from "../core/departure.ts";
 import type { World } from "../core/world.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Vault } from "../state/vault.ts";
 import type { Generation } from "./generation.ts";
@@ -28,7 +29,10 @@ export interface Call {
   readonly generation: Generation;
   readonly vault: Vault;
   readonly world: World;
+  readonly metrics: Metrics;
   readonly report: CallReport;
+  /** What the stages before the endpoint add to the answer, by lower-case name. */
+  readonly answerHeaders: Record<string, string>;
 }
 
 /** Reads the control headers of a request. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
-import type { Generation, Route, RouteTarget } from "./generation.ts";
+import type { ClientKey, Generation, Route, RouteTarget } from "./generation.ts";
 
 /**
  * Makes a checked configuration ready to serve. A provider that is defined as in the previous
@@ -22,7 +22,16 @@ export function compile(
     }),
   );
   const routes = config.routing.routes.map((route) => routeOf(config, route, providers));
-  return { number, config, providers, routes };
+  return { number, config, providers, routes, clientKeys: clientKeysOf(config.security) };
+}
+
+function clientKeysOf({ enabled, provider, api_key }: Config["security"]): ClientKey[] {
+  if (!enabled || provider !== "api_key") return [];
+  return api_key.keys.map(({ name, value, requests_per_minute }) => ({
+    name,
+    digest: createHash("sha256").update(value).digest(),
+    requestsPerMinute: requests_per_minute ?? null,
+  }));
 }
 
 function providerOf(id: string, settings: ProviderConfig, generation: number): Provider {

@@ -1,18 +1,64 @@
+import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
+import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
+import { applyCaching } from "../state/response_cache.ts";
 import { newVault, type Vault } from "../state/vault.ts";
+import { changesBetween } from "./changes.ts";
+import { compile } from "./compile.ts";
 import type { Generation } from "./generation.ts";
 
 /** The running gateway: what calls get from it when they begin. */
 export interface Gateway {
+  /** The one that new calls get; those that run keep theirs. */
   readonly generation: Generation;
   readonly vault: Vault;
   readonly world: World;
+  readonly metrics: Metrics;
+  /** What this machine is called; empty when that is not known. */
+  readonly hostname: string;
   /** Each gets the report of every call once, when the call is over. */
   readonly sinks: readonly Sink[];
+  /** Serves another checked configuration from the next call on; the result says what has changed. */
+  reload(config: Config): readonly string[];
 }
 
 /** A gateway that has not served anything yet. */
-export function newGateway(generation: Generation, world: World, sinks: readonly Sink[]): Gateway {
-  return { generation, vault: newVault(world, generation.config.caching), world, sinks };
+export function newGateway(
+  first: Generation,
+  world: World,
+  sinks: readonly Sink[],
+  hostname = "",
+): Gateway {
+  let current = first;
+  const vault = newVault(world, first.config.caching);
+  const metrics = newMetrics({
+    config: () => gateway.generation.config,
+    breakers: () => breakersOf(gateway),
+    cache: () => vault.cache,
+  });
+  const gateway: Gateway = {
+    get generation() {
+      return current;
+    },
+    vault,
+    world,
+    metrics,
+    hostname,
+    sinks: [({ id }) => vault.running.leave(id), metrics.sink, ...sinks],
+    reload(config) {
+      const previous = current;
+      const next = compile(config, previous.number + 1, previous);
+      applyCaching(vault.cache, previous.config.caching, config.caching);
+      current = next;
+      return changesBetween(previous.config, config);
+    },
+  };
+  return gateway;
+}
+
+function* breakersOf({ generation, vault }: Gateway) {
+  for (const { id, account } of generation.providers.values()) {
+    yield [id, vault.breakers.state(account)] as const;
+  }
 }

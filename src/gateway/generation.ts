@@ -9,6 +9,17 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   /** In file order; the first that matches a request is authoritative. */
   readonly routes: readonly Route[];
+  /** Whoever calls `/v1/*` must present one of them; empty: nobody is asked. */
+  readonly clientKeys: readonly ClientKey[];
+}
+
+/** A client that may call. */
+export interface ClientKey {
+  readonly name: string;
+  /** SHA-256 of its key. */
+  readonly digest: Uint8Array;
+  /** Its own rate limit; null: that of everybody. */
+  readonly requestsPerMinute: number | null;
 }
 
 /** A named way from matching requests to targets. */

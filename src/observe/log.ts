@@ -12,7 +12,7 @@ export interface Log {
   error(msg: string, fields?: Fields): void;
 }
 
-/** What a log needs to know. */
+/** What a log needs to know. The level is looked at for each line, so it may change. */
 export interface LogSettings {
   readonly level: Level;
   readonly format: "console" | "json";
@@ -21,6 +21,15 @@ export interface LogSettings {
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
+/** A longer text is cut to so many characters: clients choose paths and the names of models. */
+const LONGEST = 1000;
+
+/** Nearly every line, told quickly. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** What would end a line, move its text about or speak to a terminal. */
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
 const COLOURS: Record<Level, number> = { debug: 90, info: 36, warn: 33, error: 31 };
 
 /** A log that gives each line, with its line end, to `write`. */
@@ -29,16 +38,14 @@ export function newLog(
   write: (line: string) => void,
   clock: () => Date = () => new Date(),
 ): Log {
-  const threshold = LEVELS.indexOf(settings.level);
-
   function line(level: Level, msg: string, fields: Fields = {}) {
-    if (LEVELS.indexOf(level) < threshold) return;
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
     const time = clock().toISOString();
-    const kept = Object.entries(fields).filter(([, value]) => (value ?? null) !== null);
+    const kept = Object.entries(fields).filter(isGiven).map(shortened);
     write(
       settings.format === "json"
-        ? JSON.stringify({ time, level, msg, ...Object.fromEntries(kept) }) + "\n"
-        : `${time} ${label(level)} ${msg}${kept.map(pair).join("")}\n`,
+        ? `${visible(JSON.stringify({ time, level, msg, ...Object.fromEntries(kept) }))}\n`
+        : `${time} ${label(level)} ${visible(msg)}${kept.map(pair).join("")}\n`,
     );
   }
 
@@ -55,8 +62,25 @@ export function newLog(
   };
 }
 
+type Field = readonly [name: string, value: unknown];
+
+function isGiven([, value]: Field): boolean {
+  return (value ?? null) !== null;
+}
+
+function shortened([name, value]: Field): Field {
+  const isLong = typeof value === "string" && value.length > LONGEST;
+  return [name, isLong ? `${value.slice(0, LONGEST)}…` : value];
+}
+
 /** Text with blanks or control characters is quoted, so that a line stays one line. */
-function pair([key, value]: readonly [string, unknown]): string {
+function pair([name, value]: Field): string {
   const text = String(value);
-  return ` ${key}=${/^[\x21\x23-\x7e]+$/.test(text) ? text : JSON.stringify(text)}`;
+  return ` ${name}=${/^[\x21\x23-\x7e]+$/.test(text) ? text : visible(JSON.stringify(text))}`;
+}
+
+/** JSON escapes only some of the characters that nobody sees. */
+function visible(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return text.replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -26,8 +26,7 @@ export function logWriter(target: LogTarget): LogWriter {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function take(): Uint8Array {
-    const note = dropped === 0 ? "" : `${dropped} log lines were dropped: the reader is too slow\n`;
-    const bytes = encoder.encode(gathered + note);
+    const bytes = encoder.encode(gathered + noteOf(dropped, gathered.startsWith("{")));
     gathered = "";
     dropped = 0;
     return bytes;
@@ -67,4 +66,12 @@ export function logWriter(target: LogTarget): LogWriter {
       }
     },
   };
+}
+
+/** Who reads one JSON object a line must not meet anything else. */
+function noteOf(dropped: number, isJson: boolean): string {
+  if (dropped === 0) return "";
+  const msg = `${dropped} log lines were dropped: the reader is too slow`;
+  const time = new Date().toISOString();
+  return isJson ? `${JSON.stringify({ time, level: "warn", msg })}\n` : `${time} WARN  ${msg}\n`;
 }

@@ -4,7 +4,13 @@ import { type Failure, isRefusal } from "../core/failure.ts";
 /** One try at one provider. */
 export interface Try {
   readonly provider: string;
+  readonly model: string;
   readonly outcome: "success" | Failure["kind"];
+  /** Counts the tries of one target, from 1. */
+  readonly number: number;
+  /** Milliseconds since the call began. A stream's try ends here when the stream begins to deliver. */
+  readonly began: number;
+  readonly ended: number;
 }
 
 /** Filled along the road, given once to each sink when the last byte is out. */
@@ -14,7 +20,12 @@ export interface CallReport {
   readonly path: string;
   /** Where the call began, on the world's clock. */
   readonly began: number;
+  /** The client's trace context, as it was sent; null when there was none. */
+  traceparent: string | null;
+  /** The registered path; empty when none was found. */
   endpoint: string;
+  /** The name of the client's key; null when it needs none or has no valid one. */
+  client: string | null;
   route: string | null;
   provider: string | null;
   model: string | null;
@@ -27,6 +38,8 @@ export interface CallReport {
   fallbacks: number;
   readonly tries: Try[];
   usage: Usage | null;
+  /** In USD; null when the price or the usage is not known. */
+  cost: number | null;
   /** What a look into the cache found; null when none took place. */
   cache: "HIT" | "MISS" | null;
   /** Kind and place of what was thrown, never its text; null when nothing was. */
@@ -50,7 +63,9 @@ export function newReport(id: string, method: string, path: string, began: numbe
     method,
     path,
     began,
+    traceparent: null,
     endpoint: "",
+    client: null,
     route: null,
     provider: null,
     model: null,
@@ -61,6 +76,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     fallbacks: 0,
     tries: [],
     usage: null,
+    cost: null,
     cache: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },

@@ -1,25 +1,28 @@
-import { Departure } from "../core/departure.ts";
 import { type Call, readControls } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
 /** A request as a call of its own: with an id, a report and the configuration of this moment. */
 export function admit(gateway: Gateway, request: Request, path: string, endpoint: string): Call {
-  const { generation, vault, world } = gateway;
+  const { generation, vault, world, metrics } = gateway;
   const id = world.uuid();
   const report = newReport(id, request.method, path, world.now());
-  report.endpoint = endpoint;
   const { headers } = request;
+  report.endpoint = endpoint;
+  report.traceparent = headers.get("traceparent");
+  metrics.began(endpoint);
   return {
     id,
     method: request.method,
     path,
     headers,
     controls: readControls(headers),
-    departure: new Departure(),
+    departure: vault.running.enter(id),
     generation,
     vault,
     world,
+    metrics,
     report,
+    answerHeaders: vault.running.isDraining ? { connection: "close" } : {},
   };
 }

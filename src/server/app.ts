@@ -8,14 +8,18 @@ import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { admit } from "./admit.ts";
 import { readBody } from "./body.ts";
+import { newEntrance, type Peer } from "./entrance.ts";
 import { respond } from "./respond.ts";
 
-/** Serves every request of the gateway. Never rejects. */
-export type App = (request: Request) => Promise<Response>;
+/** Serves every request of the gateway; the peer is who sent it. Never rejects. */
+export type App = (request: Request, peer?: Peer) => Promise<Response>;
+
+type PeerContext = Context<{ Bindings: Peer }>;
 
 /** The gateway as a request handler: the client APIs, and an answer in the envelope for all else. */
 export function createApp(gateway: Gateway): App {
-  const hono = new Hono();
+  const hono = new Hono<{ Bindings: Peer }>();
+  const enter = newEntrance(gateway);
   const methods = new Map<string, string[]>();
   for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
     hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint));
@@ -24,15 +28,17 @@ export function createApp(gateway: Gateway): App {
   for (const [path, allowed] of methods) {
     hono.all(path, (context) => wrongMethod(context, allowed));
   }
-  hono.notFound((context) => {
-    const call = admit(gateway, context.req.raw, context.req.path, "");
+  hono.notFound(({ req, env }) => {
+    const call = admit(gateway, req.raw, req.path, "");
     const unknown = refuse("unknown_url", "This path is not served here; see the README.");
-    return respond(call, unknown, gateway.sinks);
+    return respond(call, enter(call, env) ?? unknown, gateway.sinks);
   });
-  return async (request) => await hono.fetch(request);
+  return async (request, peer = {}) => await hono.fetch(request, peer);
 
-  async function serve({ req }: Context, endpoint: Endpoint): Promise<Response> {
+  async function serve({ req, env }: PeerContext, endpoint: Endpoint): Promise<Response> {
     const call = admit(gateway, req.raw, req.path, endpoint.path);
+    const stopped = enter(call, env);
+    if (stopped !== null) return respond(call, stopped, gateway.sinks);
     // The signal also fires after a successful answer: it counts only until there is one.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
@@ -43,12 +49,13 @@ export function createApp(gateway: Gateway): App {
     return respond(call, result, gateway.sinks);
   }
 
-  function wrongMethod({ req }: Context, allowed: readonly string[]): Response {
+  function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
     const call = admit(gateway, req.raw, req.path, "");
+    const stopped = enter(call, env);
+    if (stopped !== null) return respond(call, stopped, gateway.sinks);
+    call.answerHeaders["allow"] = allowed.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${allowed.join(" or ")} on this path.`);
-    const response = respond(call, refusal, gateway.sinks);
-    response.headers.set("allow", allowed.flatMap(withHead).join(", "));
-    return response;
+    return respond(call, refusal, gateway.sinks);
   }
 }
 

@@ -3,6 +3,7 @@ import { fault } from "../core/result.ts";
 import type { Answer, HeaderFields, Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
+import { costOf } from "../observe/cost.ts";
 import type { Sink } from "../observe/report.ts";
 import { streamBody } from "./stream_body.ts";
 
@@ -52,9 +53,10 @@ function noTransform(headers: HeaderFields): HeaderFields {
   return { ...headers, "cache-control": `${theirs}, no-transform` };
 }
 
-function own({ id, report }: Call, now: number): HeaderFields {
+function own({ id, report, answerHeaders }: Call, now: number): HeaderFields {
   const { provider, model, route, cache } = report;
   return {
+    ...answerHeaders,
     "x-gateway-request-id": id,
     "x-gateway-latency-ms": now.toFixed(1),
     "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
@@ -75,13 +77,17 @@ function headerText(text: string): string {
 }
 
 function finish(call: Call, sinks: readonly Sink[], isWhole: boolean): void {
-  const { report, world, departure } = call;
+  const { report, world, departure, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
     report.failure = departure.gone
       ? fault("client_cancelled", "The client has gone.").failure
       : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
+  }
+  const { usage, provider, model } = report;
+  if (usage !== null && provider !== null && model !== null) {
+    report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
   for (const sink of sinks) sink(report);
 }

@@ -1,8 +1,10 @@
 import type { World } from "../core/world.ts";
 import { type Balancers, balancers } from "./balancers.ts";
 import { type Breakers, breakers } from "./breakers.ts";
+import { type Buckets, buckets } from "./buckets.ts";
 import { type Catalogs, catalogs } from "./catalogs.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
+import { type Running, runningCalls } from "./running.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
 export interface Vault {
@@ -12,8 +14,10 @@ export interface Vault {
   readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
+  readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
+  readonly running: Running;
 }
 
 /** An empty vault; one lives as long as the process. */
@@ -23,7 +27,9 @@ export function newVault(world: World, caching: CacheSettings): Vault {
     since: world.unix(),
     breakers: breakers(() => world.now()),
     balancers: balancers(() => world.random()),
+    buckets: buckets(() => world.now()),
     catalogs: catalogs(() => world.now()),
     cache: newResponseCache(caching, () => world.now()),
+    running: runningCalls(),
   };
 }

@@ -21,14 +21,9 @@ const KEPT_BACK = new Set([
 
 const KEPT_BACK_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
 
-/**
- * The request headers for an upstream, by lower-case name: of names that differ in case alone, as
- * configured ones and the wire's own may, the later wins. The body is asked for as it is.
- */
+/** The request headers for an upstream, from those of its wire. The body is asked for as it is. */
 export function sent(headers: HeaderFields): HeaderFields {
-  const fields: Record<string, string> = { "user-agent": "switchyard" };
-  for (const [name, value] of Object.entries(headers)) fields[name.toLowerCase()] = value;
-  return { ...fields, "accept-encoding": "identity" };
+  return { "user-agent": "switchyard", ...headers, "accept-encoding": "identity" };
 }
 
 /** The upstream's response headers that the client may see. */
@@ -51,6 +46,7 @@ export function retryAfter(headers: Headers, now: number): number | null {
   const value = headers.get("retry-after")?.trim();
   if (value === undefined || value === "") return null;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
+  // A date begins with a name of a day; other texts may still be dates to the engine.
+  const date = /^[A-Z]/i.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }

@@ -1,4 +1,4 @@
-import type { Fault } from "../core/failure.ts";
+import type { Failure } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 import type { Departure } from "../core/departure.ts";
@@ -12,7 +12,7 @@ export interface Patience {
   readonly idle: number | null;
 }
 
-/** Watches over one attempt: its abort signal fires when the client goes or its time is up. */
+/** Watches over one attempt: its abort signal fires when the call is ended or its time is up. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** A read of the body begins. */
@@ -20,7 +20,7 @@ export interface Watch {
   /** A read of the body gave bytes. */
   hears(): void;
   /** Why the transport was cut; null when it was not this watch. */
-  readonly reason: Fault | null;
+  readonly reason: Failure | null;
   /** The upstream is to stop; no reason is kept. */
   abort(): void;
   /** The attempt is over. */
@@ -30,18 +30,22 @@ export interface Watch {
 /** Starts the clock of one attempt, before anything is sent. */
 export function startWatch(world: World, departure: Departure, patience: Patience): Watch {
   const controller = new AbortController();
-  let reason: Fault | null = null;
+  let reason: Failure | null = null;
   let heard = false;
   let waitingSince: number | null = null;
   let cancelIdle = () => {};
   const cancelTimeout = world.after(
     patience.timeout,
-    () => cut("upstream_timeout", "The provider did not answer within its configured timeout."),
+    () => late("upstream_timeout", "The provider did not answer within its configured timeout."),
   );
-  const stay = departure.onLeave(() => cut("client_cancelled", "The client has gone."));
+  const stay = departure.onEnd(cut);
 
-  function cut(kind: "upstream_timeout" | "upstream_idle" | "client_cancelled", message: string) {
-    reason ??= fault(kind, message).failure;
+  function late(kind: "upstream_timeout" | "upstream_idle", message: string) {
+    cut(fault(kind, message).failure);
+  }
+
+  function cut(failure: Failure) {
+    reason ??= failure;
     controller.abort();
   }
 
@@ -50,7 +54,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
       // Silence counts only while a read waits: a slow client is not the upstream's fault.
       const silent = waitingSince === null ? 0 : world.now() - waitingSince;
       if (silent < idle) return watchIdle(idle, idle - silent);
-      cut("upstream_idle", "The provider's stream was silent for too long.");
+      late("upstream_idle", "The provider's stream was silent for too long.");
     });
   }
 

@@ -20,7 +20,13 @@ const PROVIDER = {
 
 Deno.test("everything but providers and routes has a default", () => {
   assertEquals<unknown>(configOf(`providers: {openai: {}}\n${routingOver("openai")}`), {
-    server: { host: "127.0.0.1", port: 8080 },
+    server: { host: "127.0.0.1", port: 8080, allowed_hosts: [], allowed_origins: [] },
+    security: {
+      enabled: false,
+      provider: "api_key",
+      api_key: { header: "Authorization", prefix: "Bearer", allow_x_api_key: true, keys: [] },
+    },
+    rate_limiting: { enabled: false, requests_per_minute: 60, burst_size: 10 },
     logging: { level: "info", format: "console" },
     providers: { openai: { ...PROVIDER, type: "compat", base_url: "https://api.openai.com/v1" } },
     routing: {
@@ -48,6 +54,15 @@ Deno.test("everything but providers and routes has a default", () => {
       open_duration: 30_000,
       half_open_max_requests: 3,
     },
+    caching: {
+      enabled: false,
+      ttl: 3_600_000,
+      max_size: 1000,
+      max_entry_bytes: 16_777_216,
+      max_bytes: 67_108_864,
+    },
+    pricing: {},
+    telemetry: { service_name: "switchyard" },
   });
 });
 

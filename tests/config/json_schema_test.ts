@@ -13,7 +13,7 @@ const VALID = {
 Deno.test("the JSON Schema takes what the gateway takes and refuses unknown keys", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   assert(validate(VALID), JSON.stringify(validate.errors));
-  assertEquals(validate({ ...VALID, caching: {} }), false);
+  assertEquals(validate({ ...VALID, cashing: {} }), false);
   assertEquals(validate({ ...VALID, providers: { "a b": { type: "compat" } } }), false);
   assertEquals(validate({ ...VALID, providers: { openai: { timeout: "90" } } }), false);
   assertEquals(validate({ ...VALID, server: { port: 65_536 } }), false);

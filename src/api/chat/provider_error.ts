@@ -30,7 +30,9 @@ export function providerError(body: JsonObject): Failed<Fault> {
 function statusIn(body: JsonObject): number {
   const error = isObject(body.error) ? body.error : body;
   const named = [error.status, error.code].find((value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= 400 && value <= 599
+    // 499 is the gateway's own word for a client that has gone.
+    typeof value === "number" && Number.isInteger(value) && value >= 400 && value <= 599 &&
+    value !== 499
   );
   return typeof named === "number" ? named : 502;
 }

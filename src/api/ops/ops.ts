@@ -1,8 +1,21 @@
+import type { Reply } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
 import { VERSION } from "../../core/version.ts";
+import { utf8Bytes } from "../../formats/utf8.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 
-/** Health and readiness, for whoever watches the process. */
+/** Prometheus text exposition format. */
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Whoever sends work here shall look elsewhere; what runs is finished. */
+function draining(): Result<Reply> {
+  const body = utf8Bytes(JSON.stringify({ status: "draining" }));
+  const headers = { "content-type": "application/json" };
+  return success({ as: "answer", answer: { status: 503, headers, body } });
+}
+
+/** Health, readiness and metrics, for whoever watches the process. */
 export const ops: ClientApi = {
   name: "ops",
   endpoints: [
@@ -21,10 +34,21 @@ export const ops: ClientApi = {
       method: "GET",
       path: "/ready",
       body: false,
-      handle({ generation }) {
+      handle({ generation, vault }) {
+        if (vault.running.isDraining) return Promise.resolve(draining());
         return Promise.resolve(
           jsonReply({ status: "ready", providers: generation.providers.size }),
         );
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      body: false,
+      async handle({ metrics }) {
+        const body = utf8Bytes(await metrics.scrape());
+        const headers = { "content-type": METRICS_TYPE };
+        return success({ as: "answer", answer: { status: 200, headers, body } });
       },
     },
   ],

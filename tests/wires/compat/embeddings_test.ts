@@ -15,7 +15,14 @@ function target(isBase64: boolean): Target {
     base_url: "http://x",
     normalize_developer_role: false,
   };
-  const common = { id: "p", wire: compat, base: "http://x", account: "a", secrets: [] };
+  const common = {
+    id: "p",
+    wire: compat,
+    base: "http://x",
+    account: "a",
+    namespace: "p@1",
+    secrets: [],
+  };
   return { provider: { ...common, settings }, model: 'm"' };
 }
 

@@ -1,0 +1,18 @@
+import { nearest, type Problem } from "./problems.ts";
+import type { Config } from "./schema.ts";
+
+/** A provider ID, a slash and any model. */
+export const PRICED_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/./;
+
+/** Prices of providers that are not configured: no harm, but no use either. */
+export function pricingWarnings({ pricing, providers }: Config): Problem[] {
+  const ids = Object.keys(providers);
+  return Object.keys(pricing).flatMap((key): Problem[] => {
+    const id = key.slice(0, key.indexOf("/"));
+    if (Object.hasOwn(providers, id)) return [];
+    const likely = nearest(id, ids);
+    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
+    const text = `is the price of a provider that is not configured${hint}`;
+    return [{ path: ["pricing", key], text, at: "key" }];
+  });
+}

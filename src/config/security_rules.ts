@@ -1,0 +1,64 @@
+import { isObject } from "../core/json.ts";
+import { readBoolean } from "./fields.ts";
+import type { Path, Problem } from "./problems.ts";
+import type { Config } from "./schema.ts";
+
+const PLACE = ["security", "api_key"] as const;
+
+/** What is wrong between the keys of `security`, in the file as it is written. */
+export function securityProblems(security: unknown): Problem[] {
+  if (!isObject(security)) return [];
+  const { enabled, provider = "api_key", api_key: settings = {} } = security;
+  if (!isObject(settings)) return [];
+  const isOn = readBoolean(enabled) === true && provider === "api_key";
+  return [
+    ...prefixProblems(settings.header, settings.prefix),
+    ...nameProblems(settings.keys),
+    ...(isOn ? valueProblems(settings.keys) : []),
+  ];
+}
+
+/** Any other scheme would be taken for a key. */
+function prefixProblems(header: unknown = "Authorization", prefix: unknown): Problem[] {
+  if (prefix !== "" || typeof header !== "string") return [];
+  if (header.toLowerCase() !== "authorization") return [];
+  const text = "must not be empty while header is Authorization";
+  return [{ path: [...PLACE, "prefix"], text, at: "value" }];
+}
+
+function nameProblems(keys: unknown): Problem[] {
+  if (!Array.isArray(keys)) return [];
+  const names = new Set<string>();
+  return keys.flatMap((key, index): Problem[] => {
+    if (!isObject(key) || typeof key.name !== "string") return [];
+    const isRepeated = names.has(key.name);
+    names.add(key.name);
+    const text = "is the name of an earlier key as well";
+    return isRepeated ? [{ path: keyPath(index, "name"), text, at: "value" }] : [];
+  });
+}
+
+/** Without keys nobody could call, and a blank one is mostly a variable that is not set. */
+function valueProblems(keys: unknown = []): Problem[] {
+  if (!Array.isArray(keys)) return [];
+  if (keys.length === 0) {
+    const text = "must hold at least one key while security.enabled is true";
+    return [{ path: [...PLACE, "keys"], text, at: "value" }];
+  }
+  return keys.flatMap((key, index): Problem[] => {
+    if (!isObject(key) || typeof key.value !== "string" || key.value.trim() !== "") return [];
+    const text = "must not be blank while security.enabled is true";
+    return [{ path: keyPath(index, "value"), text, at: "value" }];
+  });
+}
+
+function keyPath(index: number, member: string): Path {
+  return [...PLACE, "keys", index, member];
+}
+
+/** What is allowed and yet surely not meant. */
+export function securityWarnings({ security: { enabled, provider } }: Config): Problem[] {
+  if (!enabled || provider === "api_key") return [];
+  const text = "is none, so nobody is asked for a key although security.enabled is true";
+  return [{ path: ["security", "provider"], text, at: "value" }];
+}

@@ -1,0 +1,129 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** Upper bounds in seconds: a model may think for minutes. */
+const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
+const FIRST_TOKENS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60];
+const OVERHEADS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/** Every instrument that is fed by reports. */
+export type Instruments = ReturnType<typeof registerInstruments>;
+
+/** Registers the counters and histograms of calls, and the gauge of those that run. */
+export function registerInstruments(registry: Registry) {
+  const registers = [registry];
+
+  function counter<Label extends string>(
+    name: string,
+    help: string,
+    ...labelNames: readonly Label[]
+  ): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers });
+  }
+
+  function histogram<Label extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    ...labelNames: readonly Label[]
+  ): Histogram<Label> {
+    return new Histogram({ name, help, buckets, labelNames, registers });
+  }
+
+  return {
+    requests: counter(
+      "gateway_requests_total",
+      "Requests that are over; those without a provider never chose one.",
+      "endpoint",
+      "provider",
+      "model",
+      "route",
+      "status",
+    ),
+    duration: histogram(
+      "gateway_request_duration_seconds",
+      "Time from a request to the last byte of its answer.",
+      DURATIONS,
+      "endpoint",
+      "provider",
+      "model",
+    ),
+    firstToken: histogram(
+      "gateway_time_to_first_token_seconds",
+      "Time from a request to the first record of its stream.",
+      FIRST_TOKENS,
+      "provider",
+      "model",
+    ),
+    overhead: histogram(
+      "gateway_overhead_seconds",
+      "Time until an answer begins, without that spent waiting for providers.",
+      OVERHEADS,
+      "endpoint",
+    ),
+    tokens: counter(
+      "gateway_tokens_total",
+      "Tokens that providers have counted; direction is input or output.",
+      "provider",
+      "model",
+      "direction",
+    ),
+    cachedTokens: counter(
+      "gateway_cached_tokens_total",
+      "Input tokens in the prompt caches of providers; operation is read or write.",
+      "provider",
+      "model",
+      "operation",
+    ),
+    cost: counter(
+      "gateway_cost_usd_total",
+      "Estimated cost in USD of calls whose price is known.",
+      "provider",
+      "model",
+    ),
+    lookups: counter(
+      "gateway_cache_lookups_total",
+      "Looks into the gateway's own cache; result is hit or miss.",
+      "result",
+    ),
+    attempts: counter(
+      "gateway_upstream_attempts_total",
+      "Tries at providers; outcome is success or the kind of failure.",
+      "provider",
+      "outcome",
+    ),
+    retries: counter(
+      "gateway_retries_total",
+      "Tries that repeated an earlier one at the same target.",
+      "provider",
+    ),
+    fallbacks: counter(
+      "gateway_fallbacks_total",
+      "Targets that were given up for the next one of their route.",
+      "route",
+    ),
+    streamFailures: counter(
+      "gateway_stream_failures_total",
+      "Streams that broke after they had begun to deliver.",
+      "provider",
+    ),
+    authFailures: counter(
+      "gateway_auth_failures_total",
+      "Requests without a valid client key.",
+    ),
+    rateLimited: counter(
+      "gateway_rate_limited_total",
+      "Requests refused because their caller sent too many.",
+    ),
+    reloads: counter(
+      "gateway_config_reloads_total",
+      "Configurations read again while serving; result is success or failure.",
+      "result",
+    ),
+    active: new Gauge({
+      name: "gateway_active_requests",
+      help: "Requests whose answer is not out yet.",
+      labelNames: ["endpoint"],
+      registers,
+    }),
+  };
+}

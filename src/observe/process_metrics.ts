@@ -1,0 +1,32 @@
+import process from "node:process";
+import { Counter, Gauge, type Registry } from "prom-client";
+
+const MICROSECONDS = 1_000_000;
+
+/** Registers what Prometheus wants to know of any process: memory, processor time and start. */
+export function registerProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of this process, in seconds.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / MICROSECONDS);
+    },
+  });
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Memory of this process that is held in RAM.",
+    registers,
+    collect() {
+      this.set(Deno.memoryUsage().rss);
+    },
+  });
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "When this process began, in seconds since 1970.",
+    registers,
+  }).set(performance.timeOrigin / 1000);
+}

@@ -1,0 +1,144 @@
+import type { HrTime, Span, SpanOptions } from "@opentelemetry/api";
+import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
+import { VERSION } from "../core/version.ts";
+import type { Log } from "./log.ts";
+import type { CallReport, Sink, Try } from "./report.ts";
+import {
+  isFailed,
+  requestAttributes,
+  requestName,
+  tryAttributes,
+  tryName,
+} from "./span_attributes.ts";
+
+/** The end of the process waits for spans so many milliseconds at most. */
+const PATIENCE = 5_000;
+
+/** The spans of calls, on their way to a collector. */
+export interface Spans {
+  readonly sink: Sink;
+  /** Sends what is gathered and lets go of everything, in 5 s at most; for the end of the process. */
+  flush(): Promise<void>;
+}
+
+/** What spans need to know. */
+export interface SpanSettings {
+  /** `OTEL_SERVICE_NAME` wins over it. */
+  readonly serviceName: string;
+  /** Decides whether there are spans; all else the packages read from the process environment. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<Log, "info" | "warn">;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+}
+
+/**
+ * Spans over OTLP/HTTP, one for each call and one for each of its tries; null when the standard
+ * `OTEL_*` variables name no collector or switch them off. The packages are loaded only then.
+ */
+export async function openSpans(settings: SpanSettings): Promise<Spans | null> {
+  if (!isWanted(settings.environment)) return null;
+  const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");
+  return await spansTo(new OTLPTraceExporter(), settings);
+}
+
+/** Spans that go to this exporter in batches. */
+export async function spansTo(exporter: SpanExporter, settings: SpanSettings): Promise<Spans> {
+  const { BasicTracerProvider, BatchSpanProcessor } = await import("@opentelemetry/sdk-trace-base");
+  const { detectResources, envDetector, resourceFromAttributes } = await import(
+    "@opentelemetry/resources"
+  );
+  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import("@opentelemetry/api");
+  const { millisToHrTime, parseTraceParent } = await import("@opentelemetry/core");
+  const { clock = Date.now, serviceName, log } = settings;
+  const named = resourceFromAttributes({
+    "service.name": serviceName,
+    "service.version": VERSION,
+  });
+  const provider = new BasicTracerProvider({
+    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(watched(exporter, log))],
+  });
+  const tracer = provider.getTracer("switchyard", VERSION);
+
+  function tell(report: Readonly<CallReport>) {
+    const began = clock() - report.ms.total;
+    const at = (ms: number): HrTime => millisToHrTime(began + ms);
+    const parent = parseTraceParent(report.traceparent ?? "");
+    const outside = parent === null
+      ? ROOT_CONTEXT
+      : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
+    const request = tracer.startSpan(requestName(report), {
+      kind: SpanKind.SERVER,
+      startTime: at(0),
+      attributes: requestAttributes(report),
+    }, outside);
+    const inside = trace.setSpan(ROOT_CONTEXT, request);
+    for (const one of report.tries) {
+      const { failure, ended } = endingOf(report, one);
+      const options: SpanOptions = {
+        kind: SpanKind.CLIENT,
+        startTime: at(one.began),
+        attributes: tryAttributes(report, one, failure),
+      };
+      end(tracer.startSpan(tryName(report, one), options, inside), failure !== null, at(ended));
+    }
+    end(request, isFailed(report), at(report.ms.total));
+  }
+
+  function end(span: Span, isError: boolean, time: HrTime) {
+    if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(time);
+  }
+
+  return { sink: tell, flush: () => within(PATIENCE, provider.shutdown()) };
+}
+
+function isWanted(environment: SpanSettings["environment"]): boolean {
+  const value = (name: string) => (environment[name] ?? "").trim();
+  if (value("OTEL_SDK_DISABLED").toLowerCase() === "true") return false;
+  const exporters = value("OTEL_TRACES_EXPORTER") || "otlp";
+  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return false;
+  return value("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" ||
+    value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
+}
+
+/** The try that delivers a stream lasts as long as the stream, and what breaks the stream breaks it. */
+function endingOf(report: Readonly<CallReport>, one: Try) {
+  const isDelivering = report.stream && one === report.tries.at(-1);
+  if (!isDelivering) {
+    return { failure: one.outcome === "success" ? null : one.outcome, ended: one.ended };
+  }
+  return { failure: report.failure?.kind ?? null, ended: report.ms.total };
+}
+
+/** An exporter that tells when a collector begins to fail and when it takes spans again. */
+function watched(exporter: SpanExporter, log: SpanSettings["log"]): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const fails = result.error !== undefined || result.code !== 0;
+        // The error may hold the collector's address with its credentials.
+        if (fails && !isFailing) log.warn("spans are lost: the collector does not take them");
+        if (!fails && isFailing) log.info("the collector takes spans again");
+        isFailing = fails;
+        done(result);
+      });
+    },
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
+  try {
+    await Promise.race([work, late]);
+  } catch {
+    // What could not be sent has been told by the exporter.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,29 @@
+import type { Reply } from "../core/reply.ts";
+import type { Result } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { authenticate } from "./auth.ts";
+import { newGuard } from "./guard.ts";
+import { takeToken } from "./rate_limit.ts";
+
+/** Who is at the other end of a connection; absent when there is none. */
+export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">>;
+
+/** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
+export type Entrance = (call: Call, peer: Peer) => Result<Reply> | null;
+
+/** The browser rules for every path; key and rate for all below `/v1/`, served there or not. */
+export function newEntrance({ generation, hostname }: Gateway): Entrance {
+  const guard = newGuard(generation.config.server, hostname);
+  return (call, peer) => {
+    const answer = guard(call);
+    if (answer !== null || !call.path.startsWith("/v1/")) return answer;
+    const key = authenticate(call);
+    return key.ok ? takeToken(call, key.value, () => addressOf(peer)) : key;
+  };
+}
+
+/** Forwarding headers are not looked at: anybody can write them. */
+function addressOf({ remoteAddr }: Peer): string {
+  return remoteAddr !== undefined && "hostname" in remoteAddr ? remoteAddr.hostname : "";
+}

@@ -1,0 +1,144 @@
+import type { Config } from "../config/schema.ts";
+import type { Reply } from "../core/reply.ts";
+import { refuse, type Result, success } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import {
+  isIpAddress,
+  isLocalName,
+  isLoopback,
+  type Origin,
+  readAuthority,
+  readOrigin,
+  usualPort,
+} from "./authority.ts";
+
+/** What ends a call before anything else is looked at; null lets it pass. */
+export type Guard = (call: Call) => Result<Reply> | null;
+
+/** Origins of programs on the user's own machine: no page of the web has one. */
+const APP_ORIGIN =
+  /^(?:app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension):/i;
+
+// A list, because `*` does not stand for all names in every browser (Fetch, CORS protocol).
+const EXPOSED = [
+  "x-gateway-request-id",
+  "x-gateway-provider",
+  "x-gateway-model",
+  "x-gateway-route",
+  "x-gateway-cache-status",
+  "x-gateway-latency-ms",
+  "x-gateway-overhead-duration-ms",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "retry-after",
+].join(", ");
+
+const METHODS = "GET, HEAD, POST, DELETE";
+
+/** Seconds for which a browser need not ask again. */
+const PREFLIGHT_AGE = "600";
+
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+const EMPTY = new Uint8Array();
+
+/**
+ * Keeps web pages out that the user of a browser happens to open. A page may only call when its
+ * origin is the gateway's own, local or allowed. A gateway on a loopback address that asks for no
+ * key is only served under names that no stranger can point at it (DNS rebinding).
+ */
+export function newGuard(server: Config["server"], hostname: string): Guard {
+  const isLocal = isLoopback(boundHost(server.host));
+  const hosts = new Set([...server.allowed_hosts, hostname].map(plainName).filter(Boolean));
+  const origins = server.allowed_origins.map(patternOf);
+  /** The `Host` of the last call: nearly all have the same. */
+  let known: string | null = null;
+
+  function isHostAllowed(written: string | null): boolean {
+    // Browsers always send one.
+    if (written === null || written === known) return true;
+    const host = readAuthority(written)?.host;
+    if (host === undefined) return false;
+    if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
+    known = written;
+    return true;
+  }
+
+  function isOriginAllowed(written: string, host: string | null): boolean {
+    if (APP_ORIGIN.test(written)) return true;
+    const origin = readOrigin(written);
+    if (origin === null) return false;
+    const isWeb = usualPort(origin.scheme) !== null;
+    if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
+    const text = originText(origin);
+    return origins.some((pattern) => pattern.test(text));
+  }
+
+  return ({ method, headers, generation, answerHeaders }) => {
+    const host = headers.get("host");
+    if (isLocal && generation.clientKeys.length === 0 && !isHostAllowed(host)) {
+      return refuse(
+        "host_not_allowed",
+        "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+      );
+    }
+    const origin = headers.get("origin");
+    if (origin === null) return null;
+    answerHeaders["vary"] = "origin";
+    if (!isOriginAllowed(origin, host)) {
+      return refuse(
+        "origin_not_allowed",
+        "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
+      );
+    }
+    answerHeaders["access-control-allow-origin"] = origin;
+    const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
+    if (isPreflight) return success(preflight(headers.get("access-control-request-headers")));
+    answerHeaders["access-control-expose-headers"] = EXPOSED;
+    return null;
+  };
+}
+
+function preflight(asked: string | null): Reply {
+  const headers = {
+    "access-control-allow-methods": METHODS,
+    "access-control-max-age": PREFLIGHT_AGE,
+    ...(asked !== null && HEADER_NAMES.test(asked)
+      ? { "access-control-allow-headers": asked }
+      : {}),
+  };
+  return { as: "answer", answer: { status: 204, headers, body: EMPTY } };
+}
+
+/** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */
+function isSameHost(origin: Origin, host: string | null): boolean {
+  const own = readAuthority(host ?? "");
+  if (own === null || own.host !== origin.host) return false;
+  const usual = usualPort(origin.scheme);
+  return (own.port ?? usual) === (origin.port ?? usual);
+}
+
+/** As browsers write it: the usual port is left out. */
+function originText({ scheme, host, port }: Origin): string {
+  return `${scheme}://${host}${port === null || port === usualPort(scheme) ? "" : `:${port}`}`;
+}
+
+/** In a host `*` stands for one character or more, as a port for any or none, alone for every origin. */
+function patternOf(allowed: string): RegExp {
+  if (allowed === "*") return /^/;
+  const exact = readOrigin(allowed);
+  const text = exact === null ? allowed.toLowerCase() : originText(exact);
+  const [, stem = "", anyPort] = /^(.*?)(:\*)?$/.exec(text) ?? [];
+  const parts = stem.split("*").map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join("[a-z0-9_.-]+")}${anyPort === undefined ? "" : "(?::\\d+)?"}$`);
+}
+
+/** Also of short forms such as `127.1`. */
+function boundHost(written: string): string {
+  const host = written.includes(":") ? `[${written}]` : written;
+  return plainName(URL.parse(`http://${host}`)?.hostname ?? "");
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, "");
+}

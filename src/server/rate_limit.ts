@@ -1,0 +1,27 @@
+import type { Failed } from "../core/result.ts";
+import { refuse } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+import type { ClientKey } from "../gateway/generation.ts";
+
+/**
+ * Takes a token from the bucket of the caller's key, else of its address; null when there was one,
+ * or when nobody is held to a rate. `X-RateLimit-Limit` is the requests per minute, `-Remaining` what
+ * may be asked at once. Refused as `rate_limit_exceeded`, with the seconds to wait.
+ */
+export function takeToken(call: Call, key: ClientKey | null, peer: () => string): Failed | null {
+  const { generation: { config }, vault, answerHeaders } = call;
+  const { enabled, requests_per_minute: everybody, burst_size } = config.rate_limiting;
+  if (!enabled) return null;
+  const requests_per_minute = key?.requestsPerMinute ?? everybody;
+  const caller = key === null ? `address ${peer()}` : `key ${key.name}`;
+  const { isTaken, remaining, wait } = vault.buckets.take(caller, {
+    requests_per_minute,
+    burst_size,
+  });
+  answerHeaders["x-ratelimit-limit"] = String(requests_per_minute);
+  answerHeaders["x-ratelimit-remaining"] = String(remaining);
+  if (isTaken) return null;
+  const seconds = Math.max(1, Math.ceil(wait / 1000));
+  answerHeaders["retry-after"] = String(seconds);
+  return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
+}

@@ -1,0 +1,62 @@
+import { Departure } from "../core/departure.ts";
+import { refuse } from "../core/result.ts";
+
+/** The calls that run, so that the gateway can end without breaking them off. */
+export interface Running {
+  /** A call begins; the result is what ends it before its time. */
+  enter(id: string): Departure;
+  /** The call is over: its last byte is out. */
+  leave(id: string): void;
+  /** Whether the gateway is about to end: who sends it work shall look elsewhere. */
+  readonly isDraining: boolean;
+  /** The gateway is about to end; calls are still taken. */
+  drain(): void;
+  /** Resolves when no call runs. */
+  idle(): Promise<void>;
+  /** Ends every call that runs or is still to come as drained; the result is how many ran. */
+  cut(): number;
+}
+
+/** Knows of no call yet. */
+export function runningCalls(): Running {
+  const departures = new Map<string, Departure>();
+  const waiting: (() => void)[] = [];
+  let isDraining = false;
+  let isCut = false;
+
+  function end(departure: Departure) {
+    departure.cut(
+      refuse("draining", "The gateway is shutting down; send the request again.").failure,
+    );
+  }
+
+  return {
+    enter(id) {
+      const departure = new Departure();
+      departures.set(id, departure);
+      if (isCut) end(departure);
+      return departure;
+    },
+    leave(id) {
+      departures.delete(id);
+      if (departures.size > 0) return;
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+    get isDraining() {
+      return isDraining;
+    },
+    drain() {
+      isDraining = true;
+    },
+    idle() {
+      if (departures.size === 0) return Promise.resolve();
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    cut() {
+      isCut = true;
+      const count = departures.size;
+      for (const departure of departures.values()) end(departure);
+      return count;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
+import { testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { config, seen, type Setting, STREAM } from "./tried.ts";
+
+const OPEN = [503, "upstream_error", "circuit_open"];
+const BREAKER = "failure_threshold: 1, open_duration: 10s, half_open_max_requests: 1";
+
+/** A gateway whose first provider answers as the test sets it from call to call. */
+function gatewayOf(setting: Partial<Setting> = {}) {
+  const state = { answer: () => answers(501, ""), sent: 0 };
+  const world = scriptedWorld({
+    fetch(url) {
+      if (url.startsWith("http://other")) return answers(200, COMPLETION);
+      state.sent++;
+      return state.answer();
+    },
+  });
+  const gateway = testGateway(config({ first: "http://up", breaker: BREAKER, ...setting }), world);
+  const ask = async (options: Parameters<typeof chatRequest>[0] = {}): Promise<Got> =>
+    await got(
+      await gateway.app(chatRequest({ ...options, body: { model: "x", ...options.body } })),
+    );
+  return { ...gateway, world, state, ask };
+}
+
+Deno.test("an open breaker without another target is 503 circuit_open with Retry-After", async () => {
+  const { ask, state, world } = gatewayOf();
+  assertEquals((await ask()).status, 501);
+  await world.advance(1500);
+  const answer = await ask();
+  assertEquals(seen(answer), [...OPEN, "first/x"]);
+  assertEquals(answer.error.param, null);
+  assertEquals(answer.headers.get("retry-after"), "9");
+  assertEquals(state.sent, 1);
+});
+
+Deno.test("an open breaker is not repeated but fallen back from", async () => {
+  const retry = "max_attempts: 3, initial_delay: 1h, max_delay: 2h";
+  const { ask, state } = gatewayOf({ second: "http://other", retry });
+  for (let call = 0; call < 3; call++) {
+    assertEquals(seen(await ask()), [200, undefined, undefined, "second/y"]);
+  }
+  assertEquals(state.sent, 1);
+});
+
+Deno.test("every try counts: a breaker that opens inside a call ends its repeats", async () => {
+  const retry = "max_attempts: 5, initial_delay: 0s";
+  const { ask, state, world } = gatewayOf({ retry, breaker: "failure_threshold: 2" });
+  state.answer = () => answers(503, "");
+  const waiting = ask();
+  await world.advance(100);
+  assertEquals(seen(await waiting), [...OPEN, "first/x"]);
+  assertEquals(state.sent, 2);
+});
+
+Deno.test("after open_duration a trial passes: a success closes, a failure opens again", async () => {
+  const { ask, state, world } = gatewayOf();
+  await ask();
+  await world.advance(10_000);
+  assertEquals((await ask()).status, 501);
+  assertEquals((await ask()).error.code, "circuit_open");
+  await world.advance(10_000);
+  state.answer = () => answers(200, COMPLETION);
+  assertEquals((await ask()).status, 200);
+  state.answer = () => answers(400, "");
+  assertEquals((await ask()).status, 400);
+  assertEquals((await ask()).status, 400);
+});
+
+Deno.test("a half-open breaker lets only its trials pass, and a departure gives the trial back", async () => {
+  const { ask, state, world } = gatewayOf();
+  await ask();
+  await world.advance(10_000);
+  const client = new AbortController();
+  state.answer = () =>
+    new Promise((_resolve, reject) =>
+      client.signal.addEventListener("abort", () => reject(new TypeError("cut")))
+    );
+  const leaving = ask({ signal: client.signal });
+  await world.advance(0);
+  assertEquals((await ask()).error.code, "circuit_open");
+  client.abort();
+  assertEquals((await leaving).status, 499);
+  state.answer = () => answers(200, COMPLETION);
+  assertEquals((await ask()).status, 200);
+});
+
+Deno.test("a bug gives the trial back too", async () => {
+  const { ask, state, world } = gatewayOf();
+  await ask();
+  await world.advance(10_000);
+  // A body that is no byte stream cannot be opened: it throws where nobody expects it.
+  state.answer = () => Promise.resolve(new Response(ReadableStream.from([new Uint8Array(1)])));
+  assertEquals((await ask()).error.code, "internal_error");
+  state.answer = () => answers(200, COMPLETION);
+  assertEquals((await ask()).status, 200);
+  assertEquals(world.waiting, 0);
+});
+
+Deno.test("a client that leaves never trips the breaker", async () => {
+  const { ask, state } = gatewayOf();
+  const client = new AbortController();
+  state.answer = () => {
+    client.abort();
+    return Promise.reject(new TypeError("cut"));
+  };
+  assertEquals((await ask({ signal: client.signal })).status, 499);
+  state.answer = () => answers(200, COMPLETION);
+  assertEquals((await ask()).status, 200);
+});
+
+Deno.test("a stream that breaks after delivery began is not repeated, and opens the breaker", async () => {
+  const retry = "max_attempts: 3, initial_delay: 0s";
+  const { ask, state } = gatewayOf({ retry, second: "http://other" });
+  const cut = new TextEncoder().encode(STREAM[0]?.replace('"stop"', "null") ?? "");
+  state.answer = () => Promise.resolve(new Response(streamOf([cut])));
+  const answer = await ask({ body: { stream: true } });
+  assertEquals(answer.status, 200);
+  assertEquals(answer.headers.get("x-gateway-provider"), "first");
+  assertEquals(answer.text.match(/"upstream_stream_error"/g)?.length, 1);
+  assertEquals(answer.text.endsWith("data: [DONE]\n\n"), true);
+  assertEquals(state.sent, 1);
+  assertEquals((await ask()).headers.get("x-gateway-provider"), "second");
+  assertEquals(state.sent, 1);
+});
+
+Deno.test("a stream that is complete is a success for the breaker", async () => {
+  const { ask, state } = gatewayOf({ breaker: "failure_threshold: 2" });
+  const whole = new TextEncoder().encode(STREAM.join(""));
+  await ask();
+  state.answer = () => Promise.resolve(new Response(streamOf([whole])));
+  assertEquals((await ask({ body: { stream: true } })).text.includes("error"), false);
+  state.answer = () => answers(501, "");
+  await ask();
+  assertEquals((await ask()).status, 501);
+});
+
+Deno.test("providers of one account share a breaker", async () => {
+  const { ask, state } = gatewayOf({ second: "http://up" });
+  assertEquals(seen(await ask()), [...OPEN, "second/y"]);
+  assertEquals(state.sent, 1);
+});
+
+Deno.test("a breaker that is switched off lets everything pass", async () => {
+  const { ask, state } = gatewayOf({ breaker: "enabled: false, failure_threshold: 1" });
+  for (let call = 0; call < 10; call++) assertEquals((await ask()).status, 501);
+  assertEquals(state.sent, 10);
+});

@@ -1,0 +1,120 @@
+import { assertEquals } from "../support/assert.ts";
+import { chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { serveGateway, testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { config, seen, succeed } from "./tried.ts";
+
+const UNREACHABLE = [502, "upstream_error", "upstream_unreachable"];
+const TIMEOUT = [504, "upstream_timeout", "upstream_timeout"];
+const TOO_LARGE = [502, "upstream_error", "upstream_response_too_large"];
+const RETRY = "max_attempts: 2, initial_delay: 0s";
+const MIB = 1024 * 1024;
+
+/** An address at which nobody listens. */
+function closedPort(): string {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  listener.close();
+  return `http://127.0.0.1:${listener.addr.port}`;
+}
+
+const ADDRESSES: readonly (readonly [what: string, address: () => string])[] = [
+  ["a refused connection", closedPort],
+  ["a host name without an address", () => "http://no-such-host.invalid"],
+];
+
+for (const [what, address] of ADDRESSES) {
+  Deno.test(`${what} is tried again, then falls back, and counts for the breaker`, async () => {
+    await using other = startUpstream(succeed);
+    const first = address();
+    await using alone = serveGateway(
+      config({ first, retry: RETRY, breaker: "failure_threshold: 2" }),
+    );
+    for (const stream of [false, true]) {
+      const answer = await got(
+        await fetch(chatRequest({ url: alone.url, body: { model: "x", stream } })),
+      );
+      const expected = stream ? [503, "upstream_error", "circuit_open"] : UNREACHABLE;
+      assertEquals(seen(answer), [...expected, "first/x"]);
+    }
+    assertEquals(alone.reports[0]?.tries.map(({ outcome }) => outcome), [
+      "upstream_unreachable",
+      "upstream_unreachable",
+    ]);
+    await using both = serveGateway(config({ first, second: other.url, retry: RETRY }));
+    const answer = await got(await fetch(chatRequest({ url: both.url, body: { model: "x" } })));
+    assertEquals(seen(answer), [200, undefined, undefined, "second/y"]);
+  });
+}
+
+Deno.test("an upstream that never answers is a timeout, tried again and fallen back from", async () => {
+  await using silent = startUpstream((exchange) => exchange.closedByPeer);
+  await using other = startUpstream(succeed);
+  const setting = { first: silent.url, provider: "timeout: 60ms", retry: RETRY };
+  await using alone = serveGateway(config(setting));
+  const answer = await got(await fetch(chatRequest({ url: alone.url, body: { model: "x" } })));
+  assertEquals(seen(answer), [...TIMEOUT, "first/x"]);
+  assertEquals(silent.requests.length, 2);
+  await using both = serveGateway(config({ ...setting, second: other.url }));
+  const served = await got(await fetch(chatRequest({ url: both.url, body: { model: "x" } })));
+  assertEquals(seen(served), [200, undefined, undefined, "second/y"]);
+});
+
+Deno.test("a timeout runs afresh for every try and counts for the breaker", async () => {
+  const began: number[] = [];
+  const world = scriptedWorld({
+    fetch(_url, { signal }) {
+      began.push(world.now());
+      return new Promise((_resolve, reject) =>
+        signal?.addEventListener("abort", () => reject(new DOMException("cut", "AbortError")))
+      );
+    },
+  });
+  const retry = "max_attempts: 3, initial_delay: 100ms, multiplier: 1, jitter_factor: 0";
+  const gateway = testGateway(
+    config({
+      first: "http://up",
+      provider: "timeout: 1s",
+      retry,
+      breaker: "failure_threshold: 3, open_duration: 10s",
+    }),
+    world,
+  );
+  const waiting = gateway.app(chatRequest({ body: { model: "x" } }));
+  await world.advance(10_000);
+  assertEquals(seen(await got(await waiting)), [...TIMEOUT, "first/x"]);
+  assertEquals(began, [0, 1100, 2200]);
+  const next = await got(await gateway.app(chatRequest({ body: { model: "x" } })));
+  assertEquals(next.error.code, "circuit_open");
+  assertEquals(world.waiting, 0);
+});
+
+/** A gateway whose only provider answers with a body of so many pieces of 1 MiB. */
+function answering(pieces: number, last: string) {
+  const blank = new Uint8Array(MIB).fill(0x20);
+  const world = scriptedWorld({
+    fetch() {
+      const end = new TextEncoder().encode(last);
+      const body = [...Array.from({ length: pieces }, () => blank), end];
+      return Promise.resolve(new Response(streamOf(body)));
+    },
+  });
+  return testGateway(config({ first: "http://up" }), world);
+}
+
+Deno.test("an answer may have 64 MiB and not a byte more", async () => {
+  const text = JSON.stringify(COMPLETION);
+  const padded = " ".repeat(MIB - text.length) + text;
+  const whole = await answering(63, padded).app(chatRequest({ body: { model: "x" } }));
+  assertEquals(whole.status, 200);
+  await whole.body?.cancel();
+  const larger = await answering(63, ` ${padded}`).app(chatRequest({ body: { model: "x" } }));
+  assertEquals(seen(await got(larger)), [...TOO_LARGE, "first/x"]);
+});
+
+Deno.test("a first record over 4 MiB is too large", async () => {
+  const gateway = answering(5, "");
+  const answer = await gateway.app(chatRequest({ body: { model: "x", stream: true } }));
+  assertEquals(seen(await got(answer)), [...TOO_LARGE, "first/x"]);
+});

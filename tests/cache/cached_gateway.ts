@@ -1,0 +1,92 @@
+import { parseConfig } from "../../src/config/load.ts";
+import type { Config } from "../../src/config/schema.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
+import type { CallReport } from "../../src/observe/report.ts";
+import { createApp } from "../../src/server/app.ts";
+import { applyCaching } from "../../src/state/response_cache.ts";
+import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
+import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
+
+/** A gateway with a cache in a scripted world, and what its upstreams were asked. */
+export interface CachedGateway {
+  readonly world: ScriptedWorld;
+  readonly reports: readonly Readonly<CallReport>[];
+  /** Each upstream request, in order. */
+  readonly asked: readonly Asked[];
+  /** The entries and the bytes that are cached. */
+  kept(): readonly [entries: number, bytes: number];
+  ask(request: Request): Promise<Got>;
+  /** What the cache says about a request: HIT, MISS or null. */
+  statusOf(request: Request): Promise<string | null>;
+  /** From now on the gateway serves this configuration, as after a change of its file. */
+  reload(config: string): void;
+}
+
+/** Where an upstream request went. */
+export interface Asked {
+  readonly host: string;
+  readonly path: string;
+}
+
+/** What an upstream answers; `count` is the number of the request over all upstreams, from 1. */
+export type Upstream = (asked: Asked, count: number) => Promise<Response>;
+
+/** The answer to upstream request `count`: each has another id. */
+export function completion(_asked: Asked, count: number): Promise<Response> {
+  return answers(200, { ...COMPLETION, id: `chatcmpl-${count}` });
+}
+
+/** One compat provider without retries, and a cache with these settings: `ttl: 1m, max_size: 2`. */
+export function caching(settings = "", provider = ""): string {
+  return `
+caching: {enabled: true${settings === "" ? "" : `, ${settings}`}}
+providers:
+  up: {type: compat, base_url: "http://up/v1"${provider === "" ? "" : `, ${provider}`}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+retry: {enabled: false}
+`;
+}
+
+function parsed(text: string): Config {
+  const loaded = parseConfig(text, {});
+  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+  return loaded.config;
+}
+
+/** Serves the configuration; every upstream is played by the one function. */
+export function cachedGateway(config = caching(), upstream: Upstream = completion): CachedGateway {
+  const asked: Asked[] = [];
+  const reports: Readonly<CallReport>[] = [];
+  const world = scriptedWorld({
+    fetch(url) {
+      const { host, pathname } = new URL(url);
+      const one = { host, path: pathname };
+      asked.push(one);
+      return upstream(one, asked.length);
+    },
+  });
+  const sinks = [(report: Readonly<CallReport>) => void reports.push(report)];
+  let gateway: Gateway = newGateway(compile(parsed(config), 1), world, sinks);
+  let app = createApp(gateway);
+
+  async function ask(request: Request): Promise<Got> {
+    return await got(await app(request));
+  }
+
+  return {
+    world,
+    reports,
+    asked,
+    ask,
+    kept: () => [gateway.vault.cache.entries, gateway.vault.cache.bytes],
+    statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),
+    reload(text) {
+      const { vault, generation } = gateway;
+      const next = compile(parsed(text), generation.number + 1, generation);
+      applyCaching(vault.cache, generation.config.caching, next.config.caching);
+      gateway = { ...gateway, generation: next };
+      app = createApp(gateway);
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest } from "../support/chat_call.ts";
+import { cachedGateway, caching, completion } from "./cached_gateway.ts";
+
+/** Chat calls that differ in their seed. */
+function seeded(seed: number): Request {
+  return chatRequest({ body: { seed } });
+}
+
+const SECOND = `
+caching: {enabled: true}
+providers:
+  up: {type: compat, base_url: "http://up/v1", default_model: small}
+  spare: {type: compat, base_url: "http://spare/v1"}
+routing:
+  routes:
+    - name: main
+      targets: [{provider: up}]
+      fallback: [{provider: spare, model: big}]
+    - name: direct
+      targets: [{provider: spare, model: big}]
+retry: {enabled: false}
+circuit_breaker: {enabled: false}
+`;
+
+Deno.test("an answer is kept for the configured time and not longer", async () => {
+  const gateway = cachedGateway(caching("ttl: 1m"));
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+  await gateway.world.advance(59_999);
+  assertEquals(await gateway.statusOf(chatRequest()), "HIT");
+  await gateway.world.advance(1);
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+});
+
+Deno.test("beyond max_size the oldest answer goes", async () => {
+  const gateway = cachedGateway(caching("max_size: 2"));
+  for (const seed of [1, 2]) assertEquals(await gateway.statusOf(seeded(seed)), "MISS");
+  // Being asked for does not make an answer younger.
+  assertEquals(await gateway.statusOf(seeded(1)), "HIT");
+  assertEquals(await gateway.statusOf(seeded(3)), "MISS");
+  assertEquals(await gateway.statusOf(seeded(2)), "HIT");
+  assertEquals(await gateway.statusOf(seeded(1)), "MISS");
+});
+
+Deno.test("beyond max_bytes the oldest answers go until the new one fits", async () => {
+  const measuring = cachedGateway();
+  await measuring.ask(chatRequest());
+  const [, bytes] = measuring.kept();
+  const three = `max_entry_bytes: ${bytes}, max_bytes: ${3 * bytes}`;
+  const gateway = cachedGateway(caching(three));
+  for (const seed of [1, 2, 3, 4]) assertEquals(await gateway.statusOf(seeded(seed)), "MISS");
+  assertEquals(gateway.kept(), [3, 3 * bytes]);
+  for (const seed of [2, 3, 4]) assertEquals(await gateway.statusOf(seeded(seed)), "HIT");
+  assertEquals(await gateway.statusOf(seeded(1)), "MISS");
+});
+
+Deno.test("key and answer both count, and what is larger than an entry may be is served alone", async () => {
+  const measuring = cachedGateway();
+  const { text } = await measuring.ask(chatRequest());
+  const [, bytes] = measuring.kept();
+  assert(bytes >= text.length + 64);
+  const exact = cachedGateway(caching(`max_entry_bytes: ${bytes}`));
+  assertEquals(await exact.statusOf(chatRequest()), "MISS");
+  assertEquals(await exact.statusOf(chatRequest()), "HIT");
+  const tight = cachedGateway(caching(`max_entry_bytes: ${bytes - 1}`));
+  for (let call = 1; call <= 2; call++) {
+    const { status, headers } = await tight.ask(chatRequest());
+    assertEquals([status, headers.get("x-gateway-cache-status")], [200, "MISS"]);
+  }
+  assertEquals(tight.kept(), [0, 0]);
+});
+
+Deno.test("the answer of a fallback is kept under the fallback's model alone", async () => {
+  const open = (headers: Readonly<Record<string, string>> = {}) =>
+    chatRequest({ headers, body: { model: "auto" } });
+  let isBroken = true;
+  const gateway = cachedGateway(
+    SECOND,
+    (asked, count) =>
+      asked.host === "up" && isBroken ? answers(500, "{}") : completion(asked, count),
+  );
+  const first = await gateway.ask(open());
+  assertEquals(first.headers.get("x-gateway-provider"), "spare");
+  assertEquals(gateway.kept()[0], 1);
+  // The first target is asked again: what another model said does not stand for it.
+  isBroken = false;
+  const second = await gateway.ask(open());
+  assertEquals(second.headers.get("x-gateway-cache-status"), "MISS");
+  assertEquals(second.headers.get("x-gateway-provider"), "up");
+  const direct = await gateway.ask(open({ "X-Gateway-Route": "direct" }));
+  assertEquals(direct.headers.get("x-gateway-cache-status"), "HIT");
+  assertEquals(direct.headers.get("x-gateway-provider"), "spare");
+  assertEquals(direct.headers.get("x-gateway-model"), "big");
+  assertEquals(direct.text, first.text);
+});
+
+Deno.test("a reload that changes nothing about the cache keeps the answers", async () => {
+  const gateway = cachedGateway(caching("ttl: 1h"));
+  await gateway.ask(chatRequest());
+  gateway.reload(`${caching("ttl: 60m, max_size: 1000")}logging: {level: debug}`);
+  assertEquals(await gateway.statusOf(chatRequest()), "HIT");
+});
+
+Deno.test("a reload that changes any setting of the cache empties it", async () => {
+  const changes = ["ttl: 2h", "max_size: 7", "max_entry_bytes: 9999", "max_bytes: 99999999"];
+  for (const change of changes) {
+    const gateway = cachedGateway();
+    await gateway.ask(chatRequest());
+    gateway.reload(caching(change));
+    assertEquals(gateway.kept(), [0, 0], change);
+    assertEquals(await gateway.statusOf(chatRequest()), "MISS", change);
+    assertEquals(await gateway.statusOf(chatRequest()), "HIT", change);
+  }
+});
+
+Deno.test("switched off the cache holds nothing, not even the answer to a call that is running", async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const gateway = cachedGateway(
+    caching(),
+    (_asked, count) => count === 1 ? promise : answers(500, "{}"),
+  );
+  const running = gateway.statusOf(chatRequest());
+  await gateway.world.advance(0);
+  gateway.reload(caching().replace("enabled: true", "enabled: false"));
+  resolve(await completion({ host: "up", path: "" }, 1));
+  assertEquals(await running, "MISS");
+  assertEquals(gateway.kept(), [0, 0]);
+});
+
+Deno.test("answers of an earlier definition of a provider are not given, whenever they come", async () => {
+  const late = Promise.withResolvers<Response>();
+  const gateway = cachedGateway(
+    caching(),
+    (asked, count) => count === 2 ? late.promise : completion(asked, count),
+  );
+  await gateway.ask(chatRequest());
+  const running = gateway.ask(seeded(1));
+  await gateway.world.advance(0);
+  gateway.reload(caching("", "temperature: 0.5"));
+  late.resolve(await completion({ host: "up", path: "" }, 2));
+  await running;
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+  assertEquals(await gateway.statusOf(seeded(1)), "MISS");
+  assertEquals(await gateway.statusOf(seeded(1)), "HIT");
+});
+
+Deno.test("a provider whose neighbour changes keeps its answers", async () => {
+  const gateway = cachedGateway(SECOND);
+  await gateway.ask(chatRequest());
+  gateway.reload(SECOND.replace("http://spare", "http://other"));
+  assertEquals(await gateway.statusOf(chatRequest()), "HIT");
+});

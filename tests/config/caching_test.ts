@@ -1,0 +1,58 @@
+import { assertEquals } from "../support/assert.ts";
+import { configOf, problemsOf, withSection } from "./parse.ts";
+
+const DEFAULT = {
+  enabled: false,
+  ttl: 3_600_000,
+  max_size: 1000,
+  max_entry_bytes: 16_777_216,
+  max_bytes: 67_108_864,
+};
+
+Deno.test("the cache is off and has its limits unless told otherwise", () => {
+  assertEquals(configOf(withSection()).caching, DEFAULT);
+  assertEquals(configOf(withSection("caching: {enabled: true, ttl: 90s}")).caching, {
+    ...DEFAULT,
+    enabled: true,
+    ttl: 90_000,
+  });
+});
+
+Deno.test("the settings of the cache may come from variables", () => {
+  const line = "caching: {enabled: '${ON}', max_bytes: '${ALL}', max_entry_bytes: '${ONE}'}";
+  const { caching } = configOf(withSection(line), { ON: "true", ALL: "200", ONE: "200" });
+  assertEquals(caching, { ...DEFAULT, enabled: true, max_bytes: 200, max_entry_bytes: 200 });
+});
+
+Deno.test("what is wrong in caching is told with its place", () => {
+  const cases: Record<string, string> = {
+    "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",
+    "caching: {ttl: 60}": "ttl: must be a duration with a unit, such as 30s (line 1, column 16)",
+    "caching: {ttl: 0s}": "ttl: must be longer than 0s (line 1, column 16)",
+    "caching: {max_size: 0}": "max_size: must be at least 1 (line 1, column 21)",
+    "caching: {max_bytes: 1.5}": "max_bytes: must be a whole number (line 1, column 22)",
+    "caching: {max_entry_bytes: 0}": "max_entry_bytes: must be at least 1 (line 1, column 28)",
+    "caching: {maxsize: 1}":
+      'maxsize: is not a known key; did you mean "max_size"? (line 1, column 11)',
+  };
+  for (const [line, problem] of Object.entries(cases)) {
+    assertEquals(problemsOf(withSection(line)), [`caching.${problem}`], line);
+  }
+});
+
+Deno.test("an entry may not be larger than all of them", () => {
+  const cases: Record<string, string> = {
+    "caching: {max_entry_bytes: 11, max_bytes: 10}":
+      "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
+    "caching: {max_entry_bytes: 67108865}":
+      "max_entry_bytes: must be at most max_bytes, which is 67108864 unless given (line 1, column 28)",
+    "caching: {max_bytes: 16777215}":
+      "max_bytes: must be at least max_entry_bytes, which is 16777216 unless given (line 1, column 22)",
+    "caching: {max_entry_bytes: '${SIZE}', max_bytes: 10}":
+      "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
+  };
+  for (const [line, problem] of Object.entries(cases)) {
+    assertEquals(problemsOf(withSection(line), { SIZE: "11" }), [`caching.${problem}`], line);
+  }
+  assertEquals(problemsOf(withSection("caching: {max_entry_bytes: 10, max_bytes: 10}")), []);
+});

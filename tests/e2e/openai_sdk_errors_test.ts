@@ -1,0 +1,123 @@
+import OpenAI from "openai";
+import { endOf } from "../../src/observe/report.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { type Sdk, startSdk, WIRES } from "./sdk.ts";
+
+const messages = [{ role: "user", content: "good day" }] as const;
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(() => "no error", (error: unknown) => error);
+}
+
+async function failure({ client }: Sdk, model: string, stream: boolean): Promise<unknown> {
+  return await errorOf(
+    client.chat.completions.create({ model, messages: [...messages], stream }),
+  );
+}
+
+/** What a stream gave before it threw, and what it threw. */
+async function broken({ client }: Sdk, model: string) {
+  const stream = await client.chat.completions.create({
+    model,
+    messages: [...messages],
+    stream: true,
+  });
+  let text = "";
+  const error = await errorOf((async () => {
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
+  })());
+  return { text, error };
+}
+
+const TYPED = [
+  ["sim-error-400", OpenAI.BadRequestError, 400],
+  ["sim-error-401", OpenAI.AuthenticationError, 401],
+  ["sim-error-403", OpenAI.PermissionDeniedError, 403],
+  ["sim-unheard-of", OpenAI.NotFoundError, 404],
+  ["sim-error-422", OpenAI.UnprocessableEntityError, 422],
+  ["sim-error-429", OpenAI.RateLimitError, 429],
+  ["sim-error-500", OpenAI.InternalServerError, 500],
+  ["sim-error-503", OpenAI.InternalServerError, 503],
+  ["sim-broken-first", OpenAI.InternalServerError, null],
+  ["sim-broken-empty", OpenAI.InternalServerError, 502],
+  ["sim-broken-redirect", OpenAI.InternalServerError, 502],
+  ["sim-broken-204", OpenAI.InternalServerError, 502],
+] as const;
+
+const BROKEN = [
+  "sim-broken-stream",
+  "sim-broken-reset",
+  "sim-broken-json",
+  "sim-broken-error",
+  "sim-broken-half",
+  "sim-broken-huge",
+];
+
+for (const wire of WIRES) {
+  Deno.test(`the SDK throws typed errors over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    for (const [model, type, status] of TYPED) {
+      for (const stream of [false, true]) {
+        const error = await failure(sdk, model, stream);
+        assert(error instanceof type, `${model}: ${String(error)}`);
+        if (status !== null) assertEquals(error.status, status, model);
+        assert(error.message.length > 10, error.message);
+        assertEquals(typeof error.type, "string", `${model}: ${JSON.stringify(error.error)}`);
+      }
+    }
+  });
+
+  Deno.test(`the SDK throws where a stream breaks over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    for (const model of BROKEN) {
+      const { text, error } = await broken(sdk, model);
+      assertEquals(text, "one two three four", model);
+      assert(error instanceof OpenAI.APIError, `${model}: ${String(error)}`);
+      assertEquals([error.type, error.code], ["upstream_error", "upstream_stream_error"]);
+    }
+    await sdk.gateway.reported(BROKEN.length);
+    assertEquals([...new Set(sdk.gateway.reports.map(endOf))], ["stream_broken"]);
+  });
+
+  Deno.test(`the SDK's stream helper throws where a stream breaks over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    const runner = sdk.client.chat.completions.stream({
+      model: "sim-broken-stream",
+      messages: [...messages],
+    });
+    const error = await errorOf(runner.finalChatCompletion());
+    assert(error instanceof OpenAI.OpenAIError, String(error));
+  });
+
+  Deno.test(`a JSON answer that breaks is an error of the SDK over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    for (const model of BROKEN.filter((name) => name !== "sim-broken-huge")) {
+      const error = await failure(sdk, model, false);
+      assert(error instanceof OpenAI.InternalServerError, `${model}: ${String(error)}`);
+    }
+  });
+}
+
+Deno.test("the SDK can leave while it waits for an answer", async () => {
+  await using sdk = startSdk("compat");
+  const leaving = new AbortController();
+  const waiting = errorOf(
+    sdk.client.chat.completions.create(
+      { model: "sim-hang", messages: [...messages] },
+      { signal: leaving.signal },
+    ),
+  );
+  await sdk.arrived;
+  leaving.abort();
+  assert(await waiting instanceof OpenAI.APIUserAbortError);
+  assertEquals(endOf(await sdk.gateway.reported(1)), "client_gone");
+});
+
+Deno.test("what the gateway refuses is a typed error with its param and code", async () => {
+  await using sdk = startSdk("messages");
+  const error = await errorOf(
+    sdk.client.chat.completions.create({ model: "sim-echo", messages: [...messages], n: 2 }),
+  );
+  assert(error instanceof OpenAI.BadRequestError);
+  assertEquals([error.code, error.param], ["unsupported_feature", "n"]);
+});

@@ -1,0 +1,50 @@
+import OpenAI from "openai";
+import { realWorld } from "../../src/core/time.ts";
+import { simulator } from "../../src/simulator/simulator.ts";
+import { type ServedGateway, serveGateway } from "../support/gateway.ts";
+
+/** The provider types, and where the simulator speaks each of them. */
+export const WIRES = ["compat", "messages", "local"] as const;
+const PATHS = { compat: "/compat/v1", messages: "/messages", local: "/local" } as const;
+
+/** The official client before a gateway before the simulator, all of them on sockets. */
+export interface Sdk extends AsyncDisposable {
+  readonly client: OpenAI;
+  readonly gateway: ServedGateway;
+  /** Resolves when the simulator has a request. */
+  readonly arrived: Promise<void>;
+}
+
+/** Starts all three; the client repeats nothing by itself. */
+export function startSdk(wire: typeof WIRES[number]): Sdk {
+  const world = realWorld();
+  const arrived = Promise.withResolvers<void>();
+  const answer = simulator(world);
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    arrived.resolve();
+    return answer(request);
+  });
+  const gateway = serveGateway(`
+providers:
+  sim:
+    type: ${wire}
+    base_url: http://127.0.0.1:${server.addr.port}${PATHS[wire]}
+    api_key: sk-upstream
+    capabilities: {structured_outputs: true}
+routing:
+  routes: [{name: main, targets: [{provider: sim}]}]
+retry: {enabled: false}
+circuit_breaker: {enabled: false}
+`);
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "sk-client", maxRetries: 0 });
+  return {
+    client,
+    gateway,
+    arrived: arrived.promise,
+    async [Symbol.asyncDispose]() {
+      await gateway.close();
+      await server.shutdown();
+      world.close();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { compile } from "../../src/gateway/compile.ts";
+import { configOf } from "../config/parse.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+function config(one: string, two: string | null) {
+  return configOf(`
+providers:
+  one: {type: compat, base_url: "http://one/v1"${one}}
+${two === null ? "" : `  two: {type: messages, base_url: "http://two"${two}}`}
+routing: {routes: [{name: main, targets: [{provider: one}]}]}
+`);
+}
+
+Deno.test("a provider stays the same while its definition does, whatever else changes", () => {
+  const first = compile(config(", headers: {a: x, b: y}", ""), 1);
+  const second = compile(config(", headers: {b: y, a: x}", ", default_model: m"), 2, first);
+  const third = compile(config(", headers: {a: x, b: y}", ", default_model: m"), 3, second);
+  assertEquals(
+    [first, second, third].map(({ providers }) => providers.get("one")?.namespace),
+    ["one@1", "one@1", "one@1"],
+  );
+  assert(third.providers.get("one") === first.providers.get("one"));
+  assert(third.routes[0]?.targets[0]?.provider === first.providers.get("one"));
+  assertEquals(
+    [first, second, third].map(({ providers }) => providers.get("two")?.namespace),
+    ["two@1", "two@2", "two@2"],
+  );
+});
+
+Deno.test("a provider that was gone comes back under another namespace", () => {
+  const first = compile(config("", ""), 1);
+  const second = compile(config("", null), 2, first);
+  const third = compile(config("", ""), 3, second);
+  assertEquals(second.providers.has("two"), false);
+  assertEquals(third.providers.get("two")?.namespace, "two@3");
+});
+
+Deno.test("a change and its return are two changes", () => {
+  const first = compile(config("", null), 1);
+  const second = compile(config(", api_key: k", null), 2, first);
+  const third = compile(config("", null), 3, second);
+  assertEquals(third.providers.get("one")?.namespace, "one@3");
+  assertEquals(third.providers.get("one")?.account, first.providers.get("one")?.account);
+});

@@ -1,0 +1,130 @@
+import { accessFields } from "../../src/observe/access_log.ts";
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { type Fields, type LogSettings, newLog } from "../../src/observe/log.ts";
+import { fault } from "../../src/core/result.ts";
+import fc from "fast-check";
+import { assert, assertEquals } from "../support/assert.ts";
+import { reportOf, tryOf, USAGE } from "./reports.ts";
+
+const clock = () => new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
+
+function lineOf(settings: Partial<LogSettings>, msg: string, fields: Fields = {}): string {
+  const lines: string[] = [];
+  const log = newLog({ level: "debug", format: "console", ...settings }, push, clock);
+  log.info(msg, fields);
+  assertEquals(lines.length, 1);
+  return lines.join("");
+
+  function push(line: string) {
+    lines.push(line);
+  }
+}
+
+Deno.test("a JSON line is one object with time, level, msg and the fields that are there", () => {
+  const line = lineOf({ format: "json" }, "request", { a: 1, b: null, c: undefined, d: "x", e: 0 });
+  assertEquals(
+    line,
+    '{"time":"2026-01-02T03:04:05.006Z","level":"info","msg":"request","a":1,"d":"x","e":0}\n',
+  );
+});
+
+Deno.test("a console line is aligned and coloured only where colours are wanted", () => {
+  const fields = { path: "/v1/models", status: 200, said: "two words", quote: '"' };
+  const rest = ' request path=/v1/models status=200 said="two words" quote="\\""\n';
+  assertEquals(lineOf({}, "request", fields), `2026-01-02T03:04:05.006Z INFO ${rest}`);
+  assertEquals(
+    lineOf({ isColoured: true }, "request", fields),
+    `2026-01-02T03:04:05.006Z \x1b[36mINFO \x1b[0m${rest}`,
+  );
+  assert(!lineOf({ format: "json", isColoured: true }, "request", fields).includes("\x1b"));
+});
+
+Deno.test("a level holds the ones behind it", () => {
+  const written = (level: LogSettings["level"]) => {
+    const words: string[] = [];
+    const log = newLog({ level, format: "json" }, (line) => {
+      const value = parseJson(line);
+      if (isObject(value) && typeof value.level === "string") words.push(value.level);
+    });
+    for (const one of ["debug", "info", "warn", "error"] as const) log[one]("said");
+    return words.join();
+  };
+  assertEquals(written("debug"), "debug,info,warn,error");
+  assertEquals(written("info"), "info,warn,error");
+  assertEquals(written("warn"), "warn,error");
+  assertEquals(written("error"), "error");
+});
+
+Deno.test("no text can break a line, flood it or speak to the terminal", () => {
+  const nasty = fc.string({ unit: "binary", maxLength: 3_000 });
+  const hidden = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+  fc.assert(fc.property(nasty, nasty, (path, model) => {
+    for (const format of ["json", "console"] as const) {
+      const line = lineOf({ format }, "request", { path, model });
+      assert(line.endsWith("\n") && !hidden.test(line.slice(0, -1)));
+      // Every unit may be escaped as \uXXXX.
+      assert(line.length < 2 * 1_002 * 6 + 200, `${line.length} characters`);
+    }
+  }));
+  for (
+    const text of ["\r\nINFO forged", "\x1b[2J", "\x9b2J", "\u2028", "\u202egnp.exe", "\ud800"]
+  ) {
+    const line = lineOf({ format: "json" }, "request", { path: text });
+    assert(!hidden.test(line.slice(0, -1)) && line.isWellFormed());
+    const value = parseJson(line);
+    assertEquals(isObject(value) ? value.path : null, text);
+  }
+});
+
+Deno.test("an access line says who asked for what, who served it and how it ended", () => {
+  const fields = accessFields(reportOf({
+    client: "team-a",
+    stream: true,
+    cache: "MISS",
+    usage: USAGE,
+    fallbacks: 1,
+    provider: "other",
+    tries: [
+      tryOf({ outcome: "upstream_timeout" }),
+      tryOf({ outcome: "upstream_timeout", number: 2 }),
+      tryOf({ provider: "other" }),
+    ],
+    ms: { firstByte: 10.04, firstToken: 10.04, upstream: 9, total: 20.26 },
+  }));
+  assertEquals<unknown>(fields, {
+    request_id: "id-1",
+    method: "POST",
+    path: "/v1/chat/completions",
+    status: 200,
+    client: "team-a",
+    route: "main",
+    provider: "other",
+    model: "m",
+    stream: true,
+    duration_ms: 20.3,
+    ttft_ms: 10,
+    tokens_in: 1_000,
+    tokens_out: 50,
+    cache: "MISS",
+    retries: 1,
+    fallback: true,
+    tries: "up:upstream_timeout,up:upstream_timeout,other:success",
+    end: "complete",
+    providers: 2,
+  });
+});
+
+Deno.test("the end of a call is one word of a closed list", () => {
+  const ends = (kind: Parameters<typeof fault>[0], brokeOff = false) =>
+    accessFields(reportOf({ failure: fault(kind, "Trouble.").failure, brokeOff })).end;
+  assertEquals(ends("client_cancelled"), "client_gone");
+  assertEquals(ends("upstream_throttled"), "upstream_status");
+  assertEquals(ends("upstream_unreachable"), "upstream_unreachable");
+  assertEquals(ends("upstream_unreachable", true), "stream_broken");
+  assertEquals(ends("upstream_timeout"), "upstream_timeout");
+  assertEquals(ends("upstream_idle", true), "stream_idle");
+  assertEquals(ends("invalid_upstream_response"), "upstream_invalid");
+  assertEquals(ends("circuit_open"), "circuit_open");
+  assertEquals(ends("no_route"), "refused");
+  assertEquals(ends("internal_error"), "internal");
+});

@@ -1,0 +1,109 @@
+import { logWriter } from "../../src/observe/log_writer.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** A reader that takes what it is given only when the test lets it. */
+function slowReader() {
+  const decoder = new TextDecoder();
+  const asked: { readonly text: string; readonly take: (bytes: number) => void }[] = [];
+  let arrived = Promise.withResolvers<void>();
+  let now = "";
+  return {
+    write(bytes: Uint8Array): Promise<number> {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      asked.push({ text: decoder.decode(bytes), take: resolve });
+      arrived.resolve();
+      return promise;
+    },
+    writeSync(bytes: Uint8Array): number {
+      // A pipe may take less than it is given.
+      const taken = bytes.subarray(0, 7);
+      now += decoder.decode(taken);
+      return taken.length;
+    },
+    /** The next write in the background. */
+    async next() {
+      if (asked.length === 0) await arrived.promise;
+      arrived = Promise.withResolvers();
+      const write = asked.shift();
+      assert(write !== undefined);
+      return write;
+    },
+    get flushed() {
+      return now;
+    },
+  };
+}
+
+Deno.test("lines are gathered into one write, and what was not taken is written again", async () => {
+  const reader = slowReader();
+  const writer = logWriter(reader);
+  for (const line of ["one\n", "two\n", "three\n"]) writer.write(line);
+  const first = await reader.next();
+  assertEquals(first.text, "one\ntwo\nthree\n");
+  first.take(5);
+  const second = await reader.next();
+  assertEquals(second.text, "wo\nthree\n");
+  second.take(9);
+});
+
+Deno.test("lines that come during a write follow it", async () => {
+  const reader = slowReader();
+  const writer = logWriter(reader);
+  writer.write("one\n");
+  const first = await reader.next();
+  writer.write("two\n");
+  writer.write("three\n");
+  first.take(4);
+  const second = await reader.next();
+  assertEquals(second.text, "two\nthree\n");
+  second.take(10);
+});
+
+Deno.test("a reader that is too slow costs lines, not memory, and is told how many", async () => {
+  for (const isJson of [false, true]) {
+    const reader = slowReader();
+    const writer = logWriter(reader);
+    const line = isJson ? `{"msg":"${"x".repeat(99_990)}"}\n` : `${"x".repeat(99_999)}\n`;
+    for (let n = 0; n < 50; n++) writer.write(line);
+    const { text, take } = await reader.next();
+    assert(text.length <= 4 * 1024 * 1024 + 200);
+    const lines = text.trimEnd().split("\n");
+    const note = lines.pop() ?? "";
+    assert(note.includes(`${50 - lines.length} log lines were dropped: the reader is too slow`));
+    assertEquals(note.startsWith("{"), isJson);
+    take(text.length);
+  }
+});
+
+Deno.test("a flush writes at once what is gathered, and nothing twice", () => {
+  const reader = slowReader();
+  const writer = logWriter(reader);
+  writer.write("the last line of all\n");
+  writer.flush();
+  assertEquals(reader.flushed, "the last line of all\n");
+  writer.flush();
+  assertEquals(reader.flushed, "the last line of all\n");
+});
+
+Deno.test("a reader that has gone does no harm", async () => {
+  const tried = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  let writes = 0;
+  const writer = logWriter({
+    write() {
+      writes++;
+      (writes === 1 ? tried : again).resolve();
+      return Promise.reject(new Deno.errors.BrokenPipe());
+    },
+    writeSync() {
+      throw new Deno.errors.BrokenPipe();
+    },
+  });
+  writer.write("one\n");
+  await tried.promise;
+  writer.write("two\n");
+  await again.promise;
+  writer.write("three\n");
+  writer.flush();
+  assertEquals(writes, 2);
+});

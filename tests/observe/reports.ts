@@ -1,0 +1,33 @@
+import type { Usage } from "../../src/core/events.ts";
+import { type CallReport, newReport, type Try } from "../../src/observe/report.ts";
+
+/** A served chat call of 2 s with the differences given. */
+export function reportOf(changes: Partial<CallReport> = {}): CallReport {
+  return {
+    ...newReport("id-1", "POST", "/v1/chat/completions", 0),
+    endpoint: "/v1/chat/completions",
+    route: "main",
+    provider: "up",
+    model: "m",
+    status: 200,
+    tries: [tryOf({})],
+    ms: { firstByte: 1_900, firstToken: null, upstream: 1_890, total: 2_000 },
+    ...changes,
+  };
+}
+
+/** A first try at `up` that went well, with the differences given. */
+export function tryOf(changes: Partial<Try>): Try {
+  const base = { provider: "up", model: "m", number: 1, began: 5, ended: 1_895 };
+  return { ...base, outcome: "success", ...changes };
+}
+
+/** Tokens of a call: 1000 in, of which 300 were cached and 200 are cached now, and 50 out. */
+export const USAGE: Usage = {
+  input: 1_000,
+  output: 50,
+  total: 1_050,
+  cached: 300,
+  cacheWrite: 200,
+  reasoning: 0,
+};

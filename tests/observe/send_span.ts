@@ -1,0 +1,12 @@
+import { openSpans } from "../../src/observe/spans.ts";
+import { reportOf } from "./reports.ts";
+
+// A process of its own: the packages read its environment, with the permissions that it has.
+const spans = await openSpans({
+  serviceName: "from-file",
+  environment: Deno.env.toObject(),
+  log: console,
+});
+spans?.sink(reportOf());
+await spans?.flush();
+console.log(spans === null ? "off" : "sent");

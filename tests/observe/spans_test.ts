@@ -1,0 +1,155 @@
+import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { hrTimeToMilliseconds } from "@opentelemetry/core";
+import { fault, refuse } from "../../src/core/result.ts";
+import type { CallReport } from "../../src/observe/report.ts";
+import { spansTo } from "../../src/observe/spans.ts";
+import { assertEquals } from "../support/assert.ts";
+import { reportOf, tryOf, USAGE } from "./reports.ts";
+
+const NOW = 1_800_000_000_000;
+const SILENT = { info() {}, warn() {} };
+
+/** The spans of one call that ended at NOW: the request first. */
+async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableSpan[]> {
+  const exporter = new InMemorySpanExporter();
+  const finished: ReadableSpan[] = [];
+  const spans = await spansTo({
+    export(batch, done) {
+      finished.push(...batch);
+      exporter.export(batch, done);
+    },
+    shutdown: () => exporter.shutdown(),
+  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW });
+  spans.sink(reportOf(changes));
+  await spans.flush();
+  return finished.sort((one, other) => one.kind - other.kind);
+}
+
+function timesOf(span: ReadableSpan | undefined) {
+  return [span?.startTime, span?.endTime].map((time) => hrTimeToMilliseconds(time ?? [0, 0]) - NOW);
+}
+
+Deno.test("a call is a span with what the GenAI conventions ask for", async () => {
+  const [request, attempt] = await spansOf({ usage: USAGE, cost: 0.5, client: "team-a" });
+  assertEquals(request?.name, "POST /v1/chat/completions");
+  assertEquals<unknown>(request?.attributes, {
+    "http.request.method": "POST",
+    "http.route": "/v1/chat/completions",
+    "http.response.status_code": 200,
+    "url.path": "/v1/chat/completions",
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "up",
+    "gen_ai.system": "up",
+    "gen_ai.request.model": "m",
+    "gen_ai.usage.input_tokens": 1_000,
+    "gen_ai.usage.output_tokens": 50,
+    "gen_ai.usage.cache_read.input_tokens": 300,
+    "gen_ai.usage.cache_creation.input_tokens": 200,
+    "switchyard.request_id": "id-1",
+    "switchyard.route": "main",
+    "switchyard.client": "team-a",
+    "switchyard.stream": false,
+    "switchyard.retries": 0,
+    "switchyard.fallback": false,
+    "switchyard.cost_usd": 0.5,
+    "switchyard.end": "complete",
+  });
+  assertEquals(timesOf(request), [-2_000, 0]);
+  assertEquals(attempt?.name, "chat m");
+  assertEquals(attempt?.parentSpanContext?.spanId, request?.spanContext().spanId);
+  assertEquals(timesOf(attempt), [-1_995, -105]);
+  assertEquals(request?.resource.attributes["service.name"], "test");
+});
+
+Deno.test("each try is a child of its own, and those that failed are errors", async () => {
+  const spans = await spansOf({
+    tries: [
+      tryOf({ outcome: "upstream_timeout", began: 0, ended: 500 }),
+      tryOf({ provider: "other", began: 600, ended: 1_900 }),
+    ],
+  });
+  const told = spans.slice(1).map(({ attributes, status }) =>
+    [attributes["gen_ai.provider.name"], attributes["error.type"], status.code] as const
+  );
+  assertEquals(told, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
+});
+
+Deno.test("the try that delivers a stream lasts as long as it and breaks with it", async () => {
+  const { failure } = fault("upstream_unreachable", "Broke.");
+  const tries = [tryOf({ began: 5, ended: 100 })];
+  const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, tries });
+  assertEquals(timesOf(attempt), [-1_995, 0]);
+  for (const span of [request, attempt]) {
+    assertEquals(span?.status.code, 2);
+    assertEquals(span?.attributes["error.type"], "upstream_unreachable");
+  }
+});
+
+Deno.test("what the client did wrong is no error of the gateway", async () => {
+  const { failure } = refuse("invalid_json", "No.");
+  const [request, ...others] = await spansOf({
+    failure,
+    status: 400,
+    provider: null,
+    model: null,
+    tries: [],
+  });
+  assertEquals(request?.status.code, 0);
+  assertEquals(request?.attributes["error.type"], "invalid_json");
+  assertEquals("gen_ai.operation.name" in (request?.attributes ?? {}), false);
+  assertEquals(others, []);
+});
+
+Deno.test("the client's trace goes on, and one that is no trace is left out", async () => {
+  const trace = "0af7651916cd43dd8448eb211c80319c";
+  const parent = "b7ad6b7169203331";
+  const [request] = await spansOf({ traceparent: `00-${trace}-${parent}-01` });
+  assertEquals(request?.spanContext().traceId, trace);
+  assertEquals(request?.parentSpanContext?.spanId, parent);
+  for (const traceparent of ["", "nonsense", `00-${"0".repeat(32)}-${parent}-01`]) {
+    const [own] = await spansOf({ traceparent });
+    assertEquals(own?.parentSpanContext, undefined);
+  }
+});
+
+Deno.test("a trace that the client does not sample is not sampled here", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+  assertEquals(await spansOf({ traceparent }), []);
+});
+
+Deno.test("names that a client chose are cut, and odd methods are told as such", async () => {
+  const [request, attempt] = await spansOf({
+    method: "X".repeat(9_000),
+    path: `/${"a".repeat(9_000)}`,
+    endpoint: "",
+    model: "m".repeat(9_000),
+    tries: [tryOf({ model: "m".repeat(9_000) })],
+  });
+  assertEquals(request?.name, "HTTP");
+  assertEquals(request?.attributes["http.request.method"], "_OTHER");
+  assertEquals(JSON.stringify(request?.attributes).length < 1_500, true);
+  assertEquals(attempt?.name.length, 261);
+});
+
+Deno.test("a collector that fails is told once, and once more when it is back", async () => {
+  const told: string[] = [];
+  const results = [1, 1, 0];
+  const log = { info: (text: string) => told.push(text), warn: (text: string) => told.push(text) };
+  const taken = Promise.withResolvers<void>();
+  const exporter = {
+    export(_: readonly ReadableSpan[], done: (result: { code: number }) => void) {
+      done({ code: results.shift() ?? 0 });
+      if (results.length === 0) taken.resolve();
+    },
+    shutdown: () => Promise.resolve(),
+  };
+  const spans = await spansTo(exporter, { serviceName: "test", environment: {}, log });
+  // A batch has 512 spans, and a call with one try has two.
+  for (let n = 0; n < 3 * 256; n++) spans.sink(reportOf());
+  await spans.flush();
+  await taken.promise;
+  assertEquals(told, [
+    "spans are lost: the collector does not take them",
+    "the collector takes spans again",
+  ]);
+});

@@ -1,0 +1,149 @@
+import { gzipSync } from "node:zlib";
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { type Line, openLine } from "../support/line.ts";
+import { readRequest } from "../support/received_request.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const UNREACHABLE = [502, "upstream_error", "upstream_unreachable"];
+
+Deno.test("an answer that was compressed although nobody asked is read all the same", async () => {
+  await using upstream = startUpstream((exchange) => {
+    const isStream = exchange.request.body.includes('"stream":true');
+    const status = isStream ? 400 : 200;
+    const body = gzipSync(JSON.stringify(isStream ? { error: { message: "No." } } : COMPLETION));
+    return exchange.answer(status, { "content-encoding": "gzip", etag: "x" }, body);
+  });
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  const answer = await got(await fetch(chatRequest({ url: gateway.url })));
+  assertEquals([answer.status, answer.text], [200, JSON.stringify(COMPLETION)]);
+  const refused = await got(await fetch(chatRequest({ url: gateway.url, body: { stream: true } })));
+  assertEquals([refused.status, refused.text], [400, '{"error":{"message":"No."}}']);
+  for (const { headers } of [answer, refused]) {
+    assertEquals([headers.get("content-encoding"), headers.get("etag")], [null, null]);
+  }
+  assertEquals(upstream.requests[0]?.headers["accept-encoding"], "identity");
+});
+
+Deno.test("the upstream's headers are dropped on successes of chat", async () => {
+  await using upstream = startUpstream((exchange) =>
+    exchange.json(200, COMPLETION, {
+      "content-type": "application/json; charset=latin1",
+      "set-cookie": "a=b",
+      "x-ratelimit-remaining": "1",
+      "x-request-id": "theirs",
+      "openai-organization": "ours",
+      "x-gateway-route": "liar",
+      "cache-control": "max-age=60",
+    })
+  );
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  const { headers } = await got(await fetch(chatRequest({ url: gateway.url })));
+  assertEquals(headers.get("content-type"), "application/json");
+  assertEquals(headers.get("x-gateway-route"), "main");
+  assertEquals(headers.get("cache-control"), "no-transform");
+  for (
+    const name of ["set-cookie", "x-ratelimit-remaining", "x-request-id", "openai-organization"]
+  ) {
+    assertEquals(headers.get(name), null);
+  }
+});
+
+Deno.test("the upstream gets the gateway's credentials and nothing else of the client", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using gateway = serveGateway(oneProvider(`${upstream.url}/base/`, ", organization: org"));
+  const headers = {
+    authorization: "Bearer client",
+    "x-api-key": "client",
+    cookie: "a=b",
+    "openai-organization": "client",
+    "x-custom": "client",
+    "idempotency-key": "k",
+  };
+  await got(await fetch(chatRequest({ url: gateway.url, headers })));
+  const [request] = upstream.requests;
+  assert(request !== undefined);
+  const { host, "content-length": _length, ...others } = request.headers;
+  assertEquals([request.method, request.path], ["POST", "/base/chat/completions"]);
+  assertEquals(`http://${host}`, upstream.url);
+  assertEquals(others, {
+    accept: "*/*",
+    "accept-encoding": "identity",
+    "accept-language": "*",
+    authorization: "Bearer sk-upstream-secret",
+    "content-type": "application/json",
+    "idempotency-key": "k",
+    "openai-organization": "org",
+    "user-agent": "switchyard",
+  });
+});
+
+/** An upstream that keeps connections open: answers the first request of each, breaks on the second. */
+function keepingUpstream() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const bodies: string[] = [];
+  const lines: Line[] = [];
+  const accepting = accept();
+
+  async function accept() {
+    for await (const connection of listener) {
+      const line = openLine(connection);
+      lines.push(line);
+      void serve(line);
+    }
+  }
+
+  async function serve(line: Line) {
+    const text = JSON.stringify(COMPLETION);
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
+    const first = await readRequest(line.read);
+    if (first === null) return line.close();
+    bodies.push(first.body);
+    await line.write(new TextEncoder().encode(head + text));
+    const second = await readRequest(line.read);
+    if (second !== null) bodies.push(second.body);
+    line.close();
+  }
+
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    bodies,
+    get connections() {
+      return lines.length;
+    },
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await accepting;
+      for (const line of lines) line.close();
+      await Promise.all(lines.map((line) => line.quiet()));
+    },
+  };
+}
+
+Deno.test("a POST whose connection breaks is not sent again by the runtime", async () => {
+  for (const padding of ["", "x".repeat(300_000)]) {
+    await using upstream = keepingUpstream();
+    await using gateway = serveGateway(oneProvider(upstream.url));
+    const body = { user: `one${padding}` };
+    assertEquals((await got(await fetch(chatRequest({ url: gateway.url, body })))).status, 200);
+    const second = chatRequest({ url: gateway.url, body: { user: `two${padding}` } });
+    assertEquals(verdictOf(await got(await fetch(second))), UNREACHABLE);
+    const users = upstream.bodies.map((text) => {
+      const sent = parseJson(text);
+      return isObject(sent) && typeof sent.user === "string" ? sent.user.slice(0, 3) : "";
+    });
+    assertEquals(users, ["one", "two"]);
+    assertEquals(upstream.connections, 1);
+  }
+});
+
+Deno.test("an error of the network names no address", async () => {
+  for (const address of ["http://127.0.0.1:1/secret-path", "http://no-such-host.invalid"]) {
+    await using gateway = serveGateway(oneProvider(address));
+    const answer = await got(await fetch(chatRequest({ url: gateway.url })));
+    assertEquals(verdictOf(answer), UNREACHABLE);
+    assert(!/127\.0|invalid|secret|http/.test(answer.text), answer.text);
+  }
+});

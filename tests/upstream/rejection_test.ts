@@ -1,0 +1,169 @@
+import type { JsonObject } from "../../src/core/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, type Got, got } from "../support/chat_call.ts";
+import { testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const MIB = 1024 * 1024;
+
+interface Rejected {
+  readonly type?: "compat" | "messages" | "local";
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly stream?: boolean;
+}
+
+/** What the client gets where the provider answers like that. */
+async function rejected(
+  status: number,
+  body: JsonObject | string,
+  { type = "compat", key = "sk-upstream", headers = {}, stream = false }: Rejected = {},
+): Promise<Got> {
+  const world = scriptedWorld({ fetch: () => answers(status, body, headers) });
+  const config = JSON.stringify({
+    providers: { up: { type, base_url: "http://up", api_key: key } },
+    routing: { routes: [{ name: "r", targets: [{ provider: "up" }] }] },
+    retry: { enabled: false },
+  });
+  const gateway = testGateway(config, world);
+  return await got(await gateway.app(chatRequest({ body: { stream, max_tokens: 5 } })));
+}
+
+Deno.test("an error object of a compat provider is passed on as the same bytes", async () => {
+  const text = ' {"error" : {"message":"\\u0041","param":null,"n":1.0,"x":[]},\n "extra":1e400}\n';
+  for (const stream of [false, true]) {
+    const answer = await rejected(400, text, { stream });
+    assertEquals([answer.status, answer.text], [400, text]);
+    assertEquals(answer.headers.get("content-type"), "application/json");
+  }
+});
+
+Deno.test("an error body of exactly 1 MiB is passed on, a larger one is not", async () => {
+  const [before, behind] = ['{"error":{"message":"', '"}}'];
+  const text = (bytes: number) =>
+    before + "x".repeat(bytes - before.length - behind.length) + behind;
+  const whole = await rejected(400, text(MIB));
+  assert(whole.text === text(MIB));
+  const larger = await rejected(400, text(MIB + 1));
+  assertEquals(larger.error, {
+    message: "The provider answered with status 400.",
+    type: "invalid_request_error",
+    param: null,
+    code: null,
+  });
+});
+
+Deno.test("an error of another shape becomes an envelope of its fields", async () => {
+  const fields = { message: "No.", type: "t", param: "p", code: "c" };
+  assertEquals((await rejected(400, fields)).error, fields);
+  assertEquals((await rejected(404, { error: "No such model." })).error, {
+    message: "No such model.",
+    type: "invalid_request_error",
+    param: null,
+    code: null,
+  });
+  assertEquals((await rejected(404, { error: "No such model." }, { type: "local" })).error, {
+    message: "No such model.",
+    type: "invalid_request_error",
+    param: null,
+    code: null,
+  });
+  const overloaded = { type: "error", error: { type: "overloaded_error", message: "Busy." } };
+  const messages = await rejected(529, overloaded, { type: "messages" });
+  assertEquals([messages.status, messages.error.type, messages.error.message], [
+    529,
+    "overloaded_error",
+    "Busy.",
+  ]);
+});
+
+Deno.test("text that is not JSON is not exposed", async () => {
+  for (const body of ["<html>proxy at 10.0.0.1</html>", "", "null", "[1]", '"text"', '{"a":']) {
+    const answer = await rejected(500, body, { headers: { "content-type": "text/html" } });
+    assertEquals(answer.status, 500);
+    assertEquals(answer.headers.get("content-type"), "application/json");
+    assertEquals(answer.error, {
+      message: "The provider answered with status 500.",
+      type: "server_error",
+      param: null,
+      code: null,
+    });
+  }
+});
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  404: "invalid_request_error",
+  422: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  409: "conflict_error",
+  429: "rate_limit_error",
+  500: "server_error",
+  503: "server_error",
+  529: "server_error",
+  402: "upstream_error",
+  418: "upstream_error",
+  451: "upstream_error",
+};
+
+for (const [status, type] of Object.entries(TYPES)) {
+  Deno.test(`an error ${status} without a type is a ${type}`, async () => {
+    const answer = await rejected(Number(status), { message: "No." });
+    assertEquals([answer.status, answer.error.type], [Number(status), type]);
+  });
+}
+
+Deno.test("a status that is the gateway's own word, or none of an error, becomes 502", async () => {
+  for (const status of [201, 202, 206, 226, 299, 300, 302, 307, 308, 399, 499]) {
+    const answer = await rejected(status, { error: { message: "x" } });
+    assertEquals([answer.status, answer.error.type, answer.error.code, answer.error.param], [
+      502,
+      "upstream_error",
+      "invalid_upstream_status",
+      null,
+    ], String(status));
+  }
+});
+
+const KEYS = ["sk-upstream", 'sk-"quoted"\\', "sk/slash"];
+
+for (const key of KEYS) {
+  Deno.test(`the configured key ${key} never reaches the client`, async () => {
+    const plain = JSON.stringify(key).slice(1, -1);
+    const escaped = [...key].map((unit) =>
+      `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+    );
+    const spellings = [plain, plain.replaceAll("/", "\\/"), escaped.join("")];
+    for (const spelling of spellings) {
+      for (
+        const body of [`{"error":{"message":"key ${spelling}!"}}`, `{"message":"${spelling}"}`]
+      ) {
+        for (const status of [200, 400, 401, 403, 500]) {
+          const answer = await rejected(status, body, { key });
+          if (status !== 200) assertEquals(answer.status, status);
+          assert(!String(answer.error.message).includes(key), answer.text);
+        }
+      }
+    }
+    const headers = { "x-echo": `Bearer ${key}`, "x-other": "y" };
+    const answer = await rejected(401, "", { key, headers });
+    assertEquals([answer.headers.get("x-echo"), answer.headers.get("x-other")], [null, "y"]);
+  });
+}
+
+Deno.test("the gateway's own headers win, and Retry-After reaches the client", async () => {
+  const headers = {
+    "retry-after": "30",
+    "x-gateway-provider": "liar",
+    "x-gateway-request-id": "liar",
+    "set-cookie": "a=b",
+    "x-request-id": "theirs",
+  };
+  const answer = await rejected(429, "", { headers });
+  assertEquals(answer.headers.get("retry-after"), "30");
+  assertEquals(answer.headers.get("x-request-id"), "theirs");
+  assertEquals(answer.headers.get("x-gateway-provider"), "up");
+  assertEquals(answer.headers.get("x-gateway-request-id"), "00000000-0000-4000-8000-000000000001");
+  assertEquals(answer.headers.get("set-cookie"), null);
+});
