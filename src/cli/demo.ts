@@ -51,7 +51,7 @@ async function demonstrate(
   mayMove: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const server = openOver(upstream, port, mayMove, terminal);
+  const server = await openOver(upstream, port, mayMove, terminal);
   if (!server.ok) return tellProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   terminal.out(greeting(server.url, server.generation));
@@ -62,18 +62,18 @@ async function demonstrate(
   return OK;
 }
 
-function openOver(
+async function openOver(
   upstream: string,
   port: number,
   mayMove: boolean,
   terminal: Terminal,
-): GatewayServer {
+): Promise<GatewayServer> {
   const config = demoConfig(upstream, port);
   if (typeof config === "string") return { ok: false, isTaken: false, trouble: config };
-  const server = openGateway(config, terminal);
+  const server = await openGateway(config, terminal);
   if (server.ok || !server.isTaken || !mayMove) return server;
   terminal.out(`Port ${port} is in use, so a free one is taken.\n`);
-  return openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
+  return await openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
 }
 
 /** The configuration of the demonstration; the text of what is wrong with it should it not be valid. */

@@ -3,38 +3,52 @@ import { realWorld } from "../core/time.ts";
 import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
 import { compile } from "../gateway/compile.ts";
-import type { Generation } from "../gateway/generation.ts";
 import { newGateway } from "../gateway/gateway.ts";
+import type { Generation } from "../gateway/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
-import { type Log, newLog } from "../observe/log.ts";
+import { newLog } from "../observe/log.ts";
+import { openSpans } from "../observe/spans.ts";
 import { createApp } from "../server/app.ts";
+import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { listen, type Listening } from "./listen.ts";
+import type { Reloadable } from "./reload.ts";
 import { routeLine, writtenRoutes } from "./route_text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A gateway that serves, or why it does not. */
 export type GatewayServer =
-  | {
+  | Reloadable & {
     readonly ok: true;
     readonly url: string;
     readonly generation: Generation;
-    readonly log: Log;
     readonly world: World;
-    /** Takes no more requests, waits for those that run and lets go of everything. */
+    /** Drains the gateway and lets go of everything. */
     close(): Promise<void>;
   }
   | Extract<Listening, { readonly ok: false }>;
 
 /** Serves a configuration at the address that it names. */
-export function openGateway(config: Config, terminal: Terminal): GatewayServer {
-  const { isColoured } = terminal;
-  const log = newLog({ ...config.logging, isColoured }, (line) => terminal.err(line));
-  const generation = compile(config, 1);
+export async function openGateway(config: Config, terminal: Terminal): Promise<GatewayServer> {
+  const { isColoured, environment } = terminal;
+  const { format } = config.logging;
+  let { level } = config.logging;
+  const settings = {
+    get level() {
+      return level;
+    },
+    format,
+    isColoured,
+  };
+  const log = newLog(settings, (line) => terminal.err(line));
   const world = realWorld();
-  const app = createApp(newGateway(generation, world, [accessLog(log)]));
-  const listening = listen(app, config.server.host, config.server.port);
+  const serviceName = config.telemetry.service_name;
+  const spans = await openSpans({ serviceName, environment, log });
+  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink])];
+  const gateway = newGateway(compile(config, 1), world, sinks, hostname());
+  const listening = listen(createApp(gateway), config.server.host, config.server.port);
   if (!listening.ok) {
+    await spans?.flush();
     world.close();
     return listening;
   }
@@ -44,14 +58,35 @@ export function openGateway(config: Config, terminal: Terminal): GatewayServer {
   return {
     ok: true,
     url: listening.url,
-    generation,
+    get generation() {
+      return gateway.generation;
+    },
+    get config() {
+      return gateway.generation.config;
+    },
     log,
     world,
+    reload(next) {
+      level = next.logging.level;
+      return gateway.reload(next);
+    },
+    reloaded: (isTaken) => gateway.metrics.reloaded(isTaken),
     async close() {
-      await listening.close();
+      const { running } = gateway.vault;
+      await drain({ running, world, log, shutDown: listening.close }, config.server);
+      await spans?.flush();
       world.close();
     },
   };
+}
+
+/** The name of this machine; empty when the system does not tell. */
+function hostname(): string {
+  try {
+    return Deno.hostname();
+  } catch {
+    return "";
+  }
 }
 
 /** What a user wants to know first: the address, the routes and a call to try. */

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly isColoured: boolean;
   /** Fires when the program shall end. Only commands that serve ask for it, once. */
   stop(): AbortSignal;
+  /** Runs the task whenever the program shall read its configuration again; the result takes it back. */
+  onReload(task: () => void): () => void;
 }
 
 /** The terminal of this process. Flush it before the process ends: errors are written in the background. */
@@ -25,6 +27,10 @@ export function realTerminal(): Terminal & { flush(): void } {
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
     stop: () => stopSignal(() => errors.flush()),
+    onReload(task) {
+      Deno.addSignalListener("SIGHUP", task);
+      return () => Deno.removeSignalListener("SIGHUP", task);
+    },
     flush: () => errors.flush(),
   };
 }
@@ -50,7 +56,7 @@ function stopSignal(beforeExit: () => void): AbortSignal {
       Deno.exit(code);
     });
   }
-  // Service managers ask for a reload with it: it must not end the process.
+  // It asks for a reload, also of a program that has nothing to reload: it must not end the process.
   Deno.addSignalListener("SIGHUP", () => {});
   return stopping.signal;
 }

@@ -29,16 +29,23 @@ export function watchConfig(path: string): ConfigWatch | null {
   let waitingSince: number | null = null;
 
   async function follow(events: AsyncIterable<Deno.FsEvent>, task: () => void) {
-    for await (const event of events) {
-      if (!matters(event, names)) continue;
-      waitingSince ??= performance.now();
-      const left = waitingSince + PATIENCE - performance.now();
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        waitingSince = null;
-        task();
-      }, Math.min(QUIET, left));
+    try {
+      for await (const event of events) {
+        if (matters(event, names)) soon(task);
+      }
+    } catch {
+      // The system has taken the watch away; a reload can still be asked for.
     }
+  }
+
+  function soon(task: () => void) {
+    waitingSince ??= performance.now();
+    const left = waitingSince + PATIENCE - performance.now();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      waitingSince = null;
+      task();
+    }, Math.min(QUIET, left));
   }
 
   return {

@@ -11,6 +11,8 @@ export interface Running {
   readonly isDraining: boolean;
   /** The gateway is about to end; calls are still taken. */
   drain(): void;
+  /** How many calls run. */
+  readonly count: number;
   /** Resolves when no call runs. */
   idle(): Promise<void>;
   /** Ends every call that runs or is still to come as drained; the result is how many ran. */
@@ -47,6 +49,9 @@ export function runningCalls(): Running {
     },
     drain() {
       isDraining = true;
+    },
+    get count() {
+      return departures.size;
     },
     idle() {
       if (departures.size === 0) return Promise.resolve();

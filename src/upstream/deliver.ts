@@ -67,11 +67,23 @@ async function advance({ source, delivery, settle }: Stream): Promise<Step> {
   if (!group.ok) return { records: [], failure: group.failure };
   const records: StreamRecord[] = [];
   for (const record of group.value ?? [null]) {
-    const out = record === null ? delivery.end() : delivery.push(record);
+    const out = taken(delivery, record);
     if (!out.ok) return { records, failure: out.failure };
     records.push(...out.value);
     if (delivery.done) break;
   }
   if (delivery.outcome !== null) settle(delivery.outcome);
   return { records, failure: null };
+}
+
+/** A codec that throws is a bug; the client still gets its one terminal. */
+function taken(
+  delivery: Delivery,
+  record: StreamRecord | null,
+): Result<readonly StreamRecord[]> {
+  try {
+    return record === null ? delivery.end() : delivery.push(record);
+  } catch {
+    return fault("internal_error", "The gateway has failed; this is a bug in it.");
+  }
 }

@@ -1,5 +1,5 @@
 import type { Refusal } from "../core/failure.ts";
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, isTooDeep, type JsonObject, type JsonValue, MOST_LEVELS } from "../core/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 
 /** What an optional member may be: absent and null ask for nothing. */
@@ -48,4 +48,14 @@ export function contradiction(path: string, message: string): Failed<Refusal> {
 /** The refusal of a request without a field that must be there. */
 export function missing(path: string): Failed<Refusal> {
   return refuse("missing_required_parameter", `'${path}' is required.`, path);
+}
+
+/** The refusal of a body that is nested too deeply to be translated; null when it is not. */
+export function nesting(body: JsonObject): Failed<Refusal> | null {
+  const deep = Object.keys(body).find((key) => isTooDeep(body[key]));
+  if (deep === undefined) return null;
+  const text =
+    `'${deep}' is nested more than ${MOST_LEVELS} levels deep, which only providers of ` +
+    "type compat can take.";
+  return refuse("unsupported_feature", text, deep);
 }

@@ -8,6 +8,8 @@ export interface TestTerminal extends Terminal {
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
   end(): void;
+  /** What SIGHUP does. */
+  reload(): void;
 }
 
 /** What a command has left behind. */
@@ -22,6 +24,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
   const written = { out: "", err: "" };
   const waiting = new Set<() => void>();
   const stopping = new AbortController();
+  const reloads = new Set<() => void>();
 
   function add(where: "out" | "err", text: string) {
     written[where] += text;
@@ -36,6 +39,13 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     err: (text) => add("err", text),
     stop: () => stopping.signal,
     end: () => stopping.abort(),
+    onReload(task) {
+      reloads.add(task);
+      return () => void reloads.delete(task);
+    },
+    reload() {
+      for (const task of reloads) task();
+    },
     said(pattern) {
       return new Promise((resolve) => {
         function look() {

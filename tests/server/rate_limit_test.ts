@@ -20,10 +20,12 @@ function limit(requests_per_minute: number, burst_size: number): string {
 
 function gatewayOf(lines: string) {
   const world = scriptedWorld({
-    fetch: (_url, init) =>
-      String(init.body).includes('"stream":true')
-        ? answers(200, STREAM, { "content-type": "text/event-stream" })
-        : answers(200, COMPLETION),
+    async fetch(_url, init) {
+      const isStream = (await new Response(init.body ?? "").text()).includes('"stream":true');
+      return isStream
+        ? await answers(200, STREAM, { "content-type": "text/event-stream" })
+        : await answers(200, COMPLETION);
+    },
   });
   return { world, ...testGateway(lines + oneProvider("http://up"), world) };
 }

@@ -1,7 +1,7 @@
 import { chain } from "../../core/chain.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import { isObject, isTooDeep, type JsonDocument, parseJson } from "../../core/json.ts";
 import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import type { Answer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
@@ -132,7 +132,7 @@ function translated(
 function documentOf(answer: Answer): Result<JsonDocument> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
-  return text !== null && isObject(value)
+  return text !== null && isObject(value) && !isTooDeep(value)
     ? success({ text, value, members: membersOf(text) })
     : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
 }

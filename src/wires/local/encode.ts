@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { type Result, success } from "../../core/result.ts";
+import { nesting } from "../fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { formatOf, thinkOf, unsupportedField } from "./controls.ts";
 import { optionsOf, runSettings } from "./options.ts";
@@ -14,7 +15,7 @@ import { turnsOf } from "./turns.ts";
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
   const { settings } = target.provider;
-  const refused = unsupportedField(document.value);
+  const refused = nesting(document.value) ?? unsupportedField(document.value);
   if (refused !== null) return refused;
   const messages = turnsOf(document.value.messages);
   if (!messages.ok) return messages;
@@ -26,7 +27,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!think.ok) return think;
   const options = optionsOf(document, settings);
   if (!options.ok) return options;
-  const body = JSON.stringify({
+  const request = {
     model: target.model,
     messages: messages.value,
     // The runtime streams unless it is told not to.
@@ -36,6 +37,13 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     think: think.value,
     options: Object.keys(options.value).length === 0 ? undefined : options.value,
     ...runSettings(settings).topLevel,
+  };
+  return success({
+    method: "POST",
+    path: "/api/chat",
+    // Written when it is sent: most prepared targets never are.
+    get body() {
+      return JSON.stringify(request);
+    },
   });
-  return success({ method: "POST", path: "/api/chat", body });
 }

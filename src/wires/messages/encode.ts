@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { nesting } from "../fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, caller, limits, sampling, stops, tier } from "./controls.ts";
 import { unsupportedField } from "./fields.ts";
@@ -26,6 +27,8 @@ const SECTIONS: readonly ((asked: Asked) => Result<JsonObject>)[] = [
  * unknown keys; a Refusal names the first field that cannot be kept.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const deep = nesting(chat.document.value);
+  if (deep !== null) return deep;
   const exact = parseExact(chat.document.text);
   const body = isObject(exact) ? exact : chat.document.value;
   const refused = unsupportedField(body);
@@ -38,5 +41,12 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     request = { ...request, ...members.value };
   }
   if (chat.stream) request.stream = true;
-  return success({ method: "POST", path: "/v1/messages", body: JSON.stringify(request) });
+  return success({
+    method: "POST",
+    path: "/v1/messages",
+    // Written when it is sent: most prepared targets never are.
+    get body() {
+      return JSON.stringify(request);
+    },
+  });
 }

@@ -1,0 +1,54 @@
+import type { Config } from "../config/schema.ts";
+import type { World } from "../core/world.ts";
+import type { Log } from "../observe/log.ts";
+import type { Running } from "../state/running.ts";
+
+/** When no call runs any more, answers get this many milliseconds to reach their clients. */
+const LAST_BYTES = 5_000;
+
+/** What is drained. */
+export interface Drained {
+  readonly running: Running;
+  readonly world: Pick<World, "after">;
+  readonly log: Pick<Log, "warn">;
+  /** Takes no more connections; resolves when none is left. */
+  shutDown(): Promise<void>;
+}
+
+/**
+ * Lets a gateway end: first it only says so, then it takes no more calls, at last the calls that still
+ * run are cut off, each with a failure that its client is told.
+ */
+export async function drain(
+  { running, world, log, shutDown }: Drained,
+  { drain_delay, drain_timeout }: Config["server"],
+): Promise<void> {
+  running.drain();
+  if (drain_delay > 0) await atMost(drain_delay, world);
+  const closed = shutDown();
+  await atMost(drain_timeout, world, closed, quiet());
+  const calls = running.cut();
+  if (calls === 0) return;
+  log.warn("calls were cut off: server.drain_timeout has passed", { calls });
+  await atMost(LAST_BYTES, world, closed);
+
+  /** The runtime does not close a connection on which nothing was ever asked: that is not waited for. */
+  async function quiet() {
+    do {
+      await running.idle();
+      await atMost(LAST_BYTES, world, closed);
+    } while (running.count > 0);
+  }
+}
+
+/** Resolves when one of the promises does, after so many milliseconds at the latest. */
+function atMost(
+  ms: number,
+  world: Pick<World, "after">,
+  ...promises: readonly Promise<void>[]
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = world.after(ms, resolve);
+    Promise.race(promises).then(resolve, reject).finally(cancel);
+  });
+}

@@ -1,0 +1,87 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { samplesNamed } from "./exposition.ts";
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+const PRICES = "pricing: {up/m: {input: 1, output: 10}}\n";
+
+function gatewayThat(answer: () => Promise<Response>, settings = "") {
+  return testGateway(
+    `${oneProvider("http://up")}${PRICES}${settings}`,
+    scriptedWorld({ fetch: answer }),
+  );
+}
+
+const scrape = () => new Request("http://localhost/metrics");
+
+Deno.test("/metrics answers in the Prometheus text format, without being asked for a type", async () => {
+  const { app } = gatewayThat(() => answers(200, COMPLETION));
+  const { status, headers, text } = await got(await app(scrape()));
+  assertEquals(status, 200);
+  assertEquals(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  assert(headers.get("x-gateway-request-id") !== null);
+  for (const line of text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))) {
+    assert(/^[a-z_]+(\{([a-z]+="[^"\n]*",?)+\})? \S+$/.test(line), line);
+  }
+});
+
+Deno.test("a served call shows in its counters, its tokens and its cost", async () => {
+  const { app, reports } = gatewayThat(() => answers(200, { ...COMPLETION, usage: USAGE }));
+  await got(await app(chatRequest()));
+  const { text } = await got(await app(scrape()));
+  const labels = 'provider="up",model="_dynamic"';
+  assertEquals(samplesNamed(text, "gateway_requests_total"), {
+    [`{endpoint="/v1/chat/completions",${labels},route="main",status="200"}`]: 1,
+  });
+  assertEquals(samplesNamed(text, "gateway_cost_usd_total"), { [`{${labels}}`]: 0.0002 });
+  assertEquals(reports[0]?.cost, 0.0002);
+});
+
+Deno.test("a scrape is a request like any other: active while it runs, then counted", async () => {
+  const { app } = gatewayThat(() => answers(200, COMPLETION));
+  const first = await got(await app(scrape()));
+  const second = await got(await app(scrape()));
+  const counted = '{endpoint="/metrics",provider="",model="",route="",status="200"}';
+  assertEquals(samplesNamed(first.text, "gateway_requests_total"), {});
+  assertEquals(samplesNamed(second.text, "gateway_requests_total"), { [counted]: 1 });
+  for (const { text } of [first, second]) {
+    assertEquals(samplesNamed(text, "gateway_active_requests"), { '{endpoint="/metrics"}': 1 });
+  }
+});
+
+Deno.test("paths that nobody serves share one label", async () => {
+  const { app } = gatewayThat(() => answers(200, COMPLETION));
+  for (let n = 0; n < 20; n++) await got(await app(new Request(`http://localhost/${n}`)));
+  const { text } = await got(await app(scrape()));
+  assertEquals(samplesNamed(text, "gateway_requests_total"), {
+    '{endpoint="",provider="",model="",route="",status="404"}': 20,
+  });
+  assertEquals(samplesNamed(text, "gateway_active_requests")['{endpoint=""}'], 0);
+});
+
+Deno.test("the state of a breaker is the one of this moment", async () => {
+  const { app } = gatewayThat(
+    () => answers(503, {}),
+    "circuit_breaker: {failure_threshold: 1}\n",
+  );
+  const state = async () => {
+    const { text } = await got(await app(scrape()));
+    return samplesNamed(text, "gateway_circuit_breaker_state");
+  };
+  assertEquals(await state(), { '{provider="up"}': 0 });
+  await got(await app(chatRequest()));
+  assertEquals(await state(), { '{provider="up"}': 2 });
+});
+
+Deno.test("each try is told with its number and its time", async () => {
+  const world = scriptedWorld({ fetch: () => answers(503, {}) });
+  const config = oneProvider("http://up").replace("{enabled: false}", "{max_attempts: 2}");
+  const { app, reports } = testGateway(config, world);
+  const answer = app(chatRequest());
+  await world.advance(5_000);
+  await got(await answer);
+  const told = reports[0]?.tries.map(({ number, began, ended }) => [number, began, ended]);
+  assertEquals(told, [[1, 0, 0], [2, 900, 900]]);
+});

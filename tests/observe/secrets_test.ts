@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { accessLog } from "../../src/observe/access_log.ts";
+import { type Level, newLog } from "../../src/observe/log.ts";
+import { requestAttributes, tryAttributes } from "../../src/observe/span_attributes.ts";
+import { assert } from "../support/assert.ts";
+import { answers } from "../support/chat_call.ts";
+import { testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+/** Each stands in one place where secrets are, and must be found nowhere else. */
+const SECRETS = {
+  prompt: "marker-prompt",
+  answer: "marker-answer",
+  key: "marker-provider-key",
+  header: "marker-header",
+  query: "marker-query",
+  userinfo: "marker-userinfo",
+  error: "marker-error-text",
+} as const;
+
+const CONFIG = `
+providers:
+  up:
+    type: compat
+    base_url: "http://user:${SECRETS.userinfo}@up/v1"
+    api_key: ${SECRETS.key}
+    headers: {x-static: ${SECRETS.header}}
+routing:
+  routes: [{name: main, targets: [{provider: up}]}]
+retry: {enabled: false}
+circuit_breaker: {enabled: false}
+`;
+
+const ALL = JSON.stringify(Object.values(SECRETS));
+const CHUNK = JSON.stringify({
+  id: "c",
+  object: "chat.completion.chunk",
+  choices: [{ index: 0, delta: { content: SECRETS.answer } }],
+});
+
+function completion(finish_reason: string) {
+  const message = { role: "assistant", content: SECRETS.answer };
+  return { id: "c", object: "chat.completion", choices: [{ index: 0, message, finish_reason }] };
+}
+
+/** What a provider may do; each says back what it should not. */
+const PROVIDERS: Readonly<Record<string, () => Promise<Response>>> = {
+  answers: () => answers(200, completion("stop")),
+  "answers nonsense": () => answers(200, ALL),
+  "answers something else": () => answers(200, `<html>${ALL}</html>`),
+  "refuses": () => answers(400, { error: { message: ALL, type: ALL, code: ALL, param: ALL } }),
+  "fails": () => answers(503, ALL),
+  "moves": () => answers(302, "", { location: `http://${SECRETS.userinfo}@elsewhere/` }),
+  "cannot be reached": () => Promise.reject(new TypeError(`tcp connect error: ${ALL}`)),
+  "streams": () => streams(`data: ${CHUNK}\n\ndata: [DONE]\n\n`),
+  "breaks off": () => streams(`data: ${CHUNK}\n\n`),
+  "streams nonsense": () => streams(`data: ${CHUNK}\n\ndata: ${ALL}{\n\n`),
+};
+
+function streams(text: string): Promise<Response> {
+  const headers = { "content-type": "text/event-stream" };
+  return Promise.resolve(
+    new Response(streamOf([new TextEncoder().encode(text)]), { status: 200, headers }),
+  );
+}
+
+const call = fc.record({
+  provider: fc.constantFrom(...Object.keys(PROVIDERS)),
+  path: fc.constantFrom("/v1/chat/completions", "/v1/embeddings", "/v1/nowhere", "/v1/models"),
+  method: fc.constantFrom("POST", "GET", "DELETE"),
+  stream: fc.boolean(),
+  isBroken: fc.boolean(),
+  headers: fc.subarray(["authorization", "x-api-key", "cookie", "traceparent", "user-agent"]),
+});
+
+Deno.test("no prompt, answer, key, header or query is in a log line, a metric or a span", async () => {
+  await fc.assert(fc.asyncProperty(call, async (one) => {
+    const fetch = PROVIDERS[one.provider] ?? (() => Promise.reject(new TypeError("unknown")));
+    const gateway = testGateway(CONFIG, scriptedWorld({ fetch }));
+    await (await gateway.app(requestOf(one))).text();
+    const metrics = await gateway.app(new Request("http://gateway/metrics"));
+    const texts = [await metrics.text(), ...gateway.log, ...toldOf(gateway.reports)];
+    for (const [place, secret] of Object.entries(SECRETS)) {
+      const leak = texts.find((text) => text.includes(secret));
+      assert(leak === undefined, `${place} in ${leak}`);
+    }
+  }));
+});
+
+function requestOf(one: {
+  readonly path: string;
+  readonly method: string;
+  readonly stream: boolean;
+  readonly isBroken: boolean;
+  readonly headers: readonly string[];
+}): Request {
+  const messages = [{ role: "user", content: SECRETS.prompt }];
+  const body = JSON.stringify({ model: "m", messages, input: SECRETS.prompt, stream: one.stream });
+  return new Request(`http://gateway${one.path}?key=${SECRETS.query}`, {
+    method: one.method,
+    headers: Object.fromEntries(one.headers.map((name) => [name, SECRETS.header])),
+    body: one.method === "GET" ? null : one.isBroken ? body.slice(0, -1) : body,
+  });
+}
+
+/** The reports as console lines of every level, and as attributes of spans. */
+function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly string[] {
+  const lines: string[] = [];
+  for (const level of ["debug", "info", "warn", "error"] satisfies Level[]) {
+    const sink = accessLog(newLog({ level, format: "console" }, (line) => void lines.push(line)));
+    reports.forEach(sink);
+  }
+  for (const report of reports) {
+    lines.push(JSON.stringify(requestAttributes(report)));
+    for (const one of report.tries) lines.push(JSON.stringify(tryAttributes(report, one, null)));
+  }
+  return lines;
+}
