@@ -28,12 +28,16 @@ serveUntilStdinEnds(async (request) => {
     : streamed(stream);
 });
 
+/** Each piece leaves by itself, as the tokens of a model do. */
 function streamed(pieces: readonly Uint8Array[]): Response {
+  let at = 0;
   const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const piece of pieces) controller.enqueue(piece);
-      controller.close();
+    async pull(controller) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const piece = pieces[at++];
+      if (piece === undefined) controller.close();
+      else controller.enqueue(piece);
     },
-  });
+  }, { highWaterMark: 0 });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }

@@ -25,8 +25,10 @@ export async function drain(
 ): Promise<void> {
   running.drain();
   if (drain_delay > 0) await atMost(drain_delay, world);
-  const closed = shutDown();
+  const closed = shutDown().then(() => running.idle());
+  let isOver = false;
   await atMost(drain_timeout, world, closed, quiet());
+  isOver = true;
   const calls = running.cut();
   if (calls === 0) return;
   log.warn("calls were cut off: server.drain_timeout has passed", { calls });
@@ -36,7 +38,7 @@ export async function drain(
   async function quiet() {
     do {
       await running.idle();
-      await atMost(LAST_BYTES, world, closed);
+      if (!isOver) await atMost(LAST_BYTES, world, closed);
     } while (running.count > 0);
   }
 }

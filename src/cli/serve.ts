@@ -1,6 +1,7 @@
 import { readText } from "../config/files.ts";
-import { load, type Loaded } from "../config/load.ts";
+import { load, type Loaded, reload } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Level } from "../observe/log.ts";
 import { type Given, portOf, valueOf } from "./arguments.ts";
 import {
@@ -14,6 +15,7 @@ import {
 import { environmentConfig } from "./environment.ts";
 import { greeting, openGateway } from "./gateway_server.ts";
 import { fired } from "./listen.ts";
+import { newReloader, type Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";
 
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
@@ -24,40 +26,85 @@ export const serve: Command = {
   about: "A gateway for language-model APIs. Without a command it serves a configuration file.",
   options: {
     "config": CONFIG_OPTION,
-    "log-level": { value: "LEVEL", about: "debug, info, warn or error; wins over the file." },
+    "log-level": {
+      value: "LEVEL",
+      about: "debug, info, warn or error; wins over the file until the level there changes.",
+    },
     "host": { value: "HOST", about: "The address to listen on; wins over the file." },
     "port": { value: "PORT", about: "The port to listen on; wins over the file." },
   },
   async run(given, terminal) {
     const wrong = wrongValue(given);
     if (wrong !== null) return wrongUsage(terminal, "", wrong);
-    const loaded = await configFor(valueOf(given, "config"), terminal);
-    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
-    return await serveUntilStopped(overridden(loaded.config, given), loaded.warnings, terminal);
+    const path = valueOf(given, "config") ?? await usualFile();
+    // A file is watched from before it is read, so that no change goes unnoticed.
+    const watch = path === null ? null : watchConfig(path);
+    const loaded = path === null ? await offered(terminal) : await load(path, terminal.environment);
+    const code = loaded.ok
+      ? await serveUntilStopped({ loaded, path, watch, given }, terminal)
+      : tellProblems(terminal, loaded.problems);
+    await watch?.close();
+    return code;
   },
 };
 
-async function serveUntilStopped(
-  config: Config,
-  warnings: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
-  const server = openGateway(config, terminal);
+interface Started {
+  readonly loaded: Extract<Loaded, { readonly ok: true }>;
+  /** Null when the configuration is made of the environment. */
+  readonly path: string | null;
+  readonly watch: ConfigWatch | null;
+  readonly given: Given;
+}
+
+async function serveUntilStopped(started: Started, terminal: Terminal): Promise<number> {
+  const { loaded, given } = started;
+  const server = await openGateway(overridden(loaded.config, given), terminal);
   if (!server.ok) return tellProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
-  for (const warning of warnings) server.log.warn(warning);
+  for (const warning of loaded.warnings) server.log.warn(warning);
+  const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation));
   await fired(stop);
   server.log.info("stopping: running work is finished first, a second signal ends it");
+  await leave();
   await server.close();
   return OK;
 }
 
-/** The named file, else the usual one, else what the environment offers. */
-async function configFor(path: string | undefined, terminal: Terminal): Promise<Loaded> {
-  if (path !== undefined) return await load(path, terminal.environment);
+/** Reloads the gateway whenever its file changes or the terminal asks for it; the result ends that. */
+function follow(
+  { loaded, path, watch, given }: Started,
+  server: Reloadable,
+  terminal: Terminal,
+): () => Promise<void> {
+  const { log } = server;
+  if (path === null) {
+    const stay = terminal.onReload(() => log.info("there is no configuration file to read again"));
+    return () => Promise.resolve(stay());
+  }
+  if (watch === null) log.warn("changes of the configuration file go unnoticed; SIGHUP reloads it");
+  const reloader = newReloader(server, {
+    read: () => reload(path, terminal.environment),
+    override: (config) => overridden(config, given),
+  }, loaded.config);
+  let latest = Promise.resolve();
+  const request = () => void (latest = reloader.request());
+  const stay = terminal.onReload(request);
+  watch?.each(request);
+  return async () => {
+    stay();
+    await watch?.close();
+    await latest;
+  };
+}
+
+/** The file that is read when none is named; null when there is none. */
+async function usualFile(): Promise<string | null> {
   const usual = await readText(USUAL_CONFIG);
-  if (usual.ok || !usual.isMissing) return await load(USUAL_CONFIG, terminal.environment);
+  return usual.ok || !usual.isMissing ? USUAL_CONFIG : null;
+}
+
+async function offered(terminal: Terminal): Promise<Loaded> {
   const offer = await environmentConfig(terminal.environment);
   if (offer.loaded.ok) terminal.out(`${offer.about}\n\n`);
   return offer.loaded;

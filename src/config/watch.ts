@@ -10,6 +10,7 @@ const PATIENCE = 1_000;
 export interface ConfigWatch {
   /** Runs the task after each change, also after those since the watch began. To be called once. */
   each(task: () => void): void;
+  /** No task runs any more. May be called again. */
   close(): Promise<void>;
 }
 
@@ -27,6 +28,7 @@ export function watchConfig(path: string): ConfigWatch | null {
   let watching = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let waitingSince: number | null = null;
+  let isClosed = false;
 
   async function follow(events: AsyncIterable<Deno.FsEvent>, task: () => void) {
     try {
@@ -53,6 +55,8 @@ export function watchConfig(path: string): ConfigWatch | null {
       watching = follow(watcher, task);
     },
     async close() {
+      if (isClosed) return;
+      isClosed = true;
       watcher.close();
       await watching;
       clearTimeout(timer);

@@ -20,7 +20,14 @@ const PROVIDER = {
 
 Deno.test("everything but providers and routes has a default", () => {
   assertEquals<unknown>(configOf(`providers: {openai: {}}\n${routingOver("openai")}`), {
-    server: { host: "127.0.0.1", port: 8080, allowed_hosts: [], allowed_origins: [] },
+    server: {
+      host: "127.0.0.1",
+      port: 8080,
+      drain_timeout: 30_000,
+      drain_delay: 0,
+      allowed_hosts: [],
+      allowed_origins: [],
+    },
     security: {
       enabled: false,
       provider: "api_key",

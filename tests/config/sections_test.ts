@@ -10,6 +10,10 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
     "server: {port: 80.5}": "server.port: must be a whole number (line 1, column 16)",
     "server: {port: 1e400}": "server.port: must be a number (line 1, column 16)",
     "server: {port: 0x}": "server.port: must be a number (line 1, column 16)",
+    "server: {drain_timeout: 30}":
+      "server.drain_timeout: must be a duration with a unit, such as 30s (line 1, column 25)",
+    "server: {drain_delay: soon}":
+      "server.drain_delay: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 1, column 23)",
     "server: 8080": "server: must be a mapping (line 1, column 9)",
     "server:": "server: has no value; give it one or take the key out (line 1, column 8)",
     "logging: {level: loud}":

@@ -19,7 +19,7 @@ interface Phase {
   /** The upstream's part, up to where the client leaves. */
   play(exchange: UpstreamExchange): Promise<unknown>;
   /** Resolves when the gateway is in this phase. */
-  reached(gateway: ObservedGateway, first: UpstreamExchange): Promise<unknown>;
+  reached(gateway: ObservedGateway): Promise<unknown>;
   /** Whether an upstream call is running that has to be broken off. */
   readonly isRunning: boolean;
   readonly tries: readonly Try["outcome"][];
@@ -85,7 +85,7 @@ for (const phase of EARLY) {
       const outcome = fetch(gateway.chat, { ...init, signal: client.signal })
         .then(() => "answered", () => "left");
       const first = await upstream.next();
-      await phase.reached(gateway, first);
+      await phase.reached(gateway);
       client.abort();
       assertEquals(await outcome, "left");
 

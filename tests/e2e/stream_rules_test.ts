@@ -1,7 +1,6 @@
-import { isObject } from "../../src/core/json.ts";
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { assertRefused, choicesOf, contentOf, delivered } from "./delivered.ts";
+import { assertRefused, contentOf, delivered } from "./delivered.ts";
 import { chunk, finish, HELLO, IDENTITY, ROLE, sse, streamed } from "./streamed.ts";
 
 Deno.test("all chunks of a stream have one id and one time, those of the first", async () => {
@@ -38,6 +37,13 @@ Deno.test("what chunks lack is filled in, the same in all of them", async () => 
     assertEquals([id, created], [first?.id ?? "", 1_700_000_000]);
     assertEquals([object, model], ["chat.completion.chunk", "m"]);
   }
+});
+
+Deno.test("an answer without content is a complete answer", async () => {
+  const text = sse(ROLE, finish(), "[DONE]");
+  const call = await streamed(text);
+  assertEquals(call.text, text);
+  assertEquals(endOf(call.report), "complete");
 });
 
 Deno.test("a missing [DONE] is added", async () => {
@@ -150,24 +156,6 @@ Deno.test("an error that is null is no error", async () => {
   const text = sse({ ...HELLO, error: null }, finish(), "[DONE]");
   assertEquals((await streamed(text)).text, text);
 });
-
-Deno.test("complete reasoning regions of a stream become reasoning when that is set", async () => {
-  const tagged = chunk({ content: "<think>hm</think>Hello" });
-  const text = sse(ROLE, tagged, HELLO, HELLO, tagged, finish(), "[DONE]");
-  assertEquals((await streamed(text)).text, text);
-  const set = await streamed(text, { settings: ", extract_reasoning_tags: true" });
-  const { ending, chunks } = delivered(set.text);
-  assertEquals(ending, "complete");
-  const deltas = chunks.flatMap(choicesOf).map(({ delta }) => delta);
-  const extracted = { content: "Hello", reasoning_content: "hm" };
-  const plain = { content: "Hello" };
-  const wanted = [{ role: "assistant", content: "" }, extracted, plain, plain, extracted, {}];
-  assertEquals(JSON.stringify(deltas.map(sorted)), JSON.stringify(wanted.map(sorted)));
-});
-
-function sorted(value: unknown): unknown {
-  return isObject(value) ? Object.entries(value).toSorted(([a], [b]) => a < b ? -1 : 1) : value;
-}
 
 Deno.test("a chunk that is named an error is one, wherever it stands", async () => {
   const named = `event: error\n${sse(HELLO)}`;

@@ -148,4 +148,7 @@ Deno.test("on a socket the address of the connection is what counts", async () =
   };
   assertEquals([await statusAt("127.0.0.1"), await statusAt("127.0.0.1")], [200, 429]);
   assertEquals(reports.map(({ failure }) => failure?.kind), [undefined, "rate_limit_exceeded"]);
+  const statusFrom = async (hostname: string) =>
+    (await got(await app(chatRequest(), peer(hostname)))).status;
+  assertEquals([await statusFrom("127.0.0.1"), await statusFrom("127.0.0.2")], [429, 200]);
 });

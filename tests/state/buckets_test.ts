@@ -79,3 +79,16 @@ Deno.test("ever new callers never make more than 10,000 buckets, and full ones m
   all.take("one more", SETTINGS);
   assertEquals(all.size, 1);
 });
+
+Deno.test("buckets that become full later make room later", () => {
+  const { clock, all } = scripted();
+  const every = (seconds: number) => ({ requests_per_minute: 60 / seconds, burst_size: 1 });
+  for (let count = 0; count < 5_000; count++) all.take(`fast ${count}`, every(1));
+  for (let count = 0; count < 5_000; count++) all.take(`slow ${count}`, every(2));
+  clock.time = 1_000;
+  for (let count = 0; count < 5_000; count++) all.take(`slower ${count}`, every(60));
+  assertEquals(all.size, 10_000);
+  clock.time = 2_000;
+  all.take("one more", every(60));
+  assertEquals(all.size, 5_001);
+});

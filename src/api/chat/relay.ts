@@ -10,6 +10,7 @@ import {
   type Change,
   completedUsage,
   type Identity,
+  identityChanges,
   identityOf,
   reasoningEdits,
 } from "./relay_edits.ts";
@@ -33,7 +34,7 @@ export interface RelayOptions {
 export function relay(options: RelayOptions): Delivery {
   let identity: Identity | null = null;
   let waiting: StreamRecord[] | null = [];
-  let usage: { readonly text: string; readonly value: JsonObject } | null = null;
+  let usage: { readonly chunk: StreamRecord; readonly value: JsonObject } | null = null;
   let isDone = false;
   const begun = new Set<number>();
   const finished = new Set<number>();
@@ -79,22 +80,32 @@ export function relay(options: RelayOptions): Delivery {
 
   /** The record as the client gets it; null when it is the usage chunk, which waits for the end. */
   function edit(record: StreamRecord, chunk: JsonObject): StreamRecord | null {
-    const text = record.data;
-    const span = isObject(chunk.usage) ? valueAt(text, ["usage"]) : null;
-    if (span !== null && isObject(chunk.usage)) {
-      usage = { text: text.slice(span.start, span.end), value: chunk.usage };
+    const own = identity ??= identityOf(chunk, options.identity);
+    const changes = identityChanges(chunk, own);
+    const span = isObject(chunk.usage) ? valueAt(record.data, ["usage"]) : null;
+    if (span === null || !isObject(chunk.usage)) {
+      if (!options.includeUsage && chunk.usage !== undefined) changes.push(["usage", null]);
+      return changed(record, chunk, changes);
     }
-    identity ??= identityOf(chunk, options.identity);
-    const isUsageOnly = span !== null &&
-      !(Array.isArray(chunk.choices) && chunk.choices.length > 0);
-    if (isUsageOnly) return null;
-    const changes: Change[] = [];
-    if (chunk.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
-    if (chunk.created !== identity.created) changes.push(["created", String(identity.created)]);
-    if (typeof chunk.object !== "string") changes.push(["object", JSON.stringify(identity.object)]);
-    if (typeof chunk.model !== "string") changes.push(["model", JSON.stringify(identity.model)]);
-    if (!options.includeUsage && chunk.usage !== undefined) changes.push(["usage", null]);
-    if (options.includeUsage && span !== null) changes.push(["usage", "null"]);
+    const text = record.data.slice(span.start, span.end);
+    const completed = completedUsage(text, chunk.usage);
+    if (Array.isArray(chunk.choices) && chunk.choices.length > 0) {
+      usage = { chunk: usageChunk(own, completed ?? text), value: chunk.usage };
+      changes.push(["usage", options.includeUsage ? "null" : null]);
+      return changed(record, chunk, changes);
+    }
+    if (completed !== null) changes.push(["usage", completed]);
+    if (!Array.isArray(chunk.choices)) changes.push(["choices", "[]"]);
+    usage = { chunk: changed(record, chunk, changes), value: chunk.usage };
+    return null;
+  }
+
+  function changed(
+    record: StreamRecord,
+    chunk: JsonObject,
+    changes: readonly Change[],
+  ): StreamRecord {
+    const text = record.data;
     const edits = changes.length > 0
       ? changeMembers(text.indexOf("{"), membersOf(text), changes)
       : [];
@@ -108,16 +119,8 @@ export function relay(options: RelayOptions): Delivery {
       return malformed("The provider's stream ended before the answer was finished.");
     }
     isDone = true;
-    const tail = options.includeUsage && usage !== null
-      ? [usageChunk(usage.text, usage.value)]
-      : [];
-    return success([...(waiting ?? []), ...tail, last]);
-  }
-
-  function usageChunk(text: string, value: JsonObject): StreamRecord {
-    const head = JSON.stringify({ ...(identity ?? options.identity), choices: [] }).slice(0, -1);
-    const whole = completedUsage(text, value) ?? text;
-    return { event: null, data: `${head},"usage":${whole}}`, raw: null };
+    const tail = options.includeUsage && usage !== null ? [usage.chunk] : [];
+    return success([...tail, last]);
   }
 
   return {
@@ -133,6 +136,12 @@ export function relay(options: RelayOptions): Delivery {
         : null;
     },
   };
+}
+
+/** The chunk that tells the usage where the provider told it beside a choice. */
+function usageChunk(identity: Identity, usageText: string): StreamRecord {
+  const head = JSON.stringify({ ...identity, choices: [] }).slice(0, -1);
+  return { event: null, data: `${head},"usage":${usageText}}`, raw: null };
 }
 
 function rewritten(record: StreamRecord, data: string): StreamRecord {

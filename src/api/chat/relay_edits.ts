@@ -18,7 +18,10 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
   return {
     id: isText(value.id) ? value.id : fallback.id,
     object: fallback.object,
-    created: typeof value.created === "number" ? value.created : fallback.created,
+    // Records without a choice may come first, with 0 where the time belongs.
+    created: typeof value.created === "number" && value.created > 0
+      ? value.created
+      : fallback.created,
     model: isText(value.model) ? value.model : fallback.model,
   };
 }
@@ -31,6 +34,16 @@ export function missingMembers(value: JsonObject, identity: Identity): Entry[] {
   if (typeof value.created !== "number") missing.push(["created", String(identity.created)]);
   if (!isText(value.model)) missing.push(["model", JSON.stringify(identity.model)]);
   return missing;
+}
+
+/** What a record of a stream must say anew, so that every record tells one id and one time. */
+export function identityChanges(value: JsonObject, identity: Identity): Change[] {
+  const changes: Change[] = [];
+  if (value.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
+  if (value.created !== identity.created) changes.push(["created", String(identity.created)]);
+  if (!isText(value.object)) changes.push(["object", JSON.stringify(identity.object)]);
+  if (!isText(value.model)) changes.push(["model", JSON.stringify(identity.model)]);
+  return changes;
 }
 
 function isText(value: unknown): value is string {

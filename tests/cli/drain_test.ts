@@ -1,0 +1,93 @@
+import { drain } from "../../src/cli/drain.ts";
+import { runningCalls } from "../../src/state/running.ts";
+import { assertEquals } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { configOf, withSection } from "../config/parse.ts";
+
+/** A drain in a scripted world, and what has happened so far. */
+function draining(settings: string) {
+  const { server } = configOf(withSection(`server: {${settings}}`));
+  const world = scriptedWorld();
+  const running = runningCalls();
+  const happened: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  return {
+    world,
+    running,
+    happened,
+    lastConnectionCloses: closed.resolve,
+    start() {
+      const shutDown = () => {
+        happened.push("shut down");
+        return closed.promise;
+      };
+      const log = { warn: (text: string) => void happened.push(text) };
+      void drain({ running, world, log, shutDown }, server).then(() => happened.push("over"));
+      return world.advance(0);
+    },
+  };
+}
+
+const CUT = "calls were cut off: server.drain_timeout has passed";
+
+Deno.test("a drain is over when the last connection is closed", async () => {
+  const drained = draining("");
+  drained.running.enter("1");
+  await drained.start();
+  assertEquals(drained.running.isDraining, true);
+  assertEquals(drained.happened, ["shut down"]);
+  await drained.world.advance(29_999);
+  drained.running.leave("1");
+  drained.lastConnectionCloses();
+  await drained.world.advance(0);
+  assertEquals(drained.happened, ["shut down", "over"]);
+});
+
+Deno.test("calls are still taken during the delay", async () => {
+  const drained = draining("drain_delay: 4s");
+  await drained.start();
+  assertEquals([drained.running.isDraining, ...drained.happened], [true]);
+  await drained.world.advance(3_999);
+  assertEquals(drained.running.enter("1").reason, null);
+  assertEquals(drained.happened, []);
+  await drained.world.advance(1);
+  assertEquals(drained.happened, ["shut down"]);
+});
+
+Deno.test("calls that outlast the timeout are cut off, and their last bytes get their time", async () => {
+  const drained = draining("drain_delay: 1s, drain_timeout: 10s");
+  const departure = drained.running.enter("1");
+  await drained.start();
+  await drained.world.advance(10_999);
+  assertEquals(departure.reason, null);
+  await drained.world.advance(1);
+  assertEquals([departure.reason?.kind, departure.gone], ["draining", false]);
+  assertEquals(drained.happened, ["shut down", CUT]);
+  drained.running.leave("1");
+  await drained.world.advance(4_999);
+  assertEquals(drained.happened, ["shut down", CUT]);
+  drained.lastConnectionCloses();
+  await drained.world.advance(0);
+  assertEquals(drained.happened, ["shut down", CUT, "over"]);
+});
+
+Deno.test("a client that never takes its last bytes is not waited for", async () => {
+  const drained = draining("drain_timeout: 0s");
+  drained.running.enter("1");
+  await drained.start();
+  assertEquals(drained.happened, ["shut down", CUT]);
+  await drained.world.advance(5_000);
+  assertEquals(drained.happened, ["shut down", CUT, "over"]);
+});
+
+Deno.test("a connection without a call is not waited for, one with a late call is", async () => {
+  const drained = draining("");
+  await drained.start();
+  await drained.world.advance(4_999);
+  drained.running.enter("late");
+  await drained.world.advance(5_000);
+  assertEquals(drained.happened, ["shut down"]);
+  drained.running.leave("late");
+  await drained.world.advance(5_000);
+  assertEquals(drained.happened, ["shut down", "over"]);
+});

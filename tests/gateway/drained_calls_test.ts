@@ -1,0 +1,117 @@
+import { endOf } from "../../src/observe/report.ts";
+import { heldUpstream } from "../e2e/held_upstream.ts";
+import { assertEquals } from "../support/assert.ts";
+import {
+  answers,
+  chatRequest,
+  COMPLETION,
+  type Got,
+  got,
+  verdictOf,
+} from "../support/chat_call.ts";
+import { reloadable } from "./reloadable.ts";
+
+/** One failure would open a breaker, and another target would be seen. */
+const CONFIG = `
+providers:
+  up: {type: compat, base_url: "http://up"}
+  spare: {type: compat, base_url: "http://spare"}
+routing: {routes: [{name: r, targets: [{provider: up}], fallback: [{provider: spare}]}]}
+retry: {initial_delay: 20s, max_delay: 20s}
+circuit_breaker: {failure_threshold: 1}
+`;
+
+const CHUNK = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",` +
+  `"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n`;
+
+const DRAINING = [503, "server_error", "draining"];
+
+function outcome(answer: Got) {
+  return verdictOf(answer);
+}
+
+Deno.test("a call that waits for its provider is cut off with 503", async () => {
+  const upstream = heldUpstream();
+  const { gateway, app, reports } = reloadable(CONFIG, { fetch: upstream.fetch });
+  const running = app(chatRequest());
+  assertEquals(gateway.vault.running.cut(), 1);
+  assertEquals(outcome(await got(await running)), DRAINING);
+  assertEquals(upstream.isBrokenOff, true);
+  assertEquals(reports.map(endOf), ["drained"]);
+  assertEquals(reports[0]?.tries.map(({ outcome }) => outcome), ["draining"]);
+  const account = gateway.generation.providers.get("up")?.account ?? "";
+  assertEquals(gateway.vault.breakers.state(account), "closed");
+});
+
+Deno.test("a call that waits to try again is cut off at once", async () => {
+  const { gateway, app, reports, world } = reloadable(CONFIG, {
+    fetch: () => answers(429, { error: { message: "later" } }),
+  });
+  const running = app(chatRequest());
+  await world.advance(0);
+  gateway.vault.running.cut();
+  assertEquals(outcome(await got(await running)), DRAINING);
+  assertEquals(reports.map(endOf), ["drained"]);
+  assertEquals(world.waiting, 0);
+});
+
+Deno.test("a stream is cut off with one failure terminal", async () => {
+  const upstream = heldUpstream();
+  const { gateway, app, reports } = reloadable(CONFIG, { fetch: upstream.fetch });
+  const running = app(chatRequest({ body: { stream: true } }));
+  upstream.answer();
+  upstream.send(CHUNK);
+  const response = await running;
+  assertEquals(gateway.vault.running.cut(), 1);
+  const records = (await response.text()).split("\n\n");
+  assertEquals(records.length, 4);
+  assertEquals(records[0], CHUNK.trimEnd());
+  assertEquals(records[1]?.includes('"code":"upstream_stream_error"'), true);
+  assertEquals(records.slice(2), ["data: [DONE]", ""]);
+  assertEquals(upstream.isBrokenOff, true);
+  assertEquals(reports.map(endOf), ["drained"]);
+  const account = gateway.generation.providers.get("up")?.account ?? "";
+  assertEquals(gateway.vault.breakers.state(account), "closed");
+  assertEquals(gateway.vault.running.count, 0);
+});
+
+Deno.test("a call that comes after the cut asks no provider", async () => {
+  const { gateway, app, reports } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
+  gateway.vault.running.cut();
+  assertEquals(outcome(await got(await app(chatRequest()))), DRAINING);
+  assertEquals(reports[0]?.tries, []);
+});
+
+Deno.test("a gateway that drains still serves, but says that it is not to be used", async () => {
+  const { gateway, app } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
+  const ask = async (path: string, method = "GET") =>
+    await got(await app(new Request(`http://localhost${path}`, { method })));
+  const before = await ask("/ready");
+  assertEquals([before.status, before.text], [200, '{"status":"ready","providers":2}']);
+  assertEquals(before.headers.get("connection"), null);
+  gateway.vault.running.drain();
+  const after = await ask("/ready");
+  assertEquals([after.status, after.text], [503, '{"status":"draining"}']);
+  assertEquals((await ask("/ready", "HEAD")).status, 503);
+  assertEquals((await ask("/health")).status, 200);
+  const chat = await got(await app(chatRequest()));
+  assertEquals([chat.status, chat.headers.get("connection")], [200, "close"]);
+});
+
+Deno.test("idle is when the last byte of the last call is out", async () => {
+  const upstream = heldUpstream();
+  const { gateway, app } = reloadable(CONFIG, { fetch: upstream.fetch });
+  const { running } = gateway.vault;
+  await running.idle();
+  const response = app(chatRequest({ body: { stream: true } }));
+  let isIdle = false;
+  const idle = running.idle().then(() => isIdle = true);
+  upstream.answer();
+  upstream.send(CHUNK);
+  const reader = (await response).body?.getReader();
+  await reader?.read();
+  assertEquals([running.count, isIdle], [1, false]);
+  await reader?.cancel();
+  await idle;
+  assertEquals(running.count, 0);
+});

@@ -1,0 +1,76 @@
+import { parse } from "@std/yaml";
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { newMetrics } from "../../src/observe/metrics.ts";
+import { configOf, withSection } from "../config/parse.ts";
+import { declaredIn } from "../observe/exposition.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+const FOLDER = new URL("../../scripts/observability/", import.meta.url);
+
+/** The texts under this key, however deep. */
+function textsUnder(key: string, value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => textsUnder(key, item));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    name === key && typeof item === "string" ? [item] : textsUnder(key, item)
+  );
+}
+
+/** The metrics that an expression names; the parts of a histogram count as the histogram. */
+function metricsIn(expression: string): readonly string[] {
+  const names = expression.match(/\b(?:gateway|process)_[a-z_]+/g) ?? [];
+  return names.map((name) => name.replace(/_(?:bucket|sum|count)$/, ""));
+}
+
+async function declared(): Promise<ReadonlySet<string>> {
+  const config = configOf(withSection());
+  const metrics = newMetrics({
+    config: () => config,
+    breakers: () => [],
+    cache: () => ({ entries: 0, bytes: 0 }),
+  });
+  return new Set(declaredIn(await metrics.scrape()));
+}
+
+async function dashboard(): Promise<unknown> {
+  return parseJson(await Deno.readTextFile(new URL("dashboard.json", FOLDER)));
+}
+
+Deno.test("the dashboard and the alerts name only metrics that there are", async () => {
+  const names = await declared();
+  const board = await dashboard();
+  const alerts: unknown = parse(await Deno.readTextFile(new URL("alerts.yml", FOLDER)));
+  const expressions = [
+    ...textsUnder("expr", board),
+    ...textsUnder("query", board),
+    ...textsUnder("expr", alerts),
+  ];
+  assert(textsUnder("expr", alerts).length > 5);
+  for (const name of expressions.flatMap(metricsIn)) assert(names.has(name), name);
+});
+
+Deno.test("every metric of the gateway has its place on the dashboard", async () => {
+  const shown = new Set(textsUnder("expr", await dashboard()).flatMap(metricsIn));
+  const missing = [...await declared()].filter((name) =>
+    name.startsWith("gateway_") && !shown.has(name)
+  );
+  assertEquals(missing, []);
+});
+
+Deno.test("the panels of the dashboard have numbers of their own and do not overlap", async () => {
+  const board = await dashboard();
+  assert(isObject(board) && Array.isArray(board.panels));
+  const ids = board.panels.map((panel) => isObject(panel) ? panel.id : null);
+  assertEquals(new Set(ids).size, ids.length);
+  const cells = board.panels.flatMap((panel) => {
+    assert(isObject(panel) && isObject(panel.gridPos));
+    const { x, y, w, h } = panel.gridPos;
+    assert([x, y, w, h].every((number) => typeof number === "number"));
+    const width = Number(w);
+    return Array.from(
+      { length: width * Number(h) },
+      (_, cell) => `${Number(x) + cell % width},${Number(y) + Math.floor(cell / width)}`,
+    );
+  });
+  assertEquals(new Set(cells).size, cells.length);
+});
