@@ -32,8 +32,7 @@ serveUntilStdinEnds(async (request) => {
 function streamed(pieces: readonly Uint8Array[]): Response {
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await new Promise((resolve) => setImmediate(resolve));
+    pull(controller) {
       const piece = pieces[at++];
       if (piece === undefined) controller.close();
       else controller.enqueue(piece);

@@ -31,11 +31,15 @@ export function firstModel(generation: Generation): string | null {
 }
 
 /** A curl command for a chat call, to be pasted into a shell. */
-export function chatCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
+export function chatCurl(
+  url: string,
+  fields: Readonly<Record<string, unknown>>,
+  header = "",
+): string {
   const isStream = fields.stream === true;
   const messages = [{ role: "user", content: "Say hello." }];
   const body = JSON.stringify({ ...fields, messages }).replaceAll("'", "'\\''");
-  return `curl ${isStream ? "-N " : ""}${url}${CHAT_PATH} -d '${body}'`;
+  return `curl ${isStream ? "-N " : ""}${header}${url}${CHAT_PATH} -d '${body}'`;
 }
 
 /** The first call to try; a sentence when there is none to show. */
@@ -44,10 +48,21 @@ export function firstCall(generation: Generation, url: string): string {
   if (model === null) {
     return 'Every route wants certain headers or paths; "switchyard explain" tells which.';
   }
-  const curl = chatCurl(url, { model });
-  return model.endsWith(`/${PLACEHOLDER}`)
-    ? `${curl}\n(put a model of that provider in the place of ${PLACEHOLDER})`
-    : curl;
+  const curl = chatCurl(url, { model }, keyHeader(generation));
+  const hints = [
+    ...(generation.clientKeys.length > 0 ? ["put a client key in SWITCHYARD_KEY"] : []),
+    ...(model.endsWith(`/${PLACEHOLDER}`)
+      ? [`put a model of that provider in the place of ${PLACEHOLDER}`]
+      : []),
+  ];
+  return hints.length === 0 ? curl : `${curl}\n(${hints.join("; ")})`;
+}
+
+/** A key is only ever named, never shown. */
+function keyHeader({ clientKeys, config }: Generation): string {
+  if (clientKeys.length === 0) return "";
+  const { header, prefix } = config.security.api_key;
+  return `-H "${header}: ${prefix === "" ? "" : `${prefix} `}$SWITCHYARD_KEY" `;
 }
 
 function knownModels(target: RouteTarget, listed: readonly string[]): readonly string[] {

@@ -15,7 +15,7 @@ export type Listening =
 
 /** Serves requests at a host name or IP address; port 0 picks a free one. */
 export function listen(
-  handler: (request: Request) => Promise<Response>,
+  handler: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
   hostname: string,
   port: number,
 ): Listening {

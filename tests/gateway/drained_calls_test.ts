@@ -1,14 +1,7 @@
 import { endOf } from "../../src/observe/report.ts";
 import { heldUpstream } from "../e2e/held_upstream.ts";
 import { assertEquals } from "../support/assert.ts";
-import {
-  answers,
-  chatRequest,
-  COMPLETION,
-  type Got,
-  got,
-  verdictOf,
-} from "../support/chat_call.ts";
+import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { reloadable } from "./reloadable.ts";
 
 /** One failure would open a breaker, and another target would be seen. */
@@ -26,16 +19,13 @@ const CHUNK = `data: {"id":"c","object":"chat.completion.chunk","created":1,"mod
 
 const DRAINING = [503, "server_error", "draining"];
 
-function outcome(answer: Got) {
-  return verdictOf(answer);
-}
-
 Deno.test("a call that waits for its provider is cut off with 503", async () => {
   const upstream = heldUpstream();
-  const { gateway, app, reports } = reloadable(CONFIG, { fetch: upstream.fetch });
+  const { gateway, app, reports, world } = reloadable(CONFIG, { fetch: upstream.fetch });
   const running = app(chatRequest());
+  await world.advance(0);
   assertEquals(gateway.vault.running.cut(), 1);
-  assertEquals(outcome(await got(await running)), DRAINING);
+  assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(reports[0]?.tries.map(({ outcome }) => outcome), ["draining"]);
@@ -50,7 +40,7 @@ Deno.test("a call that waits to try again is cut off at once", async () => {
   const running = app(chatRequest());
   await world.advance(0);
   gateway.vault.running.cut();
-  assertEquals(outcome(await got(await running)), DRAINING);
+  assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(world.waiting, 0);
 });
@@ -78,7 +68,7 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
 Deno.test("a call that comes after the cut asks no provider", async () => {
   const { gateway, app, reports } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
   gateway.vault.running.cut();
-  assertEquals(outcome(await got(await app(chatRequest()))), DRAINING);
+  assertEquals(verdictOf(await got(await app(chatRequest()))), DRAINING);
   assertEquals(reports[0]?.tries, []);
 });
 

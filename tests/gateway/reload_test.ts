@@ -2,7 +2,7 @@ import { endOf } from "../../src/observe/report.ts";
 import { configOf } from "../config/parse.ts";
 import { heldUpstream } from "../e2e/held_upstream.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answers, chatRequest, COMPLETION, got, MESSAGES } from "../support/chat_call.ts";
+import { answers, type ChatOptions, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { reloadable } from "./reloadable.ts";
 
 function config(route: string, provider = "", more = ""): string {
@@ -13,6 +13,11 @@ retry: {enabled: false}
 ${more}`;
 }
 
+/** A call that leaves the model to the route. */
+function anyModel(body: ChatOptions["body"] = {}): Request {
+  return chatRequest({ body: { model: "auto", ...body } });
+}
+
 /** Where a call has gone. */
 function way(headers: Headers) {
   return ["route", "model"].map((name) => headers.get(`x-gateway-${name}`));
@@ -21,17 +26,18 @@ function way(headers: Headers) {
 Deno.test("a call that runs keeps its configuration, the next one gets the new one", async () => {
   const upstream = heldUpstream();
   let isFirst = true;
-  const { gateway, app } = reloadable(config("old"), {
+  const { gateway, app, world } = reloadable(config("old"), {
     fetch(url, init) {
       if (!isFirst) return answers(200, COMPLETION);
       isFirst = false;
       return upstream.fetch(url, init);
     },
   });
-  const running = app(chatRequest());
+  const running = app(anyModel());
+  await world.advance(0);
   const changes = gateway.reload(configOf(config("new", ", api_key: changed")));
   assertEquals(changes, ["providers: up changed", "routes: new added, old removed"]);
-  assertEquals(way((await got(await app(chatRequest()))).headers), ["new", "m-new"]);
+  assertEquals(way((await got(await app(anyModel()))).headers), ["new", "m-new"]);
   upstream.answer("application/json");
   upstream.send(JSON.stringify(COMPLETION));
   upstream.end();
@@ -42,7 +48,7 @@ Deno.test("a call that runs keeps its configuration, the next one gets the new o
 Deno.test("a stream goes on over the provider it began with, though that is gone", async () => {
   const upstream = heldUpstream();
   const { gateway, app, reports } = reloadable(config("old"), { fetch: upstream.fetch });
-  const running = app(chatRequest({ body: { stream: true } }));
+  const running = app(anyModel({ stream: true }));
   upstream.answer();
   const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
   const choice = { index: 0, delta: { content: "Hi" }, finish_reason: null };
@@ -62,7 +68,7 @@ Deno.test("kept answers outlive a reload unless the cache settings or the provid
     fetch: () => answers(200, COMPLETION),
   });
   async function lookUp() {
-    const { headers } = await got(await app(chatRequest()));
+    const { headers } = await got(await app(anyModel()));
     return headers.get("x-gateway-cache-status");
   }
   function reload(provider: string, more: string) {
@@ -85,7 +91,7 @@ Deno.test("a breaker belongs to the account, whatever else is reloaded", async (
     fetch: () => answers(500, { error: { message: "no" } }),
   });
   async function ask() {
-    return (await got(await app(chatRequest({ body: MESSAGES })))).status;
+    return (await got(await app(anyModel()))).status;
   }
   assertEquals([await ask(), await ask()], [500, 503]);
   gateway.reload(configOf(config("r", ", api_key: first, timeout: 9s", strict)));

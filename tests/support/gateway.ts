@@ -57,7 +57,7 @@ export function serveGateway(config: string): ServedGateway {
   const gateway = testGateway(config, world);
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => gateway.app(request),
+    (request, { remoteAddr }) => gateway.app(request, { remoteAddr }),
   );
   setNoDelay();
 
