@@ -19,14 +19,19 @@ interface Entry<V> {
  */
 export class BoundedStore<V> {
   readonly #now: () => number;
+  readonly #lost: (key: string) => void;
   readonly #kept = new Map<string, Entry<V>>();
   #limits: Limits;
   #bytes = 0;
 
-  /** An empty store. `now` gives milliseconds that never go back. */
-  constructor(limits: Limits, now: () => number) {
+  /**
+   * An empty store. `now` gives milliseconds that never go back; `lost` hears each key whose value
+   * was too old or had to make room.
+   */
+  constructor(limits: Limits, now: () => number, lost: (key: string) => void = () => {}) {
     this.#limits = limits;
     this.#now = now;
+    this.#lost = lost;
   }
 
   /** The number of entries that are still good. */
@@ -46,8 +51,14 @@ export class BoundedStore<V> {
     const entry = this.#kept.get(key);
     if (entry === undefined) return undefined;
     if (this.#now() < entry.expires) return entry.value;
-    this.delete(key);
+    this.#lose(key);
     return undefined;
+  }
+
+  /** The values that are still good, oldest first. */
+  values(): readonly V[] {
+    this.#dropExpired();
+    return [...this.#kept.values()].map(({ value }) => value);
   }
 
   /**
@@ -84,7 +95,7 @@ export class BoundedStore<V> {
     const now = this.#now();
     for (const [key, { expires }] of this.#kept) {
       if (now < expires) return;
-      this.delete(key);
+      this.#lose(key);
     }
   }
 
@@ -92,7 +103,12 @@ export class BoundedStore<V> {
     for (const key of this.#kept.keys()) {
       const { size } = this.#kept;
       if (size < this.#limits.entries && this.#bytes + bytes <= this.#limits.bytes) return;
-      this.delete(key);
+      this.#lose(key);
     }
+  }
+
+  #lose(key: string): void {
+    this.delete(key);
+    this.#lost(key);
   }
 }

@@ -1,10 +1,13 @@
 import type { World } from "../core/world.ts";
 import { type Balancers, balancers } from "./balancers.ts";
+import { type Bindings, newBindings } from "./bindings.ts";
 import { type Breakers, breakers } from "./breakers.ts";
 import { type Buckets, buckets } from "./buckets.ts";
 import { type Catalogs, catalogs } from "./catalogs.ts";
+import { type Conversations, newConversations } from "./conversations.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { type Running, runningCalls } from "./running.ts";
+import { newSnapshots, type Snapshots } from "./snapshots.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
 export interface Vault {
@@ -18,18 +21,35 @@ export interface Vault {
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
   readonly running: Running;
+  readonly snapshots: Snapshots;
+  readonly conversations: Conversations;
+  /** Which provider account owns an object that was created through the gateway. */
+  readonly bindings: Readonly<Record<BoundType, Bindings>>;
 }
+
+/** The types of objects that have owners. */
+export type BoundType = "chat_completion" | "response" | "conversation";
 
 /** An empty vault; one lives as long as the process. */
 export function newVault(world: World, caching: CacheSettings): Vault {
+  const now = () => world.now();
+  const snapshots = newSnapshots(now);
   return {
     began: world.now(),
     since: world.unix(),
-    breakers: breakers(() => world.now()),
+    breakers: breakers(now),
     balancers: balancers(() => world.random()),
-    buckets: buckets(() => world.now()),
-    catalogs: catalogs(() => world.now()),
-    cache: newResponseCache(caching, () => world.now()),
+    buckets: buckets(now),
+    catalogs: catalogs(now),
+    cache: newResponseCache(caching, now),
     running: runningCalls(),
+    snapshots,
+    conversations: newConversations(now),
+    bindings: {
+      chat_completion: newBindings(now),
+      // A response that has no owner any more is nobody's to see.
+      response: newBindings(now, (id) => void snapshots.delete(id)),
+      conversation: newBindings(now),
+    },
   };
 }

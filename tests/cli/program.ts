@@ -1,0 +1,56 @@
+import manifest from "../../deno.json" with { type: "json" };
+
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+
+/** What the demo is run with: the program must not need more. */
+const PERMISSIONS = manifest.tasks.demo.split(" ").filter((word) =>
+  /^--(allow|no-prompt)/.test(word)
+);
+
+/** An output of a program. */
+export interface Output {
+  /** Resolves with the match once the output holds it; null when it ends without. */
+  until(pattern: RegExp): Promise<RegExpExecArray | null>;
+  /** All of it, once the program has ended. */
+  rest(): Promise<string>;
+}
+
+/** A program that runs. */
+export interface Program {
+  readonly child: Deno.ChildProcess;
+  readonly out: Output;
+  readonly err: Output;
+}
+
+/** The real program, its outputs as they come. Read both to their end. */
+export function program(args: readonly string[], options: Deno.CommandOptions = {}): Program {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...PERMISSIONS, MAIN, ...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    ...options,
+  }).spawn();
+  return { child, out: outputOf(child.stdout), err: outputOf(child.stderr) };
+}
+
+function outputOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Output {
+  const texts = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  async function until(pattern: RegExp | null): Promise<RegExpExecArray | null> {
+    for (;;) {
+      const found = pattern?.exec(text) ?? null;
+      if (found !== null) return found;
+      const { done, value } = await texts.read();
+      if (done) return null;
+      text += value;
+    }
+  }
+  return {
+    until,
+    async rest() {
+      await until(null);
+      return text;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { assertEquals } from "../support/assert.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { configFile, testClient, whileServing } from "./test_terminal.ts";
+
+const CLIENTS = 64;
+const REQUESTS = 20;
+const VERSIONS = 50;
+
+/** Route, model and key of one answer must be of the same version. */
+function version(number: number, upstream: string): string {
+  return `
+server: {port: 0}
+providers: {up: {type: compat, base_url: "${upstream}", api_key: key-${number}}}
+routing: {routes: [{name: route-${number}, targets: [{provider: up, model: model-${number}}]}]}
+retry: {enabled: false}
+circuit_breaker: {enabled: false}
+`;
+}
+
+/** An answer that tells which model and key it was asked with. */
+function answerTo(body: string, key: string) {
+  const request = parseJson(body);
+  const model = isObject(request) ? request.model : null;
+  const message = { role: "assistant", content: `${model} ${key}` };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  return { id: "c", object: "chat.completion", created: 1, model: "m", choices };
+}
+
+async function ask(client: ReturnType<typeof testClient>, url: string): Promise<string> {
+  const response = await client.fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model: "auto", messages: [{ role: "user", content: "Hi" }] }),
+  });
+  const [, model = "", key = ""] = /"content":"model-(\d+) Bearer key-(\d+)"/
+    .exec(await response.text()) ?? [];
+  const { status, headers } = response;
+  const route = headers.get("x-gateway-route")?.replace("route-", "");
+  const told = headers.get("x-gateway-model")?.replace("model-", "");
+  return status === 200 && route === model && told === model && key === model && model !== ""
+    ? "whole"
+    : `${status}: route ${route}, model ${told}, upstream model ${model}, key ${key}`;
+}
+
+Deno.test("no request fails or is served by two configurations while the file changes", async () => {
+  using client = testClient();
+  await using upstream = startUpstream(({ request, json }) =>
+    json(200, answerTo(request.body, request.headers.authorization ?? ""))
+  );
+  using file = await configFile(version(0, upstream.url));
+  await whileServing(["--config", file.path], async (terminal) => {
+    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+
+    async function rewrite() {
+      for (let number = 1; number <= VERSIONS; number++) {
+        const isBroken = number % 2 === 0;
+        const text = version(number, upstream.url);
+        const beside = `${file.path}.next`;
+        await Deno.writeTextFile(beside, isBroken ? `${text}broken${number}: true\n` : text);
+        await Deno.rename(beside, file.path);
+        terminal.reload();
+        await terminal.said(
+          isBroken
+            ? new RegExp(`broken${number}: is not a known key`)
+            : new RegExp(`configuration reloaded.*route-${number} added`),
+        );
+      }
+    }
+
+    async function load(): Promise<string[]> {
+      const outcomes: string[] = [];
+      while (outcomes.length < REQUESTS) outcomes.push(await ask(client, url));
+      return outcomes;
+    }
+
+    const clients = Array.from({ length: CLIENTS }, load);
+    const [, ...outcomes] = await Promise.all([rewrite(), ...clients]);
+    const failed = outcomes.flat().filter((outcome) => outcome !== "whole");
+    assertEquals(failed, []);
+    assertEquals(upstream.requests.length, CLIENTS * REQUESTS);
+    const keys = new Set(upstream.requests.map(({ headers }) => headers.authorization));
+    assertEquals(keys.size > 2, true, "the requests meet several versions");
+  });
+});

@@ -1,0 +1,137 @@
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import {
+  configFile,
+  type Ran,
+  testClient,
+  type TestTerminal,
+  whileServing,
+} from "./test_terminal.ts";
+
+const FILE = `
+server: {port: 0}
+providers:
+  one: {type: compat, base_url: "http://127.0.0.1:1", api_key: secret-of-one}
+routing: {routes: [{name: all, targets: [{provider: one}]}]}
+`;
+
+const TWO = '  two: {type: compat, base_url: "http://127.0.0.1:1"}\nrouting:';
+
+interface Reloading {
+  readonly terminal: TestTerminal;
+  /** Writes the file, which is noticed, and asks for a reload too: one of both comes first. */
+  write(text: string): Promise<void>;
+  /** What `GET path` answers. */
+  get(path: string): Promise<string>;
+}
+
+async function reloading(
+  args: readonly string[],
+  use: (reloading: Reloading) => Promise<void>,
+): Promise<Ran> {
+  using client = testClient();
+  using file = await configFile(FILE);
+  return await whileServing(["--config", file.path, ...args], async (terminal) => {
+    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    await use({
+      terminal,
+      async write(text) {
+        await Deno.writeTextFile(file.path, text);
+        terminal.reload();
+      },
+      get: async (path) => await (await client.fetch(url + path)).text(),
+    });
+  });
+}
+
+Deno.test("a changed file is served without a signal, and the log says what has changed", async () => {
+  using file = await configFile(FILE);
+  using client = testClient();
+  const { err } = await whileServing(["--config", file.path], async (terminal) => {
+    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    await Deno.writeTextFile(file.path, FILE.replace("routing:", TWO));
+    await terminal.said(/configuration reloaded/);
+    const ready = await client.fetch(`${url}/ready`);
+    assertEquals(await ready.json(), { status: "ready", providers: 2 });
+  });
+  assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);
+});
+
+Deno.test("a broken file changes nothing; every problem is told and counted", async () => {
+  const { err } = await reloading([], async ({ terminal, write, get }) => {
+    await write(FILE.replace("port: 0", "prot: 0").replace("name: all", "name: ''"));
+    await terminal.said(/configuration not reloaded/);
+    assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 1 });
+    assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="failure"\} [1-9]/);
+    assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="success"\} 0\n/);
+  });
+  assertMatch(err, /ERROR server\.prot: is not a known key; did you mean "port"\? \(line 2/);
+  assertMatch(err, /ERROR routing\.routes\[0\]\.name: /);
+  assertMatch(err, /ERROR configuration not reloaded: the running one stays\n/);
+});
+
+Deno.test("a provider that is broken on its own is left out", async () => {
+  const { err } = await reloading([], async ({ terminal, write, get }) => {
+    await write(FILE.replace("routing:", TWO.replace("compat", "kompat")));
+    await terminal.said(/broken provider left out/);
+    await write(FILE.replace("routing:", TWO));
+    await terminal.said(/providers: two added/);
+    assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
+  });
+  assertMatch(err, /ERROR providers\.two\.type: must be /);
+  assertMatch(err, /ERROR broken provider left out provider=two\n/);
+});
+
+Deno.test("a file that says the same is no change", async () => {
+  const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
+    await write(`# another comment\n${FILE}`);
+    await terminal.said(/DEBUG +configuration unchanged\n/);
+    assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="success"\} 0\n/);
+  });
+  assert(!err.includes("reloaded"), err);
+});
+
+Deno.test("what needs a restart is named, and the rest applies", async () => {
+  const { err } = await reloading(["--host=127.0.0.1"], async ({ terminal, write, get }) => {
+    const server = "server: {port: 81, host: 192.0.2.1, drain_timeout: 1s}";
+    const logging = "logging: {format: json}\ntelemetry: {service_name: other}\nproviders:";
+    await write(
+      FILE.replace("server: {port: 0}", server).replace("providers:", logging)
+        .replace("routing:", TWO),
+    );
+    await terminal.said(/configuration reloaded/);
+    assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
+  });
+  const waiting = [...err.matchAll(/WARN +(\S+) has changed: it needs a restart\n/g)];
+  assertEquals(waiting.map(([, key]) => key), [
+    "server.port",
+    "server.drain_timeout",
+    "logging.format",
+    "telemetry.service_name",
+  ]);
+  assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);
+});
+
+Deno.test("the level of the log changes at once, over an argument too once the file's does", async () => {
+  const { err } = await reloading(["--log-level=warn"], async ({ terminal, write, get }) => {
+    const level = (name: string) =>
+      FILE.replace("providers:", `logging: {level: ${name}}\nproviders:`);
+    await write(FILE.replace("name: all", "name: main"));
+    while (!(await get("/metrics")).includes('reloads_total{result="success"} 1'));
+    await write(level("debug"));
+    await terminal.said(/configuration reloaded/);
+    await get("/health");
+    await terminal.said(/path=\/health/);
+  });
+  assertMatch(err, /INFO +configuration reloaded changes="logging changed/);
+  assertEquals(err.split("configuration reloaded").length, 2);
+});
+
+Deno.test("no value of the file is ever told", async () => {
+  const { out, err } = await reloading(["--log-level=debug"], async ({ terminal, write }) => {
+    await write(FILE.replace("secret-of-one", "secret-of-two"));
+    await terminal.said(/configuration reloaded changes="providers: one changed"/);
+    await write(FILE.replace("api_key: secret-of-one", "api_key: {secret-of-one: secret}"));
+    await terminal.said(/configuration not reloaded/);
+  });
+  assert(!`${out}${err}`.includes("secret"), err);
+});
