@@ -34,7 +34,7 @@ export async function drain(
   log.warn("calls were cut off: server.drain_timeout has passed", { calls });
   await atMost(LAST_BYTES, world, closed);
 
-  /** The runtime does not close a connection on which nothing was ever asked: that is not waited for. */
+  /** A request whose head never becomes complete would keep its connection, and with it the process. */
   async function quiet() {
     do {
       await running.idle();

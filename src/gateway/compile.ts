@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { unescape } from "node:querystring";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { wires } from "../wires/registry.ts";
@@ -61,7 +62,8 @@ function secretsOf(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
     settings.api_key ?? "",
-    decodeURIComponent(url.password),
+    // Does not throw where a % stands for itself.
+    unescape(url.password),
     ...Object.values(settings.headers),
   ];
   return texts.filter((text) => text.length >= SHORTEST_SECRET);

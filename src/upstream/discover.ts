@@ -45,7 +45,7 @@ async function fetchCatalog(world: World, provider: Provider): Promise<Catalog |
     };
     const response = await connect(world, provider.base + request.path, request, headers, watch);
     if (!response.ok) return null;
-    const body = openBody(response.value.body, watch);
+    const body = openBody(response.value, watch);
     if (response.value.status !== 200) {
       await body.cancel();
       return null;

@@ -46,7 +46,7 @@ export async function open(
   try {
     const response = await connect(world, url, attempt.request, headers, watch);
     if (!response.ok) return response;
-    const reply = await answered(response.value, openBody(response.value.body, watch));
+    const reply = await answered(response.value, openBody(response.value, watch));
     if (!reply.ok) return failed(redactedFailure(reply.failure, provider.secrets));
     isDelivering = reply.value.as === "stream";
     return reply;

@@ -80,7 +80,7 @@ Deno.test("a client that never takes its last bytes is not waited for", async ()
   assertEquals(drained.happened, ["shut down", CUT, "over"]);
 });
 
-Deno.test("a connection without a call is not waited for, one with a late call is", async () => {
+Deno.test("a connection without a call is not waited for to the end, one with a late call is", async () => {
   const drained = draining("");
   await drained.start();
   await drained.world.advance(4_999);

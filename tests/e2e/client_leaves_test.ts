@@ -1,14 +1,10 @@
 import { endOf, type Try } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
 import { BODY_SIZES, COMPLETION, leavingConfig, RETRY_DELAY, sized } from "./leaving.ts";
 import { type ObservedGateway, observedGateway } from "./observed_gateway.ts";
 import { COMPAT_RECORDS } from "./recordings.ts";
-
-// From Deno 2.8 on the runtime does not report a client that leaves during a request of more than
-// about 512 bytes while its answer is not begun. What was asked for is then finished for nobody.
-const [MAJOR = 0, MINOR = 0] = Deno.version.deno.split(".").map(Number);
-const NOTICES_EARLY_LEAVE = MAJOR === 2 && MINOR < 8;
 
 /** Lets a call that nobody waits for end at once. */
 const ONCE = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };

@@ -42,3 +42,14 @@ Deno.test("a change and its return are two changes", () => {
   assertEquals(third.providers.get("one")?.namespace, "one@3");
   assertEquals(third.providers.get("one")?.account, first.providers.get("one")?.account);
 });
+
+Deno.test("a password in an address is a secret, also one with a % that stands for itself", () => {
+  for (const [written, meant] of [["s%65cret", "secret"], ["100%sure", "100%sure"]] as const) {
+    const text = `
+providers: {one: {type: compat, base_url: "http://user:${written}@one"}}
+routing: {routes: [{name: main, targets: [{provider: one}]}]}
+`;
+    const secrets = compile(configOf(text), 1).providers.get("one")?.secrets;
+    assertEquals(secrets, [meant]);
+  }
+});

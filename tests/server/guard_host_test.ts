@@ -113,6 +113,8 @@ Deno.test("on a socket a strange, broken or second host name is refused in the e
     await using connection = await connectRaw(gateway.url);
     await connection.send(`GET /health HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     const answer = await connection.receiveUntil("no such text");
+    // A newer runtime refuses a doubled name by itself, before the gateway sees it.
+    if (answer.startsWith("HTTP/1.1 400 ") && host.includes("\r\n")) continue;
     assertMatch(answer, /^HTTP\/1\.1 403 /, host);
     assertMatch(answer, /"code":"host_not_allowed"/, host);
   }
