@@ -6,6 +6,7 @@ import { type Result, success } from "./core/result.ts";
 import type { Call } from "./gateway/call.ts";
 import type { Inference } from "./gateway/inference.ts";
 import { choose } from "./routing/choose.ts";
+import { type Requested, requested } from "./routing/requested.ts";
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
@@ -19,6 +20,11 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const reply = await attempt(call, inference, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;
+}
+
+/** The provider and the bare model that a client names; null where it leaves them open. */
+export function namedBy(call: Call, model: string): Result<Requested> {
+  return requested(call, model);
 }
 
 /** The models that a provider is known to have. */

@@ -20,8 +20,7 @@ export function processes(canPin: boolean): Processes {
   async function start(program: string, argument: string, core: number): Promise<Served> {
     const deno = Deno.execPath();
     const path = new URL(program, import.meta.url).pathname;
-    const flags = (Deno.env.get("BENCH_FLAGS") ?? "").split(" ").filter((flag) => flag !== "");
-    const args = ["run", "--allow-all", "--no-prompt", ...flags, path, argument];
+    const args = ["run", "--allow-all", "--no-prompt", path, argument];
     const command = canPin
       ? new Deno.Command("taskset", { args: ["-c", String(core), deno, ...args], ...PIPES })
       : new Deno.Command(deno, { args, ...PIPES });

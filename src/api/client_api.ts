@@ -18,7 +18,8 @@ export type Handler = (call: Call, request: ApiRequest) => Promise<Result<Reply>
 export interface Endpoint {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: `/${string}`;
-  readonly body: boolean;
+  /** Whether a request has a JSON body; an optional one may be empty. */
+  readonly body: boolean | "optional";
   readonly handle: Handler;
 }
 

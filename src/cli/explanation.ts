@@ -4,7 +4,7 @@ import { documentOf } from "../formats/document.ts";
 import type { Route, RouteTarget } from "../gateway/generation.ts";
 import type { Inference } from "../gateway/inference.ts";
 import { isModel, isProvider, modelOf } from "../routing/eligible.ts";
-import { mismatch, type Routed } from "../routing/match.ts";
+import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
 import { type Requested, requested } from "../routing/requested.ts";
 import { providerText, shareText } from "./route_text.ts";
 
@@ -19,7 +19,7 @@ export interface Explanation {
 export function explanation(call: Routed, model: string): Explanation {
   const wanted = requested(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
-  const type = typeOf(call.path);
+  const { routed, type } = matchedAs(call, typeOf(call.path), wanted.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
     `model ${wanted.value.model ?? "left to the route"}, ` +
@@ -29,7 +29,7 @@ export function explanation(call: Routed, model: string): Explanation {
   let taken: Route | null = null;
   let isServed = false;
   for (const route of call.generation.routes) {
-    const reason = mismatch(route, call, type, wanted.value);
+    const reason = mismatch(route, routed, type, wanted.value);
     if (taken !== null || reason !== null) {
       const why = reason ?? `route ${taken?.name} comes first`;
       lines.push(`Route ${route.name}: passed over, ${why}`);
@@ -49,7 +49,14 @@ export function explanation(call: Routed, model: string): Explanation {
 }
 
 function typeOf(path: string): Inference["type"] {
-  return path === "/v1/embeddings" ? "embeddings" : "chat_completions";
+  switch (path) {
+    case "/v1/embeddings":
+      return "embeddings";
+    case "/v1/responses":
+      return "responses";
+    default:
+      return "chat_completions";
+  }
 }
 
 /** Names that the file does not know are mostly slips. */
@@ -122,7 +129,7 @@ function fallbackObstacle(
   if (!isProvider(target, wanted)) return "another provider is requested";
   const model = modelOf(target, wanted);
   if (model === null) return "neither the request nor the file names a model";
-  return type === "chat_completions" ? refusalOf(target, model) : null;
+  return type === "embeddings" ? null : refusalOf(target, model);
 }
 
 /** Why not even a plain question can be translated for this target; null when it can. */

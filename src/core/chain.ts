@@ -1,6 +1,7 @@
 import type { Codec, Delivery } from "./codec.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { Failure } from "./failure.ts";
+import type { JsonObject } from "./json.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 
@@ -10,6 +11,8 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   fail(failure: Failure): readonly StreamRecord[];
   /** What the answer took, as far as it is known; null when the upstream is silent. */
   readonly usage: Usage | null;
+  /** What there is to be kept once the answer is complete; null where the client API keeps nothing. */
+  readonly resource: JsonObject | null;
 }
 
 /**
@@ -51,7 +54,7 @@ export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventE
       return done;
     },
     get outcome() {
-      return done ? { resource: null, usage: encoder.usage } : null;
+      return done ? { resource: encoder.resource, usage: encoder.usage } : null;
     },
   };
 }

@@ -36,6 +36,7 @@ export function newGateway(
     config: () => gateway.generation.config,
     breakers: () => breakersOf(gateway),
     cache: () => vault.cache,
+    stores: () => storesOf(vault),
   });
   const gateway: Gateway = {
     get generation() {
@@ -55,6 +56,16 @@ export function newGateway(
     },
   };
   return gateway;
+}
+
+function storesOf({ snapshots, conversations, bindings }: Vault) {
+  return {
+    responses: snapshots,
+    conversations,
+    chat_completion_bindings: bindings.chat_completion,
+    response_bindings: bindings.response,
+    conversation_bindings: bindings.conversation,
+  };
 }
 
 function* breakersOf({ generation, vault }: Gateway) {

@@ -2,15 +2,18 @@ import type { Delivery, Outcome } from "../core/codec.ts";
 import type { Answer } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import type { Pin } from "./owner.ts";
 
 /** What a client API asks of the road. */
 export interface Inference {
-  readonly type: "chat_completions" | "embeddings";
+  readonly type: "chat_completions" | "responses" | "embeddings";
   /** As requested; "" or "auto" leaves it to the route. */
   readonly model: string;
   readonly stream: boolean;
   /** The call leaves something upstream: then only tries that were certainly not taken are repeated. */
   readonly leavesState: boolean;
+  /** What the call continues, and so who must serve it: no choice, no fallback. Null: whoever can. */
+  readonly owner: Pin | null;
   /**
    * The client's JSON and the request it becomes for a target, as one canonical text; null when the
    * answer is not to be cached.

@@ -13,7 +13,15 @@ export interface MetricSources {
   /** The configuration of this moment: it says which models have a label of their own. */
   config(): Config;
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
-  cache(): { readonly entries: number; readonly bytes: number };
+  cache(): Size;
+  /** The stores of stateful objects, by name. */
+  stores(): Readonly<Record<string, Size>>;
+}
+
+/** What a store holds. */
+interface Size {
+  readonly entries: number;
+  readonly bytes: number;
 }
 
 /** The gateway's metrics for Prometheus, in a registry of their own. */
@@ -136,6 +144,7 @@ function registerGauges(registry: Registry, sources: MetricSources): void {
       this.set(sources.cache().entries);
     },
   });
+  registerStores(registry, sources);
   new Gauge({
     name: "gateway_circuit_breaker_state",
     help: "Of each provider: 0 closed, 1 half-open, 2 open.",
@@ -154,4 +163,26 @@ function registerGauges(registry: Registry, sources: MetricSources): void {
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
+}
+
+function registerStores(registry: Registry, { stores }: MetricSources): void {
+  const registers = [registry];
+  new Gauge({
+    name: "gateway_state_entries",
+    help: "Stateful objects that the gateway keeps.",
+    labelNames: ["store"],
+    registers,
+    collect() {
+      for (const [store, { entries }] of Object.entries(stores())) this.set({ store }, entries);
+    },
+  });
+  new Gauge({
+    name: "gateway_state_bytes",
+    help: "Bytes of the stateful objects that the gateway keeps.",
+    labelNames: ["store"],
+    registers,
+    collect() {
+      for (const [store, { bytes }] of Object.entries(stores())) this.set({ store }, bytes);
+    },
+  });
 }

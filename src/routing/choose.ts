@@ -3,16 +3,16 @@ import type { Call } from "../gateway/call.ts";
 import type { Inference, Plan } from "../gateway/inference.ts";
 import { type Eligible, eligibleFallbacks, eligibleTargets } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
+import { pinned } from "./pinned.ts";
 import { requested } from "./requested.ts";
 
 /** Chooses who serves a call, before anything is sent. */
 export function choose(call: Call, inference: Inference): Result<Plan> {
   const wanted = requested(call, inference.model);
   if (!wanted.ok) return wanted;
+  if (inference.owner !== null) return pinned(call, inference, inference.owner, wanted.value);
   const route = matchRoute(call, inference.type, wanted.value);
-  if (route === null) {
-    return fault("no_route", "No configured route matches this request.", { taken: false });
-  }
+  if (route === null) return noRoute();
   call.report.route = route.name;
   const eligible = eligibleTargets(route, wanted.value, inference);
   const others = call.controls.noFallback ? [] : eligibleFallbacks(route, wanted.value, inference);
@@ -25,10 +25,12 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
     passable(call, eligible.value),
   );
   const first = picked ?? eligible.value[0];
-  if (first === undefined) {
-    return fault("no_route", "No configured route matches this request.", { taken: false });
-  }
+  if (first === undefined) return noRoute();
   return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
+}
+
+function noRoute(): Failed {
+  return fault("no_route", "No configured route matches this request.", { taken: false });
 }
 
 /** What no target can keep goes to the fallbacks that can; every other refusal stands. */

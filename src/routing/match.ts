@@ -26,14 +26,34 @@ export function mismatch(
   return isListed ? null : "the model is not among those it matches";
 }
 
+/** A call as its route is looked for. */
+export interface Matched {
+  readonly routed: Routed;
+  readonly type: Inference["type"];
+}
+
+/** A request for a response that no route takes as such is matched as one for chat. */
+export function matchedAs(routed: Routed, type: Inference["type"], wanted: Requested): Matched {
+  const { headers, controls, generation } = routed;
+  const asked = { routed, type };
+  return type !== "responses" || firstOf(asked, wanted) !== null ? asked : {
+    routed: { path: "/v1/chat/completions", headers, controls, generation },
+    type: "chat_completions",
+  };
+}
+
 /** The first matching route in file order is authoritative. */
 export function matchRoute(
   call: Routed,
   type: Inference["type"],
   wanted: Requested,
 ): Route | null {
-  return call.generation.routes.find((route) => mismatch(route, call, type, wanted) === null) ??
-    null;
+  return firstOf(matchedAs(call, type, wanted), wanted);
+}
+
+function firstOf({ routed, type }: Matched, wanted: Requested): Route | null {
+  const { routes } = routed.generation;
+  return routes.find((route) => mismatch(route, routed, type, wanted) === null) ?? null;
 }
 
 /** Three names are the gateway's own, so that no caller can pretend them. */

@@ -9,6 +9,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { admit } from "./admit.ts";
 import { readBody } from "./body.ts";
 import { newEntrance, type Peer } from "./entrance.ts";
+import { newFlusher } from "./flusher.ts";
 import { respond } from "./respond.ts";
 
 /** Serves every request of the gateway; the peer is who sent it. Never rejects. */
@@ -20,6 +21,7 @@ type PeerContext = Context<{ Bindings: Peer }>;
 export function createApp(gateway: Gateway): App {
   const hono = new Hono<{ Bindings: Peer }>();
   const enter = newEntrance(gateway);
+  const rim = { sinks: gateway.sinks, flusher: newFlusher() };
   const methods = new Map<string, string[]>();
   for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
     hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint));
@@ -31,14 +33,14 @@ export function createApp(gateway: Gateway): App {
   hono.notFound(({ req, env }) => {
     const call = admit(gateway, req.raw, req.path, "");
     const unknown = refuse("unknown_url", "This path is not served here; see the README.");
-    return respond(call, enter(call, env) ?? unknown, gateway.sinks);
+    return respond(call, enter(call, env) ?? unknown, rim);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
   async function serve({ req, env }: PeerContext, endpoint: Endpoint): Promise<Response> {
     const call = admit(gateway, req.raw, req.path, endpoint.path);
     const stopped = enter(call, env);
-    if (stopped !== null) return respond(call, stopped, gateway.sinks);
+    if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
@@ -46,16 +48,16 @@ export function createApp(gateway: Gateway): App {
     }, { once: true });
     const result = await handled(call, req, endpoint);
     isAnswered = true;
-    return respond(call, result, gateway.sinks);
+    return respond(call, result, rim);
   }
 
   function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
     const call = admit(gateway, req.raw, req.path, "");
     const stopped = enter(call, env);
-    if (stopped !== null) return respond(call, stopped, gateway.sinks);
+    if (stopped !== null) return respond(call, stopped, rim);
     call.answerHeaders["allow"] = allowed.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${allowed.join(" or ")} on this path.`);
-    return respond(call, refusal, gateway.sinks);
+    return respond(call, refusal, rim);
   }
 }
 
@@ -65,7 +67,7 @@ async function handled(
   endpoint: Endpoint,
 ): Promise<Result<Reply>> {
   try {
-    const body = endpoint.body ? await readBody(req.raw) : null;
+    const body = await bodyOf(req.raw, endpoint);
     if (body !== null && !body.ok) return body;
     return await endpoint.handle(call, {
       params: req.param(),
@@ -77,6 +79,10 @@ async function handled(
     call.report.bug = error instanceof Error ? `${error.name}\n${placeOf(error)}` : "not an error";
     return fault("internal_error", "The gateway has failed; this is a bug in it.");
   }
+}
+
+function bodyOf(request: Request, { body }: Endpoint) {
+  return body === false ? null : readBody(request, body === "optional");
 }
 
 function placeOf(error: Error): string {

@@ -1,17 +1,21 @@
 import type { JsonDocument } from "../core/json.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
-import { readDocument } from "../formats/document.ts";
+import { emptyDocument, readDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
 /** A request body may have this many bytes. */
 export const BODY_LIMIT = 10 * 1024 * 1024;
 
-/** The JSON object that a request carries. Its content type is not looked at. */
-export async function readBody(request: Request): Promise<Result<JsonDocument>> {
+/** The JSON object that a request carries. Its content type is not looked at. An optional one may be empty. */
+export async function readBody(
+  request: Request,
+  isOptional: boolean,
+): Promise<Result<JsonDocument>> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > BODY_LIMIT) return tooLarge();
   const bytes = await received(request, declared !== null);
   if (!bytes.ok) return bytes;
+  if (isOptional && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
   return text === null
     ? refuse("invalid_json", "The request body is not valid UTF-8.")

@@ -5,6 +5,7 @@ import type { Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import { costOf } from "../observe/cost.ts";
 import type { Sink } from "../observe/report.ts";
+import type { Flusher } from "./flusher.ts";
 import { streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
@@ -13,16 +14,23 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+/** What every answer needs beside its call. */
+export interface Rim {
+  /** Each gets the report of a call when its last byte is out. */
+  readonly sinks: readonly Sink[];
+  readonly flusher: Flusher;
+}
+
 /** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
-export function respond(call: Call, result: Result<Reply>, sinks: readonly Sink[]): Response {
+export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
   const { report, world } = call;
   const now = world.now() - report.began;
   report.ms.firstByte = now;
   if (!result.ok) {
     report.failure = result.failure;
-    return whole(call, failureAnswer(result.failure), now, sinks);
+    return whole(call, failureAnswer(result.failure), now, rim);
   }
-  if (result.value.as === "answer") return whole(call, result.value.answer, now, sinks);
+  if (result.value.as === "answer") return whole(call, result.value.answer, now, rim);
   report.status = 200;
   report.stream = true;
   report.ms.firstToken = now;
@@ -31,19 +39,20 @@ export function respond(call: Call, result: Result<Reply>, sinks: readonly Sink[
     records,
     world,
     call.departure,
-    (isWhole) => finish(call, sinks, isWhole),
+    rim.flusher,
+    (isWhole) => finish(call, rim, isWhole),
   );
   return new Response(body, { status: 200, headers: { ...STREAM_HEADERS, ...own(call, now) } });
 }
 
-function whole(call: Call, answer: Answer, now: number, sinks: readonly Sink[]): Response {
+function whole(call: Call, answer: Answer, now: number, rim: Rim): Response {
   call.report.status = answer.status;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
     // Without no-transform the runtime compresses, and what was exact no longer is.
     headers: { "cache-control": "no-transform", ...noTransform(answer.headers), ...own(call, now) },
   });
-  finish(call, sinks, true);
+  finish(call, rim, true);
   return response;
 }
 
@@ -76,7 +85,7 @@ function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
-function finish(call: Call, sinks: readonly Sink[], isWhole: boolean): void {
+function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
   const { report, world, departure, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {

@@ -3,6 +3,7 @@ import type { StreamRecord } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
+import type { Flusher } from "./flusher.ts";
 
 /** Records that come faster than this many milliseconds after each other are written together. */
 const GATHER = 1;
@@ -20,11 +21,13 @@ export function streamBody(
   records: AsyncIterable<readonly StreamRecord[]>,
   world: Pick<World, "now">,
   departure: Departure,
+  flusher: Flusher,
   over: (isWhole: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isWaiting = false;
+  let takeBack = () => {};
   let resume = () => {};
 
   return new ReadableStream({
@@ -46,10 +49,13 @@ export function streamBody(
     try {
       for await (const group of records) {
         gathered += sseText(group);
-        const isDue = gathered.length >= FULL || world.now() - lastWrite >= GATHER;
-        if (isDue) write(controller);
-        else timer ??= setTimeout(() => write(controller), GATHER);
-        if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
+        if (gathered.length >= FULL || (!isWaiting && world.now() - lastWrite >= GATHER)) {
+          write(controller);
+          if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
+        } else if (!isWaiting) {
+          isWaiting = true;
+          takeBack = flusher.soon(() => write(controller));
+        }
         if (departure.gone) return;
       }
       write(controller);
@@ -60,14 +66,13 @@ export function streamBody(
       // A bug: the client must not take what it has for complete.
       if (!departure.gone) controller.error(error);
     } finally {
-      clearTimeout(timer);
+      takeBack();
       over(isWhole);
     }
   }
 
   function write(controller: ReadableStreamDefaultController<Uint8Array>) {
-    clearTimeout(timer);
-    timer = undefined;
+    isWaiting = false;
     if (gathered === "" || departure.gone) return;
     lastWrite = world.now();
     controller.enqueue(utf8Bytes(gathered));

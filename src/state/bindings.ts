@@ -15,8 +15,8 @@ export interface Origin {
   readonly route: string;
   /** The bare model that answered. */
   readonly model: string;
-  /** As the client wrote it: a fallback may have answered with another one. */
-  readonly asked: string;
+  /** The bare model that was asked for: a fallback may have answered with another one. */
+  readonly asked: string | null;
   readonly protocol: "chat_completions" | "responses";
   /** The gateway itself keeps the response. */
   readonly hasSnapshot: boolean;

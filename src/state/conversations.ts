@@ -109,7 +109,7 @@ export function addedProblem(
   if (present.length + added.length > MOST_ITEMS) return fullConversation();
   const ids = new Set(present.map(({ id }) => id));
   for (const { id } of added) {
-    if (id === undefined) continue;
+    if (typeof id !== "string") continue;
     if (ids.has(id)) {
       return refuse(
         "duplicate_item_id",

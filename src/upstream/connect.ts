@@ -3,6 +3,7 @@ import { failed, fault, type Result, success } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { sent } from "./headers.ts";
+import { sentOnce } from "./sent_once.ts";
 import type { Watch } from "./watch.ts";
 
 /** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
@@ -21,8 +22,7 @@ export async function connect(
       await world.fetch(url, {
         method: request.method,
         headers: sent(headers),
-        // The runtime silently sends a text or bytes again when the connection breaks; a Blob only once.
-        body: request.body === null ? null : new Blob([request.body]),
+        body: request.body === null ? null : sentOnce(request.body),
         redirect: "manual",
         signal: watch.signal,
       }),

@@ -9,7 +9,7 @@ import type { Result } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 
 /** The provider types of the configuration. */
-export type WireName = Wire["name"];
+export type WireName = "compat" | "messages" | "local";
 
 /** A configured upstream account. */
 export interface Provider {
@@ -44,11 +44,15 @@ export interface UpstreamRequest {
 export type Mint = Pick<World, "uuid" | "unix">;
 
 /** A protocol that an upstream speaks. Encoding is also the check: a Refusal names the field that cannot be kept. */
-interface Protocol {
+export interface Wire {
+  readonly name: WireName;
   readonly framing: "sse" | "ndjson";
   /** The address below which the wire's paths are, from the configured one. */
   base(url: string): string;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
+  decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]>;
+  decoder(mint: Mint): Codec<StreamRecord, StreamEvent>;
   /** Credentials, version and the client's headers that may pass. */
   headers(provider: Provider, client: Headers): Record<string, string>;
   /** Message, type, param and code of this protocol's error body; null when it is none. */
@@ -73,19 +77,3 @@ export interface CatalogWire {
   /** The models that are known without asking, at this address. */
   known(provider: Pick<Provider, "base">): readonly string[];
 }
-
-/** The clients' own protocol: its answers are relayed, not translated. */
-export interface RelayedWire extends Protocol {
-  readonly name: "compat";
-}
-
-/** Any other protocol: its answers become events. */
-export interface TranslatedWire extends Protocol {
-  readonly name: "messages" | "local";
-  /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
-  decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]>;
-  decoder(mint: Mint): Codec<StreamRecord, StreamEvent>;
-}
-
-/** One of the protocols. */
-export type Wire = RelayedWire | TranslatedWire;

@@ -106,3 +106,23 @@ Deno.test("a header that is none and a path without a slash are wrong usage", as
   }
   assertEquals((await explained("--model=m", "--path=v1")).code, 2);
 });
+
+Deno.test("a request for a response is explained as chat where no route takes it as such", async () => {
+  const path = "--path=/v1/responses";
+  const itself = await explained(path, "--model=gpt-4o");
+  assertEquals(itself.out.split("\n").slice(0, 3), [
+    "Request: /v1/responses (responses), model gpt-4o, provider left to the route",
+    "Route teams: passed over, the path does not begin with /v1/chat/",
+    "Route rest: takes the request",
+  ]);
+  const asChat = await explained(
+    path,
+    "--model=gpt-4o",
+    "--header=x-team=blue",
+    "--header=x-gateway-route=teams",
+  );
+  assertEquals(asChat.out.split("\n").slice(0, 2), [
+    "Request: /v1/responses (chat_completions), model gpt-4o, provider left to the route",
+    "Route teams: takes the request",
+  ]);
+});

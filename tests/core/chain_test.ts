@@ -47,6 +47,7 @@ function lettersEncoder(): EventEncoder {
     get usage() {
       return usage;
     },
+    resource: { id: "kept" },
   };
 }
 
@@ -75,7 +76,7 @@ Deno.test("every event of a record is written, and the end when the decoder is d
   assertEquals([delivery.done, delivery.outcome], [false, null]);
   assertEquals(delivery.push(record("c.")), success([record("c"), record("END")]));
   const usage = { input: 0, output: 4, total: 4, cached: 0, cacheWrite: 0, reasoning: 0 };
-  assertEquals([delivery.done, delivery.outcome], [true, { resource: null, usage }]);
+  assertEquals([delivery.done, delivery.outcome], [true, { resource: { id: "kept" }, usage }]);
   assertEquals([delivery.push(record("d")), delivery.end()], [success([]), success([])]);
 });
 

@@ -22,6 +22,7 @@ function metricsOver(config = CONFIG): Metrics {
     config: () => parsed,
     breakers: () => [["up", "closed"], ["other", "open"]],
     cache: () => ({ entries: 3, bytes: 700 }),
+    stores: () => ({}),
   });
 }
 
@@ -61,6 +62,7 @@ Deno.test("a model gets its own label with the configuration that names it", asy
     config: () => config,
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
+    stores: () => ({}),
   });
   metrics.sink(reportOf({ model: "newer" }));
   config = configOf(CONFIG.replace("default_model: usual", "default_model: newer"));

@@ -28,6 +28,7 @@ async function declared(): Promise<ReadonlySet<string>> {
     config: () => config,
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
+    stores: () => ({}),
   });
   return new Set(declaredIn(await metrics.scrape()));
 }

@@ -1,17 +1,15 @@
 import { chain } from "../../core/chain.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { newId } from "../../core/ids.ts";
-import { isObject, isTooDeep, type JsonDocument, parseJson } from "../../core/json.ts";
 import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
-import type { Answer } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
-import { membersOf } from "../../formats/edit.ts";
-import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { utf8Bytes } from "../../formats/utf8.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
-import type { Target, TranslatedWire } from "../../wires/wire.ts";
+import type { Target, Wire } from "../../wires/wire.ts";
+import { answerDocument } from "../answer_document.ts";
 import type { ClientApi } from "../client_api.ts";
 import { relayAnswer } from "./completed.ts";
 import { completionOf, type Labels } from "./completion.ts";
@@ -40,6 +38,7 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     leavesState: value.store === true,
+    owner: null,
     // Who writes `store`, whatever it says, wants more than the answer.
     canonical: ({ body }) =>
       request.stream || Object.hasOwn(value, "store") ? null : canonicalJson(`[${text},${body}]`),
@@ -91,7 +90,7 @@ function relayed(
 
 function translated(
   call: Call,
-  wire: TranslatedWire,
+  wire: Wire,
   { stream, includeUsage }: ChatRequest,
   labels: Labels,
   extracts: boolean,
@@ -107,7 +106,7 @@ function translated(
   return {
     as: "answer",
     read(answer) {
-      const document = documentOf(answer);
+      const document = answerDocument(answer);
       if (!document.ok) return document;
       const events = wire.decode(document.value, call.world);
       if (!events.ok) return events;
@@ -127,12 +126,4 @@ function translated(
       });
     },
   };
-}
-
-function documentOf(answer: Answer): Result<JsonDocument> {
-  const text = utf8Text(answer.body);
-  const value = text === null ? undefined : parseJson(text);
-  return text !== null && isObject(value) && !isTooDeep(value)
-    ? success({ text, value, members: membersOf(text) })
-    : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
 }

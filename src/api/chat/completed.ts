@@ -4,7 +4,8 @@ import type { Answer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import { providerError } from "./provider_error.ts";
+import { providerError } from "../../wires/compat/errors.ts";
+import { usageOf } from "../../wires/compat/usage.ts";
 import {
   type Change,
   completedUsage,
@@ -12,7 +13,6 @@ import {
   missingMembers,
   reasoningEdits,
 } from "./relay_edits.ts";
-import { usageOf } from "./usage.ts";
 
 /**
  * A whole completion from a provider that speaks the client's protocol: the same bytes when it is

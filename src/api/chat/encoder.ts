@@ -136,5 +136,6 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     get usage() {
       return usage;
     },
+    resource: null,
   };
 }

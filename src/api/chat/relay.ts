@@ -3,9 +3,10 @@ import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { providerError } from "../../wires/compat/errors.ts";
+import { usageOf } from "../../wires/compat/usage.ts";
 import { carriesSomething, finishesOf } from "./chunk.ts";
 import { likeness } from "./likeness.ts";
-import { providerError } from "./provider_error.ts";
 import {
   type Change,
   completedUsage,
@@ -15,7 +16,6 @@ import {
   reasoningEdits,
 } from "./relay_edits.ts";
 import { BROKEN, DONE } from "./terminal.ts";
-import { usageOf } from "./usage.ts";
 
 /** How chunks are relayed. */
 export interface RelayOptions {

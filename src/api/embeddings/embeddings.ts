@@ -39,6 +39,7 @@ function inferenceOf(document: JsonDocument): Inference {
     model: typeof model === "string" ? model : "",
     stream: false,
     leavesState: false,
+    owner: null,
     canonical: ({ body }) => canonicalJson(`[${document.text},${body}]`),
     prepare(target) {
       const wire = target.provider.wire.embeddings;

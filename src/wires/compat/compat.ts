@@ -1,19 +1,21 @@
-import type { ErrorFields } from "../../core/envelope.ts";
-import { isObject, type JsonObject } from "../../core/json.ts";
-import type { Provider, RelayedWire } from "../wire.ts";
+import type { Provider, Wire } from "../wire.ts";
 import { OPENAI_MODELS } from "../known_models.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
+import { decode, decoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
+import { errorFields } from "./errors.ts";
 
 /** The Chat Completions API, as the clients themselves speak it. */
-export const compat: RelayedWire = {
+export const compat: Wire = {
   name: "compat",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, ""),
   encode,
+  decode,
+  decoder,
   headers,
-  error,
+  error: errorFields,
   embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
   catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };
@@ -34,18 +36,5 @@ function headers({ settings }: Provider, client: Headers): Record<string, string
     ...(idempotencyKey ? { "idempotency-key": idempotencyKey } : {}),
     ...(settings.organization ? { "openai-organization": settings.organization } : {}),
     ...(settings.api_key ? { authorization: `Bearer ${settings.api_key}` } : {}),
-  };
-}
-
-function error(body: JsonObject): Partial<ErrorFields> | null {
-  if (typeof body.error === "string") return { message: body.error };
-  const fields = isObject(body.error) ? body.error : body;
-  const { message, type, param, code } = fields;
-  if (typeof message !== "string") return null;
-  return {
-    message,
-    ...(typeof type === "string" ? { type } : {}),
-    ...(typeof param === "string" ? { param } : {}),
-    ...(typeof code === "string" ? { code } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import type { TranslatedWire } from "../wire.ts";
+import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, decoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
@@ -6,7 +6,7 @@ import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
 /** The protocol of local model runtimes: JSON objects a line, paths under /api. */
-export const local: TranslatedWire = {
+export const local: Wire = {
   name: "local",
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),

@@ -1,4 +1,4 @@
-import type { Provider, TranslatedWire } from "../wire.ts";
+import type { Provider, Wire } from "../wire.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
@@ -10,7 +10,7 @@ import { decoder } from "./stream.ts";
 const USUAL_VERSION = "2023-06-01";
 
 /** The protocol of messages-style upstreams: server-sent events, paths under /v1. */
-export const messages: TranslatedWire = {
+export const messages: Wire = {
   name: "messages",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),

@@ -3,7 +3,20 @@ import type { Fault, FaultKind } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Failed, fault } from "../../core/result.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
-import { compat } from "../../wires/compat/compat.ts";
+
+/** Message, type, param and code of a Chat Completions error body; null when it is none. */
+export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
+  if (typeof body.error === "string") return { message: body.error };
+  const fields = isObject(body.error) ? body.error : body;
+  const { message, type, param, code } = fields;
+  if (typeof message !== "string") return null;
+  return {
+    message,
+    ...(typeof type === "string" ? { type } : {}),
+    ...(typeof param === "string" ? { param } : {}),
+    ...(typeof code === "string" ? { code } : {}),
+  };
+}
 
 /**
  * An error that a provider tells with status 200, in a body or as a record of a stream. Its own
@@ -11,7 +24,7 @@ import { compat } from "../../wires/compat/compat.ts";
  */
 export function providerError(body: JsonObject): Failed<Fault> {
   const status = statusIn(body);
-  const fields: Partial<ErrorFields> = compat.error(body) ?? {};
+  const fields: Partial<ErrorFields> = errorFields(body) ?? {};
   const text = envelope({
     message: fields.message ?? "The provider answered with an error.",
     type: fields.type ?? typeOfStatus(status),
@@ -40,4 +53,9 @@ function statusIn(body: JsonObject): number {
 function kindOf(status: number): FaultKind {
   if (status === 429) return "upstream_throttled";
   return status >= 500 ? "upstream_unavailable" : "upstream_rejected";
+}
+
+/** An answer or a record that cannot be understood, or not be carried. */
+export function malformed(what: string): Failed<Fault> {
+  return fault("invalid_upstream_response", `The provider sent ${what}.`);
 }

@@ -1,0 +1,142 @@
+import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json.ts";
+import type { Refusal } from "../../core/failure.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { identifierProblem } from "../identifier.ts";
+import { isReference, typeOf } from "../kept_item.ts";
+
+/** So many items are added at once at most. */
+const MOST_ADDED = 20;
+
+const ROLES: readonly unknown[] = ["user", "assistant", "system", "developer"];
+
+/** The text that a part of a message must have; null: it has none. */
+const PARTS: Readonly<Record<string, string | null>> = {
+  input_text: "text",
+  output_text: "text",
+  text: "text",
+  summary_text: "text",
+  reasoning_text: "text",
+  refusal: "refusal",
+  input_image: null,
+  input_file: null,
+  computer_screenshot: null,
+};
+
+type Problem = Failed<Refusal> | null;
+
+/**
+ * The items of a batch when each of them can be kept; else the first problem by its path, and none of
+ * them is (OpenAI API, Conversations). Of unknown types only the id is looked at.
+ */
+export function itemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
+  if (!Array.isArray(items)) return wrongType("items", "an array of items");
+  if (items.length > MOST_ADDED) {
+    return refuse(
+      "array_above_max_length",
+      `'items' may hold at most ${MOST_ADDED} items; add the rest with another request.`,
+      "items",
+    );
+  }
+  if (isTooDeep(items)) return refuse("invalid_value", "'items' are nested too deep.", "items");
+  const kept: JsonObject[] = [];
+  for (const [index, item] of items.entries()) {
+    const path = `items[${index}]`;
+    if (!isObject(item)) return wrongType(path, "an object");
+    const problem = itemProblem(item, path);
+    if (problem !== null) return problem;
+    kept.push(item);
+  }
+  return success(kept);
+}
+
+function itemProblem(item: JsonObject, path: string): Problem {
+  if (isReference(item)) {
+    return refuse(
+      "unsupported_feature",
+      "A local conversation takes no references; send the item itself.",
+      `${path}.type`,
+    );
+  }
+  const type = typeOf(item);
+  if (type === null || type === "") {
+    return (item.type ?? null) === null
+      ? refuse("missing_required_parameter", "An item needs a type.", `${path}.type`)
+      : wrongType(`${path}.type`, "the name of a type");
+  }
+  return idProblem(item, path) ?? knownProblem(type, item, path);
+}
+
+function idProblem({ id }: JsonObject, path: string): Problem {
+  return (id ?? null) === null ? null : identifierAt(id, `${path}.id`);
+}
+
+function knownProblem(type: string, item: JsonObject, path: string): Problem {
+  switch (type) {
+    case "message":
+      return messageProblem(item, path);
+    case "function_call":
+      return identifierAt(item.call_id, `${path}.call_id`) ??
+        textAt(item.name, `${path}.name`) ?? textAt(item.arguments, `${path}.arguments`);
+    case "function_call_output":
+      return identifierAt(item.call_id, `${path}.call_id`) ??
+        textOrListAt(item.output, `${path}.output`);
+    case "reasoning":
+      return identifierAt(item.id, `${path}.id`) ?? listAt(item.summary, `${path}.summary`);
+    default:
+      return null;
+  }
+}
+
+function messageProblem({ role, content }: JsonObject, path: string): Problem {
+  const problem = textAt(role, `${path}.role`) ?? textOrListAt(content, `${path}.content`);
+  if (problem !== null) return problem;
+  if (!ROLES.includes(role)) {
+    return refuse("invalid_value", `A message is from ${ROLES.join(", ")}.`, `${path}.role`);
+  }
+  for (const [index, part] of (Array.isArray(content) ? content : []).entries()) {
+    const wrong = partProblem(part, `${path}.content[${index}]`);
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+function partProblem(part: JsonValue, path: string): Problem {
+  if (!isObject(part)) return wrongType(path, "an object");
+  const { type } = part;
+  const problem = textAt(type, `${path}.type`);
+  if (problem !== null) return problem;
+  if (typeof type !== "string" || !Object.hasOwn(PARTS, type)) {
+    return refuse("invalid_value", "A message has no such content.", `${path}.type`);
+  }
+  const text = PARTS[type] ?? null;
+  return text === null ? null : textAt(part[text], `${path}.${text}`);
+}
+
+function identifierAt(value: JsonValue | undefined, path: string): Problem {
+  const problem = textAt(value, path);
+  return typeof value === "string" ? identifierProblem(value, path) : problem;
+}
+
+function textAt(value: JsonValue | undefined, path: string): Problem {
+  return typeof value === "string" ? null : missing(value, path) ?? wrongType(path, "a text");
+}
+
+function listAt(value: JsonValue | undefined, path: string): Problem {
+  return Array.isArray(value) ? null : missing(value, path) ?? wrongType(path, "an array");
+}
+
+function textOrListAt(value: JsonValue | undefined, path: string): Problem {
+  return typeof value === "string" || Array.isArray(value)
+    ? null
+    : missing(value, path) ?? wrongType(path, "a text or an array");
+}
+
+function missing(value: JsonValue | undefined, path: string): Problem {
+  return (value ?? null) === null
+    ? refuse("missing_required_parameter", `The field '${path}' is required.`, path)
+    : null;
+}
+
+function wrongType(path: string, what: string): Failed<Refusal> {
+  return refuse("invalid_type", `The field '${path}' must be ${what}.`, path);
+}

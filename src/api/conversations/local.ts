@@ -1,0 +1,129 @@
+import { newId } from "../../core/ids.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json.ts";
+import type { Reply } from "../../core/reply.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import type { Call } from "../../gateway/call.ts";
+import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
+import type { ApiRequest } from "../client_api.ts";
+import { jsonReply } from "../json_reply.ts";
+import { keptItem } from "../kept_item.ts";
+import { metadataOf } from "../metadata.ts";
+import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
+import { itemBatch } from "./items.ts";
+
+/** Creates a conversation in the gateway, with the items and metadata of the body. */
+export function create(call: Call, { document }: ApiRequest): Result<Reply> {
+  const metadata = metadataOf(document.value.metadata);
+  if (!metadata.ok) return metadata;
+  const hasItems = (document.value.items ?? null) !== null;
+  const items = hasItems ? addedItems(call, document) : success([]);
+  if (!items.ok) return items;
+  const conversation = {
+    id: newId("conv_", call.world),
+    createdAt: call.world.unix(),
+    metadata: metadata.value,
+    items: items.value,
+  };
+  return shown(call.vault.conversations.put(conversation));
+}
+
+/** Shows a conversation without its items. */
+export function retrieve(_call: Call, _request: ApiRequest, kept: Conversation): Result<Reply> {
+  return jsonReply(resourceOf(kept));
+}
+
+/** Puts other metadata in place of those that are there; null removes them. */
+export function update(
+  { vault }: Call,
+  { document }: ApiRequest,
+  kept: Conversation,
+): Result<Reply> {
+  if (document.value.metadata === undefined) {
+    return refuse("missing_required_parameter", "The field 'metadata' is required.", "metadata");
+  }
+  const metadata = metadataOf(document.value.metadata);
+  if (!metadata.ok) return metadata;
+  return shown(vault.conversations.put({ ...kept, metadata: metadata.value }));
+}
+
+/** Deletes a conversation with its items. */
+export function remove({ vault }: Call, _request: ApiRequest, { id }: Conversation): Result<Reply> {
+  vault.conversations.delete(id);
+  return jsonReply({ id, object: "conversation.deleted", deleted: true });
+}
+
+/** Adds items, all or none, and lists the added ones. */
+export function addItems(
+  call: Call,
+  { query, document }: ApiRequest,
+  { id }: Conversation,
+): Result<Reply> {
+  const problem = includeProblem(query);
+  if (problem !== null) return problem;
+  const { items } = document.value;
+  if ((items ?? null) === null || (Array.isArray(items) && items.length === 0)) {
+    return refuse("missing_required_parameter", "The field 'items' is required.", "items");
+  }
+  const added = addedItems(call, document);
+  if (!added.ok) return added;
+  const changed = call.vault.conversations.append(id, added.value);
+  return changed.ok ? jsonReply(listObject(added.value)) : changed;
+}
+
+/** Lists items, the youngest first unless the query says otherwise. */
+export function listItems(
+  _call: Call,
+  { query }: ApiRequest,
+  { items }: Conversation,
+): Result<Reply> {
+  const problem = includeProblem(query);
+  if (problem !== null) return problem;
+  const page = pageOf(query);
+  if (!page.ok) return page;
+  const list = listOf(items, page.value);
+  return list.ok ? jsonReply(list.value) : list;
+}
+
+/** Shows one item. */
+export function retrieveItem(
+  _call: Call,
+  { query, params }: ApiRequest,
+  { items }: Conversation,
+): Result<Reply> {
+  const problem = includeProblem(query);
+  if (problem !== null) return problem;
+  const item = items.find(({ id }) => id === params.item_id);
+  return item === undefined ? unknownItem() : jsonReply(item);
+}
+
+/** Deletes one item and shows its conversation. */
+export function removeItem({ vault }: Call, { params }: ApiRequest, kept: Conversation) {
+  return shown(vault.conversations.removeItem(kept.id, params.item_id ?? ""));
+}
+
+/** The kept conversation that a path names. */
+export function find({ vault }: Call, id: string): Result<Conversation> {
+  const conversation = vault.conversations.get(id);
+  return conversation === undefined
+    ? unknownConversation("conversation_id")
+    : success(conversation);
+}
+
+/** Numbers keep their text, as everything in an item that the gateway does not know. */
+function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
+  const body = parseExact(text);
+  const batch = itemBatch(isObject(body) ? body.items : undefined);
+  return batch.ok ? success(batch.value.map((item) => keptItem(item, call.world))) : batch;
+}
+
+function includeProblem(query: URLSearchParams) {
+  return queryProblem(query, ["include", "include[]"]);
+}
+
+function shown(conversation: Result<Conversation>): Result<Reply> {
+  return conversation.ok ? jsonReply(resourceOf(conversation.value)) : conversation;
+}
+
+function resourceOf({ id, createdAt, metadata }: Conversation): JsonObject {
+  return { id, object: "conversation", created_at: createdAt, metadata: { ...metadata } };
+}

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import type { Refusal } from "../../core/failure.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { checkFields } from "../fields.ts";
+
+/** A request to create a response, its known fields checked for their types; a null is absent. */
+export interface ResponsesRequest {
+  readonly document: JsonDocument;
+  /** As asked for; empty when it is left to the route. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly store: boolean;
+  /** The new items, as sent; a text is one user message. */
+  readonly input: readonly JsonObject[];
+  readonly previousResponseId: string | null;
+  /** The id, whichever way it was given. */
+  readonly conversation: string | null;
+}
+
+// Types only: what a value may be is the target's to say. A null asks for nothing.
+const text = z.string().nullish();
+const number = z.number().nullish();
+const flag = z.boolean().nullish();
+const object = z.looseObject({}).nullish();
+const list = z.array(z.unknown()).nullish();
+const map = z.record(z.string(), z.unknown()).nullish();
+
+function either(what: string, isOne: (value: unknown) => boolean) {
+  return z.unknown().refine(isOne, { error: what }).nullish();
+}
+
+const textOrObject = either(
+  "a string or an object",
+  (value) => typeof value === "string" || isObject(value),
+);
+
+const responsesBody = z.looseObject({
+  model: text,
+  input: either(
+    "a string or an array of items",
+    (value) => typeof value === "string" || Array.isArray(value),
+  ),
+  instructions: text,
+  stream: flag,
+  stream_options: z.looseObject({ include_obfuscation: flag }).nullish(),
+  store: flag,
+  previous_response_id: text,
+  conversation: textOrObject,
+  background: flag,
+  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  tool_choice: textOrObject,
+  parallel_tool_calls: flag,
+  max_tool_calls: number,
+  max_output_tokens: number,
+  temperature: number,
+  top_p: number,
+  presence_penalty: number,
+  frequency_penalty: number,
+  top_logprobs: number,
+  text: z.looseObject({
+    format: z.looseObject({ type: z.string() }).nullish(),
+    verbosity: text,
+  }).nullish(),
+  reasoning: z.looseObject({
+    effort: text,
+    summary: text,
+    generate_summary: text,
+    mode: text,
+    context: text,
+  }).nullish(),
+  truncation: text,
+  include: z.array(z.string()).nullish(),
+  "include[]": z.array(z.string()).nullish(),
+  metadata: map,
+  client_metadata: map,
+  prompt: z.looseObject({ id: z.string(), version: text, variables: map }).nullish(),
+  context_management: list,
+  service_tier: text,
+  user: text,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  prompt_cache_retention: text,
+  prompt_cache_options: object,
+  moderation: object,
+});
+
+const inputList = z.looseObject({ input: z.array(z.looseObject({})) });
+const conversationObject = z.looseObject({ conversation: z.looseObject({ id: z.string() }) });
+
+/**
+ * A request to create a response whose known fields have their documented types, else a refusal by
+ * path. Without `input` there must be something that brings it (OpenAI API, Responses).
+ */
+export function responsesRequest(document: JsonDocument): Result<ResponsesRequest> {
+  const { value } = document;
+  const problem = checkFields(responsesBody, value) ??
+    (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
+    (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
+    identifierProblem(value) ?? inputProblem(value);
+  if (problem !== null) return problem;
+  const { model, input, previous_response_id: previous } = value;
+  return success({
+    document,
+    model: typeof model === "string" ? model : "",
+    stream: value.stream === true,
+    store: value.store !== false,
+    input: itemsOf(input),
+    previousResponseId: typeof previous === "string" ? previous : null,
+    conversation: conversationOf(value).id,
+  });
+}
+
+function itemsOf(input: JsonObject[string]): readonly JsonObject[] {
+  if (typeof input === "string") {
+    return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
+  }
+  return Array.isArray(input) ? input.filter(isObject) : [];
+}
+
+function conversationOf({ conversation }: JsonObject): {
+  readonly id: string | null;
+  readonly path: string;
+} {
+  if (typeof conversation === "string") return { id: conversation, path: "conversation" };
+  const id = isObject(conversation) ? conversation.id : null;
+  return { id: typeof id === "string" ? id : null, path: "conversation.id" };
+}
+
+function identifierProblem(value: JsonObject): Failed<Refusal> | null {
+  const conversation = conversationOf(value);
+  const previous = value.previous_response_id ?? null;
+  for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
+    if (typeof id === "string" && (id === "" || id !== id.trim())) {
+      return refuse("invalid_value", `'${path}' must be an identifier without spaces.`, path);
+    }
+  }
+  if (previous === null || conversation.id === null) return null;
+  return refuse(
+    "invalid_parameter_combination",
+    "Send either 'previous_response_id' or 'conversation', not both.",
+    "conversation",
+  );
+}
+
+function inputProblem(value: JsonObject): Failed<Refusal> | null {
+  const { input } = value;
+  const isGiven = (key: string) => (value[key] ?? null) !== null;
+  const isBlank = typeof input === "string"
+    ? input.trim() === ""
+    : Array.isArray(input)
+    ? input.length === 0
+    : !["previous_response_id", "conversation", "prompt"].some(isGiven);
+  return isBlank
+    ? refuse("missing_required_parameter", "'input' must hold a text or items.", "input")
+    : null;
+}

@@ -1,0 +1,81 @@
+import { refuse, type Result, success } from "../core/result.ts";
+import type { Origin, Owner } from "../state/bindings.ts";
+import type { BoundType } from "../state/vault.ts";
+import type { Provider } from "../wires/wire.ts";
+import type { Call } from "./call.ts";
+
+/** Who must serve a call, and what of the earlier one it keeps. */
+export interface Pin {
+  readonly provider: Provider;
+  readonly origin: Origin;
+}
+
+/** Who an object belongs to. */
+export interface Owned {
+  readonly provider: Provider;
+  /** Null when the client names the provider and nothing else is known. */
+  readonly owner: Owner | null;
+}
+
+/** An object that a client names. */
+export interface Reference {
+  readonly type: BoundType;
+  readonly id: string;
+  /** Where the client wrote the id. */
+  readonly param:
+    | "response_id"
+    | "previous_response_id"
+    | "completion_id"
+    | "conversation_id"
+    | "conversation";
+  /** The provider that the client names; null when it names none. */
+  readonly provider: string | null;
+}
+
+/**
+ * Who owns an object, as the configuration of the call has it; null when nobody is known to. An id
+ * of two accounts (`provider_binding_conflict`) and one whose account has changed
+ * (`provider_binding_stale`) are refused unless the client says who is meant.
+ */
+export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
+  const binding = call.vault.bindings[reference.type].get(reference.id);
+  const owner = binding?.state === "bound" ? binding.owner : null;
+  if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
+  if (binding?.state === "conflict") {
+    return refuse(
+      "provider_binding_conflict",
+      "Two providers have used this id; name one with the X-Gateway-Provider header.",
+      reference.param,
+    );
+  }
+  if (owner === null) return success(null);
+  const provider = call.generation.providers.get(owner.provider);
+  if (provider === undefined || provider.account !== owner.account) {
+    return refuse(
+      "provider_binding_stale",
+      "The account of the provider that owns this id has changed since; " +
+        "name the provider with the X-Gateway-Provider header.",
+      reference.param,
+    );
+  }
+  return success({ provider, owner });
+}
+
+function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> {
+  const provider = call.generation.providers.get(id);
+  if (provider === undefined) {
+    return refuse(
+      "provider_not_found",
+      "There is no provider with the requested name.",
+      "provider",
+    );
+  }
+  if (owner !== null && owner.provider !== id) {
+    return refuse(
+      "invalid_value",
+      "The id belongs to another provider; name that one or none.",
+      "provider",
+    );
+  }
+  return success({ provider, owner });
+}

@@ -1,0 +1,133 @@
+import type { Codec } from "../../core/codec.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Optional } from "../fields.ts";
+import type { Mint } from "../wire.ts";
+import { malformed, providerError } from "./errors.ts";
+import { messageReader } from "./message.ts";
+import { usageOf } from "./usage.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+const NOTHING: Events = { ok: true, value: [] };
+
+/**
+ * A whole completion as events. Fails on an error under status 200, without a choice, and on a
+ * finish reason that is missing or unknown.
+ */
+export function decode(body: JsonDocument, mint: Mint): Events {
+  const { value, text } = body;
+  if ((value.error ?? null) !== null) return providerError(value);
+  const choice = choiceOf(value);
+  if (choice === null) return malformed("an answer without choices");
+  if (!isObject(choice.message)) return malformed("a choice without a message");
+  const reader = messageReader(mint);
+  const said = reader.read(choice.message, text);
+  if (!said.ok) return said;
+  const last = reader.end();
+  if (!last.ok) return last;
+  const end = endOf(choice.finish_reason, reader.calls > 0, usageIn(value), value.service_tier);
+  return end.ok ? success([startOf(value, mint), ...said.value, ...last.value, ...end.value]) : end;
+}
+
+/**
+ * Reads a Chat Completions stream. It is complete at `[DONE]`, or at its end, when a finish reason
+ * has come; usage and finish are told then, because usage may come behind the finish.
+ */
+export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+  const reader = messageReader(mint);
+  let isStarted = false;
+  let reason: Optional = null;
+  let usage: Usage | null = null;
+  let tier: Optional = null;
+  let done = false;
+
+  function push({ event, data }: StreamRecord): Events {
+    // A block of comments has no data.
+    if (done || data === "") return NOTHING;
+    if (data === "[DONE]") return finish();
+    const chunk = parseJson(data);
+    if (!isObject(chunk)) return malformed("a record that is no JSON object");
+    if (event === "error" || (chunk.error ?? null) !== null) return providerError(chunk);
+    if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
+      return malformed("a record that is no completion chunk");
+    }
+    usage = usageIn(chunk) ?? usage;
+    tier = chunk.service_tier ?? tier;
+    const choice = choiceOf(chunk);
+    return choice === null ? NOTHING : take(choice, chunk, data);
+  }
+
+  function take(choice: JsonObject, chunk: JsonObject, text: string): Events {
+    // Some servers send "" until the end.
+    reason = choice.finish_reason || reason;
+    const said = isObject(choice.delta) ? reader.read(choice.delta, text) : NOTHING;
+    if (!said.ok || isStarted) return said;
+    isStarted = true;
+    return success([startOf(chunk, mint), ...said.value]);
+  }
+
+  function finish(): Events {
+    const last = reader.end();
+    if (!last.ok) return last;
+    const end = endOf(reason, reader.calls > 0, usage, tier);
+    if (!end.ok) return end;
+    done = true;
+    return success([...last.value, ...end.value]);
+  }
+
+  return {
+    push,
+    end: () => done ? NOTHING : finish(),
+    get done() {
+      return done;
+    },
+  };
+}
+
+/** The one choice there is to speak of: more are never asked for. */
+function choiceOf({ choices }: JsonObject): JsonObject | null {
+  const list = Array.isArray(choices) ? choices.filter(isObject) : [];
+  return list.find(({ index }) => (index ?? 0) === 0) ?? null;
+}
+
+function startOf({ id, model, created }: JsonObject, mint: Mint): StreamEvent {
+  return {
+    type: "start",
+    id: typeof id === "string" ? id : "",
+    model: typeof model === "string" ? model : "",
+    created: typeof created === "number" && created > 0 ? created : mint.unix(),
+  };
+}
+
+function usageIn({ usage }: JsonObject): Usage | null {
+  return isObject(usage) ? usageOf(usage) : null;
+}
+
+function endOf(reason: Optional, hasCalls: boolean, usage: Usage | null, tier: Optional): Events {
+  const finish = finishOf(reason, hasCalls);
+  if (finish === null) return malformed("an answer without a known finish reason");
+  const told = usage === null ? [] : [{
+    type: "usage" as const,
+    usage: { ...usage, ...typeof tier === "string" && { serviceTier: tier } },
+  }];
+  return success([...told, { type: "finish", reason: finish }]);
+}
+
+function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
+  switch (reason) {
+    case "stop":
+      // Some servers end calls like any other answer.
+      return hasCalls ? "tool_calls" : "stop";
+    case "tool_calls":
+    case "function_call":
+      return "tool_calls";
+    case "length":
+    case "content_filter":
+      return reason;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,83 @@
+import type { StreamEvent } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Optional } from "../fields.ts";
+import type { Mint } from "../wire.ts";
+import { callReader } from "./calls.ts";
+import { malformed } from "./errors.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+/** Reads what one message says, whole or in deltas. */
+export interface MessageReader {
+  /** The events of a message or of the next delta; `text` is the JSON text that holds it. */
+  read(message: JsonObject, text: string): Events;
+  /** What waited for more that has not come; fails when a call never got its name. */
+  end(): Events;
+  /** How many calls there have been. */
+  readonly calls: number;
+}
+
+/**
+ * The machine for one assistant message. Servers say the same thing in several ways: reasoning under
+ * two names, content as a text or as parts.
+ */
+export function messageReader(mint: Mint): MessageReader {
+  const calls = callReader(mint);
+
+  return {
+    read(message, text) {
+      const content = contentOf(message.content);
+      if (!content.ok) return content;
+      const called = calls.read(message, text);
+      if (!called.ok) return called;
+      return success([
+        ...spoken("reasoning", message.reasoning_content || message.reasoning),
+        ...content.value,
+        ...spoken("refusal", message.refusal),
+        ...annotationsOf(message.annotations),
+        ...called.value,
+      ]);
+    },
+    end: calls.end,
+    get calls() {
+      return calls.count;
+    },
+  };
+}
+
+function spoken(type: "text" | "refusal" | "reasoning", given: Optional): StreamEvent[] {
+  return typeof given === "string" && given !== "" ? [{ type, delta: given }] : [];
+}
+
+function contentOf(content: Optional): Result<readonly StreamEvent[]> {
+  if ((content ?? null) === null) return success([]);
+  if (typeof content === "string") return success(spoken("text", content));
+  if (!Array.isArray(content)) return malformed("content that is neither a text nor parts");
+  const events: StreamEvent[] = [];
+  for (const part of content) {
+    const said = partOf(part);
+    if (said === null) return malformed("a content part that has no place in a message");
+    events.push(...said);
+  }
+  return success(events);
+}
+
+function partOf(part: JsonValue): readonly StreamEvent[] | null {
+  if (!isObject(part)) return null;
+  switch (part.type) {
+    case "text":
+    case "output_text":
+      return spoken("text", part.text);
+    case "refusal":
+      return spoken("refusal", part.refusal);
+    default:
+      return null;
+  }
+}
+
+function annotationsOf(given: Optional): readonly StreamEvent[] {
+  return Array.isArray(given)
+    ? given.filter(isObject).map((value) => ({ type: "annotation", value }))
+    : [];
+}

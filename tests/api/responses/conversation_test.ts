@@ -1,0 +1,152 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { objectsAt, refusalOf } from "../../support/state_call.ts";
+import { idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";
+
+async function conversation(calls: Stateful, items: readonly JsonObject[] = []): Promise<string> {
+  return idOf((await calls.post("/conversations", { items: [...items] })).json);
+}
+
+async function rolesIn(calls: Stateful, id: string): Promise<readonly unknown[]> {
+  const { json } = await calls.get(`/conversations/${id}/items?order=asc`);
+  return objectsAt(json, "data").map(({ role, type }) => role ?? type);
+}
+
+Deno.test("a conversation is what the model is given, and gets input and output", async () => {
+  for (const stream of [false, true]) {
+    const calls = stateful();
+    const id = await conversation(calls, [{ role: "user", content: "zero" }]);
+    const first = await calls.created({ input: "one", conversation: id, stream });
+    assertEquals(first.conversation, { id });
+    await calls.created({ input: "two", conversation: { id }, stream });
+    const expected = ["user: zero", "user: one", "assistant: answer 1", "user: two"];
+    assertEquals(messagesOf(calls, 2), expected);
+    assertEquals(await rolesIn(calls, id), ["user", "user", "assistant", "user", "assistant"]);
+    const items = await calls.get(`/conversations/${id}/items?order=asc`);
+    assertEquals(objectsAt(items.json, "data")[2], objectsAt(first, "output")[0]);
+  }
+});
+
+Deno.test("a conversation gets its items also when the response is not stored", async () => {
+  const calls = stateful();
+  const id = await conversation(calls);
+  const resource = await calls.created({ input: "one", conversation: id, store: false });
+  assertEquals((await calls.get(`/responses/${idOf(resource)}`)).status, 404);
+  assertEquals(await rolesIn(calls, id), ["user", "assistant"]);
+});
+
+Deno.test("input items have the same ids in the conversation and in the response", async () => {
+  const calls = stateful();
+  const id = await conversation(calls);
+  const resource = await calls.created({ input: "one", conversation: id });
+  const inputs = idsIn(await calls.get(`/responses/${idOf(resource)}/input_items`));
+  const items = idsIn(await calls.get(`/conversations/${id}/items?order=asc`));
+  assertEquals(inputs, items.slice(0, 1));
+});
+
+Deno.test("a response that fails or is cut short leaves its conversation as it was", async () => {
+  for (const script of [{ status: 500 }, { finish: "length" }, { finish: "unheard_of" }]) {
+    const calls = stateful(TWO, () => script);
+    const id = await conversation(calls, [{ role: "user", content: "zero" }]);
+    for (const stream of [false, true]) {
+      await calls.post("/responses", { model: "m", input: "one", conversation: id, stream });
+    }
+    assertEquals(await rolesIn(calls, id), ["user"]);
+  }
+});
+
+Deno.test("an unknown conversation is not found, whichever way it is named", async () => {
+  const calls = stateful();
+  for (const named of ["conv_none", { id: "conv_none" }]) {
+    const body = { model: "m", input: "one", conversation: named };
+    const expected = [404, "conversation_not_found", "conversation"];
+    assertEquals(refusalOf(await calls.post("/responses", body)), expected);
+  }
+  assertEquals(calls.asked.length, 0);
+});
+
+Deno.test("a conversation and a previous response exclude each other", async () => {
+  const calls = stateful();
+  const body = { model: "m", input: "x", conversation: "c", previous_response_id: "r" };
+  const expected = [400, "invalid_parameter_combination", "conversation"];
+  assertEquals(refusalOf(await calls.post("/responses", body)), expected);
+});
+
+Deno.test("a full conversation is refused before the upstream is asked", async () => {
+  const calls = stateful();
+  const id = await conversation(calls);
+  const items = Array.from({ length: 20 }, () => ({ role: "user", content: "x" }));
+  const path = `/conversations/${id}/items`;
+  for (let count = 0; count < 49; count++) await calls.post(path, { items });
+  await calls.post(path, { items: items.slice(0, 18) });
+  await calls.created({ input: "the last that fits", conversation: id });
+  const asked = calls.asked.length;
+  const answer = await calls.post("/responses", { model: "m", input: "one", conversation: id });
+  assertEquals(refusalOf(answer), [400, "conversation_item_limit_exceeded", null]);
+  assertEquals(calls.asked.length, asked);
+});
+
+Deno.test("an item that the conversation has already is refused before the upstream is asked", async () => {
+  const calls = stateful();
+  const id = await conversation(calls, [{ id: "mine", role: "user", content: "zero" }]);
+  const input = [{ id: "mine", role: "user", content: "again" }];
+  const answer = await calls.post("/responses", { model: "m", input, conversation: id });
+  assertEquals(refusalOf(answer), [400, "duplicate_item_id", "input"]);
+  assertEquals(calls.asked.length, 0);
+});
+
+Deno.test("a conversation that is deleted meanwhile does not come back", async () => {
+  const holder: { calls?: Stateful; id?: string } = {};
+  const calls = stateful(TWO, () => {
+    holder.calls?.vault.conversations.delete(holder.id ?? "");
+    return {};
+  });
+  holder.calls = calls;
+  holder.id = await conversation(calls);
+  await calls.created({ input: "one", conversation: holder.id });
+  assertEquals(calls.vault.conversations.entries, 0);
+});
+
+Deno.test("a reference stands for the kept item, by its type or as a bare id", async () => {
+  const calls = stateful();
+  const first = await calls.created({ input: [{ id: "mine", role: "user", content: "one" }] });
+  const output = idOf(objectsAt(first, "output")[0] ?? {});
+  await conversation(calls, [{ id: "other", role: "user", content: "from a conversation" }]);
+  const input = [
+    { type: "item_reference", id: "mine" },
+    { id: output },
+    { type: null, id: "other" },
+    { role: "user", content: "two" },
+  ];
+  const second = await calls.created({ input });
+  assertEquals(messagesOf(calls, 2), [
+    "user: one",
+    "assistant: answer 1",
+    "user: from a conversation",
+    "user: two",
+  ]);
+  const path = `/responses/${idOf(second)}/input_items?order=asc`;
+  assertEquals(idsIn(await calls.get(path)).slice(0, 3), ["mine", output, "other"]);
+});
+
+Deno.test("a reference to what the history holds anyway does not repeat it", async () => {
+  const calls = stateful();
+  const first = await calls.created({ input: "one" });
+  const output = idOf(objectsAt(first, "output")[0] ?? {});
+  const input = [{ type: "item_reference", id: output }, { role: "user", content: "two" }];
+  await calls.created({ input, previous_response_id: idOf(first) });
+  assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
+});
+
+Deno.test("a reference to nothing is refused by its path", async () => {
+  const calls = stateful();
+  const gone = await calls.created({ input: "one" });
+  const output = idOf(objectsAt(gone, "output")[0] ?? {});
+  await calls.delete(`/responses/${idOf(gone)}`);
+  for (const reference of [{ id: "none" }, { type: "item_reference", id: output }, { id: 7 }]) {
+    const input = [{ role: "user", content: "x" }, reference];
+    const answer = await calls.post("/responses", { model: "m", input });
+    assertEquals(refusalOf(answer), [400, "invalid_value", "input[1].id"]);
+  }
+  assertEquals(calls.asked.length, 1);
+});

@@ -1,0 +1,165 @@
+import { assertEquals } from "../../support/assert.ts";
+import { refusalOf } from "../../support/state_call.ts";
+import { type Asked, idOf, type Stateful, stateful, TWO } from "./stateful.ts";
+
+const FAILING = ({ host, body }: Asked) => ({
+  status: host === "first" && body.model === "m" ? 503 : 200,
+});
+
+/** Host and model of the last upstream call. */
+function lastAsked({ asked }: Stateful): string {
+  const last = asked.at(-1);
+  return `${last?.host}/${String(last?.body.model)}`;
+}
+
+function follow(previous: string, more: Record<string, string> = {}) {
+  return { input: "two", previous_response_id: previous, ...more };
+}
+
+Deno.test("a continued response stays with provider, model and route of the earlier one", async () => {
+  const calls = stateful();
+  const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
+  const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
+  assertEquals(lastAsked(calls), "second/m1");
+  const answer = await calls.post("/responses", follow(first));
+  assertEquals(lastAsked(calls), "second/m1");
+  assertEquals(answer.headers.get("x-gateway-route"), "other");
+  await calls.created(follow(first, { model: "auto" }));
+  assertEquals(lastAsked(calls), "second/m1");
+});
+
+Deno.test("a response that a fallback made is continued there, under the model it had", async () => {
+  const calls = stateful(TWO, FAILING);
+  const first = idOf(await calls.created({ input: "one" }));
+  assertEquals(lastAsked(calls), "second/spare");
+  const second = idOf(await calls.created(follow(first, { model: "m" })));
+  assertEquals(lastAsked(calls), "second/spare");
+  await calls.created(follow(second, { model: "m" }));
+  assertEquals(lastAsked(calls), "second/spare");
+});
+
+Deno.test("a continued response never falls back", async () => {
+  let isDown = false;
+  const calls = stateful(TWO, ({ host }) => ({ status: isDown && host === "first" ? 503 : 200 }));
+  const first = idOf(await calls.created({ input: "one" }));
+  isDown = true;
+  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+  assertEquals([answer.status, lastAsked(calls)], [503, "first/m"]);
+});
+
+Deno.test("the client may name another model and route that lead to the same provider", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  await calls.created(follow(first, { model: "m9" }));
+  assertEquals(lastAsked(calls), "first/m9");
+  const other = { "x-gateway-route": "other" };
+  await calls.created(follow(first, { model: "m2" }), other);
+  assertEquals(lastAsked(calls), "first/m2");
+  const asked = calls.asked.length;
+  const wrong = await calls.post("/responses", follow(first, { model: "m3" }), other);
+  assertEquals(refusalOf(wrong), [400, "model_not_found", "model"]);
+  assertEquals(calls.asked.length, asked);
+});
+
+Deno.test("naming another provider than the owner is refused, by header and by model", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  const expected = [400, "invalid_value", "provider"];
+  const second = { "x-gateway-provider": "second" };
+  assertEquals(refusalOf(await calls.post("/responses", follow(first), second)), expected);
+  const canonical = follow(first, { model: "second/m" });
+  assertEquals(refusalOf(await calls.post("/responses", canonical)), expected);
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`, second)), expected);
+  assertEquals(refusalOf(await calls.delete(`/responses/${first}`, second)), expected);
+  await calls.created(follow(first, { model: "first/m" }));
+  assertEquals(
+    (await calls.get(`/responses/${first}`, { "x-gateway-provider": "first" })).status,
+    200,
+  );
+  const none = await calls.get(`/responses/${first}`, { "x-gateway-provider": "none" });
+  assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
+});
+
+Deno.test("an owner whose account has changed is stale until the client names it", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  calls.reload(TWO.replace("sk-first", "sk-other"));
+  const asked = calls.asked.length;
+  const stale = (param: string) => [400, "provider_binding_stale", param];
+  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+  assertEquals(refusalOf(answer), stale("previous_response_id"));
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale("response_id"));
+  assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), stale("response_id"));
+  assertEquals(calls.asked.length, asked);
+  const named = { "x-gateway-provider": "first" };
+  await calls.created(follow(first), named);
+  assertEquals(lastAsked(calls), "first/m");
+  assertEquals((await calls.delete(`/responses/${first}`, named)).status, 204);
+});
+
+Deno.test("an owner that is configured no more is stale; other changes do not matter", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  calls.reload(TWO.replace("api_key: sk-first", "api_key: sk-first, timeout: 5s"));
+  assertEquals((await calls.get(`/responses/${first}`)).status, 200);
+  calls.reload(TWO.replaceAll("first", "renamed"));
+  const stale = [400, "provider_binding_stale", "response_id"];
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale);
+});
+
+Deno.test("an id of two accounts is a conflict, and the kept response is gone for good", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  calls.vault.bindings.response.bind(first, { provider: "second", account: "x", origin: null });
+  const conflict = (param: string) => [400, "provider_binding_conflict", param];
+  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+  assertEquals(refusalOf(answer), conflict("previous_response_id"));
+  for (const path of [`/responses/${first}`, `/responses/${first}/input_items`]) {
+    assertEquals(refusalOf(await calls.get(path)), conflict("response_id"));
+  }
+  assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), conflict("response_id"));
+  const cancelled = await calls.post(`/responses/${first}/cancel`);
+  assertEquals(refusalOf(cancelled), conflict("response_id"));
+  assertEquals([calls.asked.length, calls.vault.snapshots.entries], [1, 0]);
+  const named = { "x-gateway-provider": "first" };
+  assertEquals((await calls.get(`/responses/${first}`, named)).status, 404);
+});
+
+Deno.test("a response whose owner made room for others is gone with it", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  for (let index = 0; index < 1000; index++) {
+    calls.vault.bindings.response.bind(`r${index}`, { provider: "p", account: "x", origin: null });
+  }
+  assertEquals(calls.vault.snapshots.entries, 0);
+  const expected = [404, "response_not_found", "response_id"];
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`)), expected);
+});
+
+Deno.test("a route that has lost the owner does not serve what it had", async () => {
+  const calls = stateful();
+  const first = idOf(await calls.created({ input: "one" }));
+  calls.reload(TWO.replace("targets: [{provider: first}]", "targets: [{provider: second}]"));
+  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+  assertEquals(refusalOf(answer), [400, "provider_not_found", "provider"]);
+});
+
+Deno.test("a request for a response matches as its own type first, then as chat", async () => {
+  const providers = ["a", "b"].map((id) => `  ${id}: {type: compat, base_url: "http://${id}"}`);
+  const chat = "{name: chat, match: {path: /v1/chat/completions}, targets: [{provider: a}]}";
+  const kinds = "{name: kind, match: {headers: {x-gateway-request-type: responses}}, " +
+    "targets: [{provider: b}]}";
+  const config = (routes: string) =>
+    `providers:\n${providers.join("\n")}\nrouting: {routes: [${routes}]}\n`;
+  const only = stateful(config(chat));
+  await only.created({ input: "one" });
+  assertEquals(lastAsked(only), "a/m");
+  const both = stateful(config(`${chat}, ${kinds}`));
+  await both.created({ input: "one" });
+  assertEquals(lastAsked(both), "b/m");
+  const none = stateful(
+    config("{name: e, match: {path: /v1/embeddings}, targets: [{provider: a}]}"),
+  );
+  const answer = await none.post("/responses", { model: "m", input: "one" });
+  assertEquals([answer.status, answer.error.type], [502, "routing_error"]);
+});

@@ -1,0 +1,132 @@
+import { parseConfig } from "../../../src/config/load.ts";
+import type { Config } from "../../../src/config/schema.ts";
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
+import { compile } from "../../../src/gateway/compile.ts";
+import { newGateway } from "../../../src/gateway/gateway.ts";
+import { createApp } from "../../../src/server/app.ts";
+import type { Vault } from "../../../src/state/vault.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { answers } from "../../support/chat_call.ts";
+import {
+  objectsAt,
+  type Reply,
+  type StateCalls,
+  stateCalls,
+  textAt,
+} from "../../support/state_call.ts";
+import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
+
+/** What one upstream was asked. */
+export interface Asked {
+  readonly host: string;
+  readonly body: JsonObject;
+}
+
+/** A gateway whose state a test follows. */
+export interface Stateful extends StateCalls {
+  readonly world: ScriptedWorld;
+  readonly vault: Vault;
+  /** Every upstream call, in order. */
+  readonly asked: readonly Asked[];
+  /** A response that must come about; its resource. */
+  created(body: JsonObject, headers?: Readonly<Record<string, string>>): Promise<JsonObject>;
+  /** Serves another configuration from now on. */
+  reload(config: string): void;
+}
+
+/** What an upstream says; a status other than 200 is an error. */
+export interface Says {
+  readonly status?: number;
+  readonly message?: JsonObject;
+  readonly finish?: string;
+}
+
+/** Two compat providers behind one route; `first` gets what names no provider. */
+export const TWO = `
+providers:
+  first: {type: compat, base_url: "http://first", api_key: sk-first}
+  second: {type: compat, base_url: "http://second", api_key: sk-second}
+routing:
+  routes:
+    - name: main
+      targets: [{provider: first}]
+      fallback: [{provider: second, model: spare}]
+    - {name: other, targets: [{provider: second}, {provider: first, model: m2}]}
+retry: {enabled: false}
+`;
+
+function parsed(text: string): Config {
+  const loaded = parseConfig(text, {});
+  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+  return loaded.config;
+}
+
+/** Serves the configuration; every upstream says what the script makes of what it is asked. */
+export function stateful(config = TWO, script: (asked: Asked) => Says = () => ({})): Stateful {
+  const asked: Asked[] = [];
+  const world = scriptedWorld({
+    async fetch(url, init) {
+      const body = parseJson(await new Response(init.body).text());
+      const one = { host: new URL(url).hostname, body: isObject(body) ? body : {} };
+      asked.push(one);
+      const said = script(one);
+      const { status = 200, message = { content: `answer ${asked.length}` }, finish = "stop" } =
+        said;
+      if (status !== 200) return answers(status, "");
+      const delta = { role: "assistant", ...message };
+      const id = `chatcmpl-${asked.length}`;
+      const about = { id, created: 1, model: one.body.model };
+      if (one.body.stream !== true) {
+        const choices = [{ index: 0, message: delta, finish_reason: finish }];
+        return answers(200, { ...about, object: "chat.completion", choices });
+      }
+      const chunk = { ...about, object: "chat.completion.chunk" };
+      const records = [{ delta, finish_reason: null }, { delta: {}, finish_reason: finish }]
+        .map((choice) => ({ ...chunk, choices: [{ index: 0, ...choice }] }))
+        .map((record) => `data: ${JSON.stringify(record)}\n\n`);
+      return answers(200, `${records.join("")}data: [DONE]\n\n`);
+    },
+  });
+  const gateway = newGateway(compile(parsed(config), 1), world, []);
+  const calls = stateCalls(createApp(gateway));
+  return {
+    ...calls,
+    world,
+    vault: gateway.vault,
+    asked,
+    async created(body, headers = {}) {
+      const answer = await calls.post("/responses", { model: "m", ...body }, headers);
+      assertEquals(answer.status, 200, answer.text);
+      return body.stream === true ? terminalOf(answer) : answer.json;
+    },
+    reload: (text) => void gateway.reload(parsed(text)),
+  };
+}
+
+/** The resource of the last event of a stream. */
+export function terminalOf({ text }: Reply): JsonObject {
+  const data = text.trimEnd().split("\n").at(-1)?.replace(/^data: /, "") ?? "";
+  const event = parseJson(data);
+  return isObject(event) && isObject(event.response) ? event.response : {};
+}
+
+/** Role and content of the messages that upstream call number `count`, from 1, was given. */
+export function messagesOf({ asked }: Stateful, count: number): readonly string[] {
+  const messages = objectsAt(asked[count - 1]?.body ?? {}, "messages");
+  return messages.map(({ role, content }) => `${role}: ${textOf(content)}`);
+}
+
+function textOf(content: JsonObject[string]): string {
+  if (!Array.isArray(content)) return String(content);
+  return content.filter(isObject).map(({ text }) => String(text)).join("");
+}
+
+/** The id of a resource. */
+export function idOf(resource: JsonObject): string {
+  return textAt(resource, "id");
+}
+
+/** The ids of the listed objects. */
+export function idsIn({ json }: Reply): readonly unknown[] {
+  return objectsAt(json, "data").map(({ id }) => id);
+}

@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { responseOf } from "../../../src/api/responses/encoder.ts";
+import { openThinking, sealThinking } from "../../../src/api/responses/sealed_thinking.ts";
+import type { StreamEvent } from "../../../src/core/events.ts";
+import { isObject, type JsonObject } from "../../../src/core/json.ts";
+import type { WireName } from "../../../src/wires/wire.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { call, finish, labelsOf } from "./encoded.ts";
+import { reasoning, signed, text } from "./event_cases.ts";
+import { messagesOf } from "./translated.ts";
+
+const USER: JsonObject = { role: "user", content: "q" };
+const SAID: JsonObject = { role: "assistant", content: "a" };
+const BLOCK: JsonObject = { type: "thinking", thinking: "A", signature: "s" };
+
+function thought(given: string, sealed: readonly JsonObject[] = []): JsonObject {
+  return {
+    type: "reasoning",
+    summary: [],
+    content: [{ type: "reasoning_text", text: given }],
+    ...sealed.length > 0 && { encrypted_content: sealThinking(sealed) },
+  };
+}
+
+/** The members of the assistant's message that come from reasoning. */
+function reasoningOf(items: JsonObject[], wire: WireName): readonly unknown[] {
+  return messagesOf(items, wire)
+    .filter(({ role }) => role === "assistant")
+    .map(({ reasoning_content, thinking_blocks }) => reasoning_content ?? thinking_blocks);
+}
+
+Deno.test("reasoning goes out as text with the assistant's next message", () => {
+  for (const wire of ["compat", "local", "messages"] as const) {
+    assertEquals(reasoningOf([USER, thought(" A "), thought("B"), SAID], wire), [" A B"]);
+  }
+});
+
+Deno.test("a summary stands for reasoning that shows no more", () => {
+  const summary = [{ type: "summary_text", text: "in " }, { type: "summary_text", text: "short" }];
+  assertEquals(reasoningOf([{ type: "reasoning", summary }, SAID], "compat"), ["in short"]);
+});
+
+Deno.test("signed thinking goes back as blocks where it was signed, and as its text elsewhere", () => {
+  const other = { type: "redacted_thinking", data: "x" };
+  const items = [USER, thought("A", [BLOCK]), thought("", [other]), SAID];
+  assertEquals<unknown>(reasoningOf(items, "messages"), [[BLOCK, other]]);
+  assertEquals(reasoningOf(items, "compat"), ["A"]);
+  assertEquals(reasoningOf(items, "local"), ["A"]);
+});
+
+Deno.test("reasoning before a call belongs to the call's message", () => {
+  const called = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const answered = { type: "function_call_output", call_id: "c", output: "" };
+  const again = { ...called, call_id: "d" };
+  const items = [thought("A"), called, thought("B"), again, answered, {
+    ...answered,
+    call_id: "d",
+  }];
+  assertEquals(reasoningOf(items, "compat"), ["A", "B"]);
+});
+
+Deno.test("reasoning that led to nothing is not sent, nor is an empty item", () => {
+  for (
+    const items of [[SAID, thought("A"), USER], [SAID, USER, thought("A")], [thought(""), SAID]]
+  ) {
+    assertEquals(reasoningOf(items, "compat"), [undefined]);
+  }
+});
+
+Deno.test("thinking opens as it was sealed, whatever is in it", () => {
+  fc.assert(fc.property(fc.array(fc.dictionary(fc.string(), fc.string())), (blocks) => {
+    assertEquals<unknown>(openThinking(sealThinking(blocks)), blocks.map((one) => ({ ...one })));
+  }));
+});
+
+Deno.test("what was changed or made elsewhere does not open", () => {
+  const sealed = sealThinking([BLOCK]);
+  for (let at = 0; at < sealed.length; at += 1) {
+    const other = sealed[at] === "A" ? "B" : "A";
+    assertEquals(openThinking(sealed.slice(0, at) + other + sealed.slice(at + 1)), null);
+  }
+  for (const text of ["", "gAAAA", sealed.slice(0, -1), `${sealed}A`]) {
+    assertEquals(openThinking(text), null);
+  }
+});
+
+Deno.test("an answer comes back as what the model said", () => {
+  const said: readonly StreamEvent[] = [
+    reasoning("A"),
+    signed("A"),
+    text("a"),
+    ...call(0, "f", "{}"),
+    finish("tool_calls"),
+  ];
+  const answer = responseOf(said, labelsOf());
+  assert(answer.ok && Array.isArray(answer.value.resource.output));
+  const output = answer.value.resource.output.filter(isObject);
+  const result = { type: "function_call_output", call_id: "call_0", output: "ok" };
+  assertEquals(messagesOf([USER, ...output, result], "messages"), [
+    USER,
+    {
+      ...SAID,
+      thinking_blocks: [BLOCK],
+      tool_calls: [{ id: "call_0", type: "function", function: { name: "f", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "call_0", content: "ok" },
+  ]);
+});

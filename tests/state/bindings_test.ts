@@ -1,0 +1,98 @@
+import { type Binding, type Bindings, newBindings, type Owner } from "../../src/state/bindings.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+const MINUTE = 60_000;
+
+interface Fixture {
+  time: number;
+  readonly bindings: Bindings;
+  readonly lost: string[];
+}
+
+function fixture(): Fixture {
+  const lost: string[] = [];
+  const it: Fixture = {
+    time: 0,
+    lost,
+    bindings: newBindings(() => it.time, (id) => void lost.push(id)),
+  };
+  return it;
+}
+
+function owner(account: string): Owner {
+  return { provider: `provider-${account}`, account, origin: null };
+}
+
+function bound(account: string): Binding {
+  return { state: "bound", owner: owner(account) };
+}
+
+Deno.test("the first account that returns an id owns it", () => {
+  const { bindings } = fixture();
+  assertEquals(bindings.get("x"), undefined);
+  assertEquals(bindings.bind("x", owner("a")), bound("a"));
+  assertEquals(bindings.get("x"), bound("a"));
+});
+
+Deno.test("an id that two accounts return is a conflict, and what was kept of it is lost", () => {
+  const { bindings, lost } = fixture();
+  bindings.bind("x", owner("a"));
+  assertEquals(bindings.bind("x", owner("b")), { state: "conflict" });
+  assertEquals(lost, ["x"]);
+  assertEquals(bindings.bind("x", owner("a")), { state: "conflict" });
+});
+
+Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
+  const { bindings } = fixture();
+  bindings.bind("x", owner("a"));
+  assertEquals(bindings.unbind("x", "b"), false);
+  assertEquals(bindings.get("x"), bound("a"));
+  assertEquals(bindings.unbind("x", "a"), true);
+  assertEquals(bindings.get("x"), undefined);
+  bindings.bind("x", owner("a"));
+  bindings.bind("x", owner("b"));
+  assertEquals(bindings.unbind("x", "a"), false);
+  assertEquals(bindings.get("x"), { state: "conflict" });
+});
+
+Deno.test("a binding lasts 30 minutes from its creation, however often the id is seen", () => {
+  const it = fixture();
+  it.bindings.bind("x", owner("a"));
+  it.time = 20 * MINUTE;
+  it.bindings.bind("x", owner("a"));
+  it.time = 30 * MINUTE - 1;
+  assertEquals(it.bindings.get("x"), bound("a"));
+  it.time = 30 * MINUTE;
+  assertEquals(it.bindings.get("x"), undefined);
+  assertEquals(it.lost, ["x"]);
+});
+
+Deno.test("a conflict lasts 30 minutes from its discovery; then the id is free", () => {
+  const it = fixture();
+  it.bindings.bind("x", owner("a"));
+  it.time = 20 * MINUTE;
+  it.bindings.bind("x", owner("b"));
+  it.time = 50 * MINUTE - 1;
+  assertEquals(it.bindings.get("x"), { state: "conflict" });
+  it.time = 50 * MINUTE;
+  assertEquals(it.bindings.get("x"), undefined);
+  assertEquals(it.bindings.bind("x", owner("b")), bound("b"));
+});
+
+Deno.test("there are at most 1000 bindings; the oldest makes room and is lost", () => {
+  const { bindings, lost } = fixture();
+  for (let index = 0; index <= 1000; index++) bindings.bind(`id-${index}`, owner("a"));
+  assertEquals(bindings.entries, 1000);
+  assertEquals(lost, ["id-0"]);
+  assertEquals(bindings.get("id-1"), bound("a"));
+});
+
+Deno.test("the bindings of one type take at most 1 MiB", () => {
+  const { bindings, lost } = fixture();
+  const long = "x".repeat(100_000);
+  for (let index = 0; index < 20; index++) bindings.bind(`${long}${index}`, owner("a"));
+  assert(bindings.bytes <= 1024 * 1024);
+  assertEquals([bindings.entries, lost.length], [10, 10]);
+  bindings.bind("y".repeat(2 * 1024 * 1024), owner("a"));
+  assertEquals([bindings.entries, lost.length], [10, 11]);
+});

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import type { JsonObject } from "../../src/core/json.ts";
+import type { Result } from "../../src/core/result.ts";
+import {
+  type Conversation,
+  type Conversations,
+  newConversations,
+} from "../../src/state/conversations.ts";
+import { STATE_TTL } from "../../src/state/retention.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const NAMES = ["a", "b", "c"] as const;
+
+interface Known {
+  readonly items: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly at: number;
+}
+
+interface Model {
+  time: number;
+  readonly known: Map<string, Known>;
+}
+
+interface Real {
+  time: number;
+  readonly store: Conversations;
+}
+
+type Step = (model: Model, real: Real) => void;
+
+function itemsOf(ids: readonly string[]): readonly JsonObject[] {
+  return ids.map((id) => ({ id, type: "note" }));
+}
+
+function outcome(result: Result<Conversation>): string {
+  return result.ok ? "ok" : result.failure.kind;
+}
+
+function put(id: string, ids: readonly string[]): Step {
+  return (model, { store }) => {
+    const isUnique = new Set(ids).size === ids.length;
+    const made = store.put({ id, createdAt: 0, metadata: {}, items: itemsOf(ids) });
+    assertEquals(outcome(made), isUnique ? "ok" : "duplicate_item_id");
+    if (isUnique) model.known.set(id, { items: ids, metadata: {}, at: model.time });
+  };
+}
+
+function rename(id: string, value: string): Step {
+  return (model, { store }) => {
+    const kept = store.get(id);
+    const known = model.known.get(id);
+    if (kept === undefined || known === undefined) return;
+    assertEquals(outcome(store.put({ ...kept, metadata: { value } })), "ok");
+    model.known.set(id, { ...known, metadata: { value }, at: model.time });
+  };
+}
+
+function append(id: string, ids: readonly string[]): Step {
+  return (model, { store }) => {
+    const known = model.known.get(id);
+    const all = [...known?.items ?? [], ...ids];
+    const expected = known === undefined
+      ? "conversation_not_found"
+      : new Set(all).size < all.length
+      ? "duplicate_item_id"
+      : "ok";
+    assertEquals(outcome(store.append(id, itemsOf(ids))), expected);
+    if (known !== undefined && expected === "ok") {
+      model.known.set(id, { ...known, items: all, at: model.time });
+    }
+  };
+}
+
+function removeItem(id: string, item: string): Step {
+  return (model, { store }) => {
+    const known = model.known.get(id);
+    const expected = known === undefined
+      ? "conversation_not_found"
+      : known.items.includes(item)
+      ? "ok"
+      : "conversation_item_not_found";
+    assertEquals(outcome(store.removeItem(id, item)), expected);
+    if (known !== undefined && expected === "ok") {
+      const items = known.items.filter((one) => one !== item);
+      model.known.set(id, { ...known, items, at: model.time });
+    }
+  };
+}
+
+function remove(id: string): Step {
+  return (model, { store }) => assertEquals(store.delete(id), model.known.delete(id));
+}
+
+function pass(ms: number): Step {
+  return (model, real) => {
+    model.time += ms;
+    real.time += ms;
+    for (const [id, { at }] of model.known) {
+      if (model.time - at >= STATE_TTL) model.known.delete(id);
+    }
+  };
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function check({ known }: Model, { store }: Real): void {
+  let bytes = 0;
+  for (const id of NAMES) {
+    const kept = store.get(id);
+    const expected = known.get(id);
+    assertEquals(kept?.items.map((item) => item.id), expected?.items.map((item) => item));
+    assertEquals(kept?.metadata, expected?.metadata);
+    if (expected === undefined) continue;
+    bytes += bytesOf(id) + bytesOf(expected.metadata);
+    for (const item of itemsOf(expected.items)) bytes += bytesOf(item);
+  }
+  assertEquals(store.entries, known.size);
+  assertEquals(store.bytes, bytes);
+  const oldestFirst = [...known].toSorted(([, one], [, other]) => one.at - other.at);
+  assertEquals(store.values().length, oldestFirst.length);
+}
+
+const name = fc.constantFrom(...NAMES);
+const item = fc.constantFrom("i1", "i2", "i3", "é4", "i5");
+const items = fc.array(item, { maxLength: 3 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.tuple(name, items).map(([id, ids]) => put(id, ids)),
+  fc.tuple(name, items).map(([id, ids]) => append(id, ids)),
+  fc.tuple(name, items).map(([id, ids]) => append(id, ids)),
+  fc.tuple(name, item).map(([id, one]) => removeItem(id, one)),
+  fc.tuple(name, item).map(([id, value]) => rename(id, value)),
+  name.map(remove),
+  fc.integer({ min: 1, max: STATE_TTL }).map(pass),
+);
+
+Deno.test("conversations follow a plain model: all of a change or nothing, and its bytes", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const real: Real = { time: 0, store: newConversations(() => real.time) };
+      const model: Model = { time: 0, known: new Map() };
+      for (const run of steps) {
+        run(model, real);
+        check(model, real);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,186 @@
+import type { StreamEvent } from "../../../src/core/events.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { Result } from "../../../src/core/result.ts";
+import { readDocument } from "../../../src/formats/document.ts";
+import { decode } from "../../../src/wires/compat/decode.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { scriptedWorld } from "../../support/world.ts";
+
+const START: StreamEvent = { type: "start", id: "chatcmpl-1", model: "m", created: 7 };
+
+function read(text: string): Result<readonly StreamEvent[]> {
+  const document = readDocument(text);
+  assert(document.ok);
+  return decode(document.value, scriptedWorld());
+}
+
+function completion(message: JsonValue, finish_reason: JsonValue = "stop"): JsonObject {
+  const choices = [{ index: 0, message, finish_reason }];
+  return { id: "chatcmpl-1", object: "chat.completion", created: 7, model: "m", choices };
+}
+
+function eventsOf(body: JsonObject): readonly StreamEvent[] {
+  const events = read(JSON.stringify(body));
+  assert(events.ok, JSON.stringify(events));
+  return events.value;
+}
+
+/** The events between the start and the finish. */
+function said(message: JsonObject, finish: JsonValue = "stop"): readonly StreamEvent[] {
+  return eventsOf(completion({ role: "assistant", ...message }, finish)).slice(1, -1);
+}
+
+function failureOf(body: JsonObject) {
+  const events = read(JSON.stringify(body));
+  assert(!events.ok && !isRefusal(events.failure));
+  return events.failure;
+}
+
+Deno.test("a completion begins with what it says of itself and ends with usage and finish", () => {
+  const usage = {
+    prompt_tokens: 3,
+    completion_tokens: 4,
+    prompt_tokens_details: { cached_tokens: 1 },
+    completion_tokens_details: { reasoning_tokens: 2 },
+  };
+  const body = { ...completion({ content: " Hi\n" }), usage, service_tier: "flex" };
+  assertEquals(eventsOf(body), [
+    START,
+    { type: "text", delta: " Hi\n" },
+    {
+      type: "usage",
+      usage: {
+        input: 3,
+        output: 4,
+        total: 7,
+        cached: 1,
+        cacheWrite: 0,
+        reasoning: 2,
+        serviceTier: "flex",
+      },
+    },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+Deno.test("members that are missing are nothing, the time is ours", () => {
+  const body = { choices: [{ message: { content: null }, finish_reason: "stop" }], usage: null };
+  assertEquals(eventsOf(body), [
+    { type: "start", id: "", model: "", created: 1_700_000_000 },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+const SAID: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] = [
+  ["a refusal", { content: null, refusal: "No" }, [{ type: "refusal", delta: "No" }]],
+  ["reasoning", { content: "a", reasoning_content: "t" }, [
+    { type: "reasoning", delta: "t" },
+    { type: "text", delta: "a" },
+  ]],
+  ["reasoning by its other name", { content: "", reasoning: "t" }, [
+    { type: "reasoning", delta: "t" },
+  ]],
+  ["reasoning under both names", { reasoning: "t", reasoning_content: "t" }, [
+    { type: "reasoning", delta: "t" },
+  ]],
+  ["content in parts", {
+    content: [{ type: "text", text: "a" }, { type: "refusal", refusal: "b" }],
+  }, [{ type: "text", delta: "a" }, { type: "refusal", delta: "b" }]],
+  ["annotations", { content: "a", annotations: [{ type: "url_citation" }] }, [
+    { type: "text", delta: "a" },
+    { type: "annotation", value: { type: "url_citation" } },
+  ]],
+  [
+    "nothing but empty members",
+    { content: "", refusal: null, tool_calls: [], annotations: [] },
+    [],
+  ],
+];
+
+for (const [name, message, events] of SAID) {
+  Deno.test(`a message says: ${name}`, () => assertEquals(said(message), events));
+}
+
+Deno.test("calls are told in order, their arguments as written", () => {
+  const called = (name: string, text: JsonValue) => ({ name, arguments: text });
+  const tool_calls = [
+    { id: "a", type: "function", function: called("f", '{"x": 1.0}') },
+    { id: "b", function: called("g", "") },
+  ];
+  assertEquals(said({ content: null, tool_calls }, "tool_calls"), [
+    { type: "tool_call", index: 0, id: "a", name: "f" },
+    { type: "tool_arguments", index: 0, delta: '{"x": 1.0}' },
+    { type: "tool_call", index: 1, id: "b", name: "g" },
+  ]);
+  assertEquals(said({ function_call: called("f", "{}") }, "function_call").length, 2);
+});
+
+Deno.test("arguments sent as an object keep the text of their numbers", () => {
+  const call = '{"id":"a","function":{"name":"f","arguments":{"n":12345678901234567890}}}';
+  const events = read(
+    `{"choices":[{"message":{"tool_calls":[${call}]},"finish_reason":"tool_calls"}]}`,
+  );
+  assert(events.ok);
+  assertEquals(events.value[2], {
+    type: "tool_arguments",
+    index: 0,
+    delta: '{"n":12345678901234567890}',
+  });
+});
+
+Deno.test("every call has an id of its own", () => {
+  const call = { function: { name: "f", arguments: "{}" } };
+  const tool_calls = [{ ...call, id: "a" }, call, { ...call, id: "" }];
+  const ids = said({ tool_calls }).flatMap((event) => event.type === "tool_call" ? [event.id] : []);
+  assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
+});
+
+Deno.test("finish reasons are those of Chat; calls are never a plain stop", () => {
+  const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" } }];
+  const reasons = [
+    ["stop", {}, "stop"],
+    ["stop", { tool_calls }, "tool_calls"],
+    ["tool_calls", { tool_calls }, "tool_calls"],
+    ["function_call", { function_call: { name: "f", arguments: "" } }, "tool_calls"],
+    ["length", { tool_calls }, "length"],
+    ["content_filter", {}, "content_filter"],
+  ] as const;
+  for (const [given, message, reason] of reasons) {
+    const body = completion(JSON.parse(JSON.stringify(message)), given);
+    assertEquals(eventsOf(body).at(-1), { type: "finish", reason });
+  }
+});
+
+const MALFORMED: Readonly<Record<string, JsonObject>> = {
+  "no choices": { choices: [] },
+  "no message": completion(null),
+  "no finish": completion({ content: "a" }, null),
+  "an unknown finish": completion({ content: "a" }, "tired"),
+  "content of another type": completion({ content: 1 }),
+  "an unknown part": completion({ content: [{ type: "image_url" }] }),
+  "calls that are no list": completion({ tool_calls: {} }),
+  "a call of another type": completion({ tool_calls: [{ id: "a", type: "custom" }] }),
+  "a call without a name": completion({ tool_calls: [{ id: "a", function: { arguments: "{}" } }] }),
+  "arguments of another type": completion({
+    tool_calls: [{ id: "a", function: { name: "f", arguments: 1 } }],
+  }),
+};
+
+for (const [name, body] of Object.entries(MALFORMED)) {
+  Deno.test(`an answer that cannot be understood is a failure: ${name}`, () => {
+    assertEquals(failureOf(body).kind, "invalid_upstream_response");
+  });
+}
+
+Deno.test("an error under status 200 is the failure that its own status would have been", () => {
+  const kinds = [429, 400, 503, undefined].map((code) =>
+    failureOf({ error: { message: "m", ...code !== undefined && { code } } })
+  );
+  assertEquals(kinds.map(({ kind, answer }) => [kind, answer?.status]), [
+    ["upstream_throttled", 429],
+    ["upstream_rejected", 400],
+    ["upstream_unavailable", 503],
+    ["upstream_unavailable", 502],
+  ]);
+});
