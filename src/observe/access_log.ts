@@ -14,7 +14,6 @@ export function accessLog(log: Log): Sink {
 /** What an access line says: never a prompt, an answer, a key or a query. */
 export function accessFields(report: Readonly<CallReport>): Fields {
   const { ms, tries, usage } = report;
-  const providers = new Set(tries.map((one) => one.provider));
   return {
     request_id: report.id,
     method: report.method,
@@ -34,7 +33,6 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     fallback: report.fallbacks > 0,
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     end: endOf(report),
-    providers: providers.size > 1 ? providers.size : null,
   };
 }
 

@@ -41,11 +41,10 @@ export function newLog(
   function line(level: Level, msg: string, fields: Fields = {}) {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
     const time = clock().toISOString();
-    const kept = Object.entries(fields).filter(isGiven).map(shortened);
     write(
       settings.format === "json"
-        ? `${visible(JSON.stringify({ time, level, msg, ...Object.fromEntries(kept) }))}\n`
-        : `${time} ${label(level)} ${visible(msg)}${kept.map(pair).join("")}\n`,
+        ? `{"time":"${time}","level":"${level}","msg":${quoted(msg)}${members(fields)}}\n`
+        : `${time} ${label(level)} ${visible(msg)}${pairs(fields)}\n`,
     );
   }
 
@@ -62,21 +61,33 @@ export function newLog(
   };
 }
 
-type Field = readonly [name: string, value: unknown];
-
-function isGiven([, value]: Field): boolean {
-  return (value ?? null) !== null;
-}
-
-function shortened([name, value]: Field): Field {
-  const isLong = typeof value === "string" && value.length > LONGEST;
-  return [name, isLong ? `${value.slice(0, LONGEST)}…` : value];
+/** Written by hand: the whole as one object costs several times as much, at every call. */
+function members(fields: Fields): string {
+  let text = "";
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) continue;
+    text += `,"${name}":${typeof value === "string" ? quoted(shortened(value)) : value}`;
+  }
+  return text;
 }
 
 /** Text with blanks or control characters is quoted, so that a line stays one line. */
-function pair([name, value]: Field): string {
-  const text = String(value);
-  return ` ${name}=${/^[\x21\x23-\x7e]+$/.test(text) ? text : visible(JSON.stringify(text))}`;
+function pairs(fields: Fields): string {
+  let text = "";
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) continue;
+    const shown = typeof value === "string" ? shortened(value) : String(value);
+    text += ` ${name}=${/^[\x21\x23-\x7e]+$/.test(shown) ? shown : quoted(shown)}`;
+  }
+  return text;
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function quoted(text: string): string {
+  return /^[ !\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : visible(JSON.stringify(text));
 }
 
 /** JSON escapes only some of the characters that nobody sees. */

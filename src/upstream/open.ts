@@ -62,7 +62,10 @@ export async function open(
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
-        headers: copiedBack(response.headers, provider.secrets),
+        // Most answers do not hand them on, and copying them costs as much as a whole log line.
+        get headers() {
+          return copiedBack(response.headers, provider.secrets);
+        },
         body: bytes.value,
       });
       if (!read.ok) return read;

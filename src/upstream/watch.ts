@@ -61,7 +61,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   return {
     signal: controller.signal,
     waits() {
-      waitingSince = world.now();
+      if (patience.idle !== null) waitingSince = world.now();
     },
     hears() {
       waitingSince = null;

@@ -110,7 +110,6 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     fallback: true,
     tries: "up:upstream_timeout,up:upstream_timeout,other:success",
     end: "complete",
-    providers: 2,
   });
 });
 

@@ -13,6 +13,7 @@ const DEFINITIONS = isObject(BUNDLE) && isObject(BUNDLE["x-stream-events"])
   ? BUNDLE["x-stream-events"]
   : {};
 
+/** Every count is another one. */
 export const USAGE: Usage = {
   input: 3,
   output: 40,

@@ -1,14 +1,17 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { call, finish, USAGE } from "./encoded.ts";
 
+/** A piece of text. */
 export function text(delta: string): StreamEvent {
   return { type: "text", delta };
 }
 
+/** A piece of a refusal. */
 export function refusal(delta: string): StreamEvent {
   return { type: "refusal", delta };
 }
 
+/** A piece of a thought. */
 export function reasoning(delta: string): StreamEvent {
   return { type: "reasoning", delta };
 }
@@ -24,6 +27,7 @@ export function cited(start_index: number, end_index: number): StreamEvent {
   return { type: "annotation", value: { type: "url_citation", url_citation } };
 }
 
+/** A piece of the arguments of a call. */
 export function more(index: number, delta: string): StreamEvent {
   return { type: "tool_arguments", index, delta };
 }
