@@ -15,12 +15,14 @@ export interface BodyReader {
 /** Opens the body of a response. One without a body is at its end. */
 export function openBody(response: Response, watch: Watch): BodyReader {
   const reader = readerOf(response);
+  let last: Uint8Array<ArrayBuffer> | undefined;
 
   return {
     async read() {
       try {
         watch.waits();
-        const { value } = await reader.next();
+        const { value } = await reader.next(last?.buffer);
+        last = value;
         if (value === undefined || value.length === 0) return END;
         watch.hears();
         return success(value);
@@ -43,7 +45,8 @@ export function openBody(response: Response, watch: Watch): BodyReader {
 const END = success(null);
 
 interface RawReader {
-  next(): Promise<{ readonly value?: Uint8Array | undefined }>;
+  /** May use the buffer of the read before again. */
+  next(used: ArrayBuffer | undefined): Promise<{ value?: Uint8Array<ArrayBuffer> | undefined }>;
   cancel(): Promise<void>;
 }
 
@@ -56,14 +59,9 @@ function readerOf({ body, headers }: Response): RawReader {
     return { next: () => reader.read(), cancel: () => reader.cancel() };
   }
   const reader = body.getReader({ mode: "byob" });
-  let last: Uint8Array<ArrayBuffer> | undefined;
   return {
     // Measured: one buffer for all reads moves twice what a buffer for each does.
-    async next() {
-      const read = await reader.read(new Uint8Array(last?.buffer ?? new ArrayBuffer(READ)));
-      last = read.value;
-      return read;
-    },
+    next: (used) => reader.read(new Uint8Array(used ?? new ArrayBuffer(READ))),
     cancel: () => reader.cancel(),
   };
 }
