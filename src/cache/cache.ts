@@ -48,9 +48,11 @@ export function remember(
   call.vault.cache.set(key, answer, bytes);
 }
 
-/** Each attempt that was given up for the next one is counted. */
+/** Not found by counting fallbacks: a plan may begin with one. Attempts of one provider and model share a key. */
 function servedBy({ report }: Call, plan: Plan): Attempt {
-  return plan[report.fallbacks] ?? plan[0];
+  const isServer = ({ target }: Attempt) =>
+    target.provider.id === report.provider && target.model === report.model;
+  return plan.find(isServer) ?? plan[0];
 }
 
 /** Other headers speak of the one call that was answered: its id, its date, what is left of a quota. */

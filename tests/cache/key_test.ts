@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { JsonObject } from "../../src/core/json.ts";
 import { assertEquals } from "../support/assert.ts";
-import { answers, chatRequest } from "../support/chat_call.ts";
+import { answers, chatRequest, COMPLETION, type Got } from "../support/chat_call.ts";
 import { cachedGateway, caching } from "./cached_gateway.ts";
 
 const TWO_PROVIDERS = `
@@ -167,4 +167,33 @@ Deno.test("numbers that are written differently are kept apart, and keys that co
   assertEquals(await ask(`${messages},"seed":9007199254740992`), "MISS");
   assertEquals(await ask(messages), "MISS");
   assertEquals(await ask(messages.replace("{", '{"role":"system",')), "MISS");
+});
+
+Deno.test("where the plan begins with a fallback its answer is kept under its own key", async () => {
+  const gateway = cachedGateway(
+    `
+caching: {enabled: true}
+providers:
+  own: {type: local, base_url: "http://own"}
+  a: {type: compat, base_url: "http://a"}
+  b: {type: compat, base_url: "http://b"}
+routing:
+  routes:
+    - name: rescued
+      targets: [{provider: own, model: x}]
+      fallback: [{provider: a, model: x}, {provider: b, model: x}]
+    - {name: other, targets: [{provider: b, model: x}]}
+`,
+    ({ host }) => answers(200, { ...COMPLETION, id: host }),
+  );
+  const ask = (headers = {}) =>
+    gateway.ask(chatRequest({ body: { model: "auto", logit_bias: { 5: 1 } }, headers }));
+  const seen = ({ headers, text }: Got) => [
+    headers.get("x-gateway-cache-status"),
+    headers.get("x-gateway-provider"),
+    text.includes('"id":"a"') ? "a" : "b",
+  ];
+  assertEquals(seen(await ask()), ["MISS", "a", "a"]);
+  assertEquals(seen(await ask()), ["HIT", "a", "a"]);
+  assertEquals(seen(await ask({ "x-gateway-route": "other" })), ["MISS", "b", "b"]);
 });
