@@ -1,11 +1,13 @@
 import { nearest } from "../config/problems.ts";
 import { chatRequest } from "../api/chat/request.ts";
+import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { documentOf } from "../formats/document.ts";
 import type { Route, RouteTarget } from "../gateway/generation.ts";
 import type { Inference } from "../gateway/inference.ts";
 import { isModel, isProvider, modelOf } from "../routing/eligible.ts";
 import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
 import { type Requested, requested } from "../routing/requested.ts";
+import { CHAT_PATH } from "./first_call.ts";
 import { providerText, shareText } from "./route_text.ts";
 
 /** What becomes of a request, line by line. */
@@ -19,7 +21,11 @@ export interface Explanation {
 export function explanation(call: Routed, model: string): Explanation {
   const wanted = requested(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
-  const { routed, type } = matchedAs(call, typeOf(call.path), wanted.value);
+  const asked = typeOf(call.path);
+  if (asked === null) {
+    return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
+  }
+  const { routed, type } = matchedAs(call, asked, wanted.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
     `model ${wanted.value.model ?? "left to the route"}, ` +
@@ -36,26 +42,26 @@ export function explanation(call: Routed, model: string): Explanation {
       continue;
     }
     taken = route;
-    const told = routeExplanation(route, type, wanted.value);
+    const told = routeExplanation(route, type, wanted.value, call.controls.noFallback);
     lines.push(`Route ${route.name}: takes the request`, ...told.lines);
     isServed = told.isServed;
-    if (call.controls.noFallback && route.fallback.length > 0) {
-      lines.push("  The X-Gateway-No-Fallback header rules the fallbacks out.");
-    }
   }
   if (taken === null) lines.push("Refused: no route matches this request.");
   else if (!isServed) lines.push("Refused: no target of the route can serve this request.");
   return { lines, isServed };
 }
 
-function typeOf(path: string): Inference["type"] {
+/** What a call of this path is; null when it does not go through the routes. */
+function typeOf(path: string): Inference["type"] | null {
   switch (path) {
-    case "/v1/embeddings":
-      return "embeddings";
+    case CHAT_PATH:
+      return "chat_completions";
     case "/v1/responses":
       return "responses";
+    case "/v1/embeddings":
+      return "embeddings";
     default:
-      return "chat_completions";
+      return null;
   }
 }
 
@@ -78,7 +84,12 @@ function likely(written: string, known: readonly string[]): string {
   return found === null ? "." : `; did you mean ${found}?`;
 }
 
-function routeExplanation(route: Route, type: Inference["type"], wanted: Requested): Explanation {
+function routeExplanation(
+  route: Route,
+  type: Inference["type"],
+  wanted: Requested,
+  noFallback: boolean,
+): Explanation {
   const able = route.targets.filter((target) => obstacle(target, type, wanted) === null);
   const targets = route.targets.map((target) => {
     const reason = obstacle(target, type, wanted);
@@ -91,15 +102,32 @@ function routeExplanation(route: Route, type: Inference["type"], wanted: Request
     return line(reason === null ? `${++place}.` : "-", target, wanted, reason);
   });
   const isLimited = wanted.provider !== null && route.fallback.length > 0;
+  const isRescued = place > 0 && !noFallback && isLeftToFallbacks(route, able, wanted);
   return {
-    isServed: able.length > 0,
+    isServed: able.length > 0 || isRescued,
     lines: [
       `  Targets, ${route.strategy}:`,
       ...targets,
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
+      ...(isRescued ? ["  No target can take the request, so that the fallbacks get it."] : []),
+      ...(noFallback && route.fallback.length > 0
+        ? ["  The X-Gateway-No-Fallback header rules the fallbacks out."]
+        : []),
     ],
   };
+}
+
+/** What the targets cannot keep goes to the fallbacks; a provider or model that is missing is refused. */
+function isLeftToFallbacks(
+  route: Route,
+  able: readonly RouteTarget[],
+  wanted: Requested,
+): boolean {
+  const first = route.targets.find((target) =>
+    target.weight > 0 && isProvider(target, wanted) && isModel(target, wanted)
+  );
+  return able.length === 0 && first !== undefined && modelOf(first, wanted) !== null;
 }
 
 function line(
@@ -129,13 +157,22 @@ function fallbackObstacle(
   if (!isProvider(target, wanted)) return "another provider is requested";
   const model = modelOf(target, wanted);
   if (model === null) return "neither the request nor the file names a model";
-  return type === "embeddings" ? null : refusalOf(target, model);
+  return type === "embeddings" ? embeddingsRefusal(target, model) : chatRefusal(target, model);
 }
 
 /** Why not even a plain question can be translated for this target; null when it can. */
-function refusalOf({ provider }: RouteTarget, model: string): string | null {
+function chatRefusal({ provider }: RouteTarget, model: string): string | null {
   const messages = [{ role: "user", content: "Say hello." }];
   const plain = chatRequest(documentOf({ model, messages }));
   const encoded = plain.ok ? provider.wire.encode(plain.value, { provider, model }) : plain;
+  return encoded.ok ? null : encoded.failure.message;
+}
+
+/** Why not even a plain text can be sent to this target for its vector; null when it can. */
+function embeddingsRefusal({ provider }: RouteTarget, model: string): string | null {
+  const { embeddings } = provider.wire;
+  if (embeddings === null) return NO_EMBEDDINGS;
+  const plain = documentOf({ model, input: "Say hello." });
+  const encoded = embeddings.encode(plain, { provider, model });
   return encoded.ok ? null : encoded.failure.message;
 }

@@ -126,3 +126,49 @@ Deno.test("a request for a response is explained as chat where no route takes it
     "Route teams: takes the request",
   ]);
 });
+
+const VECTORS = `
+providers:
+  anthropic: {api_key: k}
+  own: {type: local, base_url: "http://127.0.0.1:9"}
+routing:
+  routes:
+    - name: vectors
+      targets: [{provider: anthropic}, {provider: own}]
+    - name: rescued
+      targets: [{provider: anthropic}]
+      fallback: [{provider: anthropic}, {provider: own}]
+`;
+
+Deno.test("a provider without embeddings is passed over for them", async () => {
+  using file = await configFile(VECTORS);
+  const args = ["explain", "--config", file.path, "--model=m", "--path=/v1/embeddings"];
+  const shared = await ran(args);
+  assertEquals(shared.code, 0);
+  assertStringIncludes(
+    shared.out,
+    "-      anthropic/m passed over: The provider has no embeddings",
+  );
+  assertStringIncludes(shared.out, "100%   own/m: local");
+  const rescued = await ran([...args, "--header=X-Gateway-Route=rescued"]);
+  assertEquals(rescued.code, 0);
+  assertStringIncludes(rescued.out, "1.     own/m: local");
+  assertStringIncludes(
+    rescued.out,
+    "No target can take the request, so that the fallbacks get it.",
+  );
+  const alone = await ran([
+    ...args,
+    "--header=X-Gateway-Route=rescued",
+    "--header=X-Gateway-No-Fallback=true",
+  ]);
+  assertEquals(alone.code, 1);
+  assertStringIncludes(alone.out, "Refused: no target of the route can serve this request.");
+});
+
+Deno.test("a path whose calls are not routed is refused", async () => {
+  for (const path of ["/v1/nonsense", "/v1/models", "/v1/embeddings?x=1"]) {
+    const { code, out } = await explained("--model=m", `--path=${path}`);
+    assertEquals([code, out], [1, `Refused: calls of ${path} are not routed.\n`]);
+  }
+});

@@ -18,6 +18,9 @@ const body = z.looseObject({
   user: z.string().nullish(),
 });
 
+/** Why a provider whose protocol has no embeddings is passed over. */
+export const NO_EMBEDDINGS = "The provider has no embeddings; choose another one.";
+
 /** `POST /v1/embeddings` (OpenAI API, Embeddings). */
 export const embeddings: ClientApi = {
   name: "embeddings",
@@ -46,7 +49,7 @@ function inferenceOf(document: JsonDocument): Inference {
       if (wire === null) {
         return refuse(
           "unsupported_feature",
-          "The provider has no embeddings; choose another one.",
+          NO_EMBEDDINGS,
           "provider",
         );
       }
