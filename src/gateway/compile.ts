@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
-import type { ClientKey, Generation, Route, RouteTarget } from "./generation.ts";
+import type { ClientKey, Generation, ModelPattern, Route, RouteTarget } from "./generation.ts";
 
 /**
  * Makes a checked configuration ready to serve. A provider that is defined as in the previous
@@ -105,8 +105,22 @@ function targetsOf(
   });
 }
 
-/** A model pattern in which `*` stands for any text. */
-function patternOf(glob: string): RegExp {
-  const parts = glob.split("*").map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join("[^]*")}$`);
+/**
+ * A model pattern in which `*` stands for any text. Not a RegExp: with several stars one of those
+ * takes minutes over a long name, and names come from clients.
+ */
+function patternOf(glob: string): ModelPattern {
+  const [first = "", ...inner] = glob.split("*");
+  const last = inner.pop();
+  if (last === undefined) return (model) => model === glob;
+  return (model) => {
+    if (!model.startsWith(first)) return false;
+    let end = first.length;
+    for (const part of inner) {
+      const at = model.indexOf(part, end);
+      if (at < 0) return false;
+      end = at + part.length;
+    }
+    return model.length - last.length >= end && model.endsWith(last);
+  };
 }

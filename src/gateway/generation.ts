@@ -30,12 +30,15 @@ export interface Route {
   /** Lower-case header names with the values they must have. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Patterns of the requested model; null matches all. */
-  readonly models: readonly RegExp[] | null;
+  readonly models: readonly ModelPattern[] | null;
   readonly strategy: Strategy;
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
 }
+
+/** Tells whether a model is one of those that a pattern stands for. */
+export type ModelPattern = (model: string) => boolean;
 
 /** A provider inside a route. */
 export interface RouteTarget {

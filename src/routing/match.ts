@@ -21,9 +21,15 @@ export function mismatch(
     headerOf(name, call, type, wanted) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
-  const names = [wanted.model ?? "", `${wanted.provider ?? ""}/${wanted.model ?? ""}`];
-  const isListed = route.models?.some((model) => names.some((name) => model.test(name))) ?? true;
+  if (route.models === null) return null;
+  const names = namesOf(wanted);
+  const isListed = route.models.some((isMeant) => names.some(isMeant));
   return isListed ? null : "the model is not among those it matches";
+}
+
+/** A requested model by its bare name and, where a provider is requested too, by its canonical one. */
+function namesOf({ provider, asked }: Requested): string[] {
+  return provider === null ? [asked] : [asked, `${provider}/${asked}`];
 }
 
 /** A call as its route is looked for. */
@@ -67,7 +73,7 @@ function headerOf(
     case "x-gateway-request-type":
       return type;
     case "x-gateway-model":
-      return wanted.model;
+      return wanted.asked === "" ? null : wanted.asked;
     case "x-gateway-provider":
       return wanted.provider;
     default:

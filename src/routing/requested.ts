@@ -7,6 +7,8 @@ export interface Requested {
   readonly provider: string | null;
   /** Bare model; null leaves it to the route. */
   readonly model: string | null;
+  /** The bare model as it is written, also when it is empty or "auto": routes are matched by it. */
+  readonly asked: string;
 }
 
 /**
@@ -21,7 +23,7 @@ export function requested(
   const slash = written.indexOf("/");
   const prefix = slash < 0 ? "" : written.slice(0, slash);
   const isCanonical = call.generation.providers.has(prefix);
-  const model = isCanonical ? written.slice(slash + 1) : written;
+  const asked = isCanonical ? written.slice(slash + 1) : written;
   const { provider } = call.controls;
   if (isCanonical && provider !== null && provider !== prefix) {
     return refuse(
@@ -32,6 +34,7 @@ export function requested(
   }
   return success({
     provider: provider ?? (isCanonical ? prefix : null),
-    model: model === "" || model === "auto" ? null : model,
+    model: asked === "" || asked === "auto" ? null : asked,
+    asked,
   });
 }

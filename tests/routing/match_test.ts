@@ -1,6 +1,6 @@
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import type { Got } from "../support/chat_call.ts";
-import { type Asked, routed } from "./routed.ts";
+import { type Asked, routed, servedBy } from "./routed.ts";
 
 /** Two routes: the first has the match conditions, the second takes the rest. */
 function matching(conditions: string) {
@@ -58,6 +58,48 @@ Deno.test("a model is matched whole, and a star stands for any text", async () =
   }
   for (const model of ["Exact", "exact2", "gpt-3", "mini-o1", "xz", "axb", "organ", "my-gpt-4"]) {
     assertEquals(await takes(models, { body: { model } }), false, model);
+  }
+});
+
+Deno.test("a long name does not hold up a pattern of several stars", async () => {
+  const models = '{models: ["*gpt*mini*x*y"]}';
+  const began = performance.now();
+  assertEquals(await takes(models, { body: { model: "gptmini".repeat(100_000) } }), false);
+  assertEquals(await takes(models, { body: { model: `${"gptminix".repeat(50_000)}y` } }), true);
+  assert(performance.now() - began < 2000);
+});
+
+Deno.test("the stars of a pattern do not share characters", async () => {
+  for (
+    const [glob, model, isTaken] of [
+      ["ab*ba", "aba", false],
+      ["ab*ba", "abba", true],
+      ["a*b*b", "ab", false],
+      ["a*b*b", "abb", true],
+      ["**", "", true],
+      ["*a*", "bab", true],
+      ["*a*a*", "bab", false],
+    ] as const
+  ) {
+    assertEquals(await takes(`{models: ["${glob}"]}`, { body: { model } }), isTaken, glob);
+  }
+});
+
+Deno.test("a pattern for canonical names takes no bare one", async () => {
+  assertEquals(await takes('{models: ["*/m"]}', { body: { model: "m" } }), false);
+  assertEquals(await takes('{models: ["*/m"]}', { body: { model: "a/m" } }), true);
+  const headers = { "x-gateway-provider": "a" };
+  assertEquals(await takes('{models: ["*/m"]}', { headers }), true);
+});
+
+Deno.test("a route can be for those who leave the model open", async () => {
+  for (const conditions of ["{models: [auto]}", "{headers: {x-gateway-model: auto}}"]) {
+    const gateway = routed(`
+      - {name: open, match: ${conditions}, targets: [{provider: b}]}
+      - {name: rest, targets: [{provider: a}]}`);
+    assertEquals(servedBy(await gateway.ask({ body: { model: "auto" } })), "b b-default open");
+    assertEquals(servedBy(await gateway.ask({ body: { model: "b/auto" } })), "b b-default open");
+    assertEquals(servedBy(await gateway.ask({ body: { model: "m" } })), "a m rest");
   }
 });
 
