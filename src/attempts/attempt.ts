@@ -31,7 +31,8 @@ interface Tried {
 }
 
 async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Promise<Tried> {
-  const { report, generation, controls } = call;
+  const { report, generation, controls, vault } = call;
+  const { account } = attempt.target.provider;
   report.provider = attempt.target.provider.id;
   report.model = attempt.target.model;
   for (let tries = 1;; tries++) {
@@ -46,7 +47,9 @@ async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Pr
       leavesState: inference.leavesState,
     });
     if (next.do !== "repeat") return { reply, next };
-    await pause(call, next.after);
+    // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
+    const openFor = vault.breakers.openFor(account, generation.config.circuit_breaker);
+    if (openFor <= next.after) await pause(call, next.after);
     const { reason } = call.departure;
     if (reason !== null) return { reply: failed(reason), next: { do: "stop" } };
   }

@@ -1,5 +1,5 @@
 import { type Fields, type Log } from "./log.ts";
-import { type CallReport, endOf, type Sink } from "./report.ts";
+import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
 /** One line for each call that is over. */
 export function accessLog(log: Log): Sink {
@@ -29,7 +29,7 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     tokens_in: usage?.input,
     tokens_out: usage?.output,
     cache: report.cache,
-    retries: tries.filter(({ number }) => number > 1).length,
+    retries: retriesOf(tries).length,
     fallback: report.fallbacks > 0,
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     end: endOf(report),

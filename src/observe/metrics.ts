@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { VERSION } from "../core/version.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
-import type { CallReport, Sink } from "./report.ts";
+import { type CallReport, retriesOf, type Sink } from "./report.ts";
 
 /** What a breaker can be, as a number that rises with the trouble. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
@@ -72,10 +72,8 @@ function count(to: Instruments, report: Readonly<CallReport>, labels: Labels): v
     to.overhead.observe({ endpoint }, Math.max(0, ms.firstByte - ms.upstream) / 1000);
   }
   if (report.cache !== null) to.lookups.inc({ result: report.cache.toLowerCase() });
-  for (const { provider, outcome, number } of report.tries) {
-    to.attempts.inc({ provider, outcome });
-    if (number > 1) to.retries.inc({ provider });
-  }
+  for (const { provider, outcome } of report.tries) to.attempts.inc({ provider, outcome });
+  for (const { provider } of retriesOf(report.tries)) to.retries.inc({ provider });
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
   if (report.brokeOff && failure?.kind !== "client_cancelled") to.streamFailures.inc({ provider });
   countUse(to, report, labels);

@@ -13,6 +13,11 @@ export interface Try {
   readonly ended: number;
 }
 
+/** Repeats that were sent: one that an open breaker kept back was not. */
+export function retriesOf(tries: readonly Try[]): Try[] {
+  return tries.filter(({ number, outcome }) => number > 1 && outcome !== "circuit_open");
+}
+
 /** Filled along the road, given once to each sink when the last byte is out. */
 export interface CallReport {
   readonly id: string;

@@ -32,6 +32,8 @@ export interface Breakers {
   state(account: string): BreakerState;
   /** Whether `admit` would refuse now. */
   isOpen(account: string, settings: BreakerSettings): boolean;
+  /** For how many milliseconds `admit` would refuse; 0 when it would not. */
+  openFor(account: string, settings: BreakerSettings): number;
 }
 
 /** More accounts than that are not remembered; those least recently asked for go first. */
@@ -63,6 +65,10 @@ export function breakers(now: () => number): Breakers {
     return circuit;
   }
 
+  function openFor(account: string, settings: BreakerSettings): number {
+    return settings.enabled ? circuits.get(account)?.wait(settings) ?? 0 : 0;
+  }
+
   return {
     admit(account, settings) {
       if (!settings.enabled) return FREE_PASS;
@@ -71,9 +77,8 @@ export function breakers(now: () => number): Breakers {
       return openFor > 0 ? { openFor } : circuit.permit(settings);
     },
     state: (account) => circuits.get(account)?.state() ?? "closed",
-    isOpen(account, settings) {
-      return settings.enabled && (circuits.get(account)?.wait(settings) ?? 0) > 0;
-    },
+    isOpen: (account, settings) => openFor(account, settings) > 0,
+    openFor,
   };
 }
 

@@ -1,3 +1,5 @@
+import { accessFields } from "../../src/observe/access_log.ts";
+import { newReport } from "../../src/observe/report.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -53,6 +55,26 @@ Deno.test("every try counts: a breaker that opens inside a call ends its repeats
   const waiting = ask();
   await world.advance(100);
   assertEquals(seen(await waiting), [...OPEN, "first/x"]);
+  assertEquals(state.sent, 2);
+});
+
+Deno.test("a breaker that opens inside a call ends its repeats without their wait", async () => {
+  const retry = "max_attempts: 3, initial_delay: 5s, jitter_factor: 0";
+  const { ask, state, reports } = gatewayOf({ second: "http://other", retry });
+  state.answer = () => answers(503, "");
+  assertEquals(seen(await ask()), [200, undefined, undefined, "second/y"]);
+  assertEquals(reports[0]?.ms.total, 0);
+  assertEquals(state.sent, 1);
+  assertEquals(accessFields(reports[0] ?? newReport("", "", "", 0)).retries, 0, "none was sent");
+});
+
+Deno.test("a wait that outlives the open breaker is waited, and the repeat is its trial", async () => {
+  const retry = "max_attempts: 2, initial_delay: 12s, jitter_factor: 0";
+  const { ask, state, world } = gatewayOf({ retry });
+  state.answer = () => answers(state.sent === 1 ? 503 : 200, COMPLETION);
+  const waiting = ask();
+  await world.advance(12_000);
+  assertEquals((await waiting).status, 200);
   assertEquals(state.sent, 2);
 });
 

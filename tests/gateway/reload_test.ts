@@ -99,3 +99,17 @@ Deno.test("a breaker belongs to the account, whatever else is reloaded", async (
   gateway.reload(configOf(config("r", ", api_key: second", strict)));
   assertEquals(await ask(), 500);
 });
+
+Deno.test("a breaker that is switched off is told as closed, though it was open", async () => {
+  const broken = { fetch: () => answers(500, "") };
+  const { gateway, app } = reloadable(
+    config("old", "", "circuit_breaker: {failure_threshold: 1}"),
+    broken,
+  );
+  assertEquals((await got(await app(anyModel()))).status, 500);
+  const told = async () =>
+    /^gateway_circuit_breaker_state\{.*$/m.exec(await gateway.metrics.scrape());
+  assertEquals((await told())?.[0], 'gateway_circuit_breaker_state{provider="up"} 2');
+  gateway.reload(configOf(config("old", "", "circuit_breaker: {enabled: false}")));
+  assertEquals((await told())?.[0], 'gateway_circuit_breaker_state{provider="up"} 0');
+});
