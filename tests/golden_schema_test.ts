@@ -3,14 +3,15 @@ import { assert, assertEquals } from "./support/assert.ts";
 import { type GoldenAnswer, goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";
 
-const FOLDER = new URL("golden", import.meta.url).pathname;
+const FOLDERS = ["chat_over_compat", "chat_over_messages", "chat_over_local"];
 
 /** Cases whose upstream leaves the published shapes itself; they are relayed as they are. */
 const AS_SENT = "/as_sent/";
 
-const chats = goldenCases(FOLDER).filter(({ name }) =>
-  name.startsWith("chat_over_") && !name.includes(AS_SENT)
-);
+const chats = FOLDERS.flatMap((folder) =>
+  goldenCases(new URL(`golden/${folder}`, import.meta.url).pathname)
+    .map((one) => ({ ...one, name: `${folder}/${one.name}` }))
+).filter(({ name }) => !name.includes(AS_SENT));
 
 /** The data of each record, in order. */
 function recordsOf(body: string): readonly string[] {
