@@ -32,6 +32,8 @@ export type StreamEvent =
     readonly index: number;
     readonly id: string;
     readonly name: string;
+    /** The whole text, where it is known at once; then no `tool_arguments` follow. */
+    readonly arguments?: string;
   }
   | { readonly type: "tool_arguments"; readonly index: number; readonly delta: string }
   /** Replaces an earlier one, never adds. */

@@ -61,7 +61,11 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
         break;
       case "tool_call":
         if (labels.legacyFunctions && calls.size > 0) return tooManyCalls();
-        calls.set(event.index, { id: event.id, name: event.name, arguments: "" });
+        calls.set(event.index, {
+          id: event.id,
+          name: event.name,
+          arguments: event.arguments ?? "",
+        });
         break;
       case "tool_arguments": {
         const call = calls.get(event.index);

@@ -41,9 +41,9 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     return JSON.stringify(labels).slice(0, -1) + ',"choices":[';
   }
 
-  function chunk(delta: JsonObject, finish: string | null): StreamRecord {
+  function chunk(delta: JsonObject, finish: string | null, tier = ""): StreamRecord {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
-    const tail = options.includeUsage ? '],"usage":null}' : "]}";
+    const tail = options.includeUsage ? `],"usage":null${tier}}` : `]${tier}}`;
     return { event: null, data: head + JSON.stringify(choice) + tail, raw: null };
   }
 
@@ -61,7 +61,7 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     const { index, id, name } = event;
     if (options.legacyFunctions && calls.size > 0) return tooManyCalls();
     calls.add(index);
-    const called = { name, arguments: "" };
+    const called = { name, arguments: event.arguments ?? "" };
     if (options.legacyFunctions) return say({ function_call: called });
     return say({ tool_calls: [{ index, id, type: "function", function: called }] });
   }
@@ -108,15 +108,19 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     if (isDone) return success([]);
     if (reason === null) return endedEarly();
     isDone = true;
-    const finish = chunk({}, finishWord(reason, options.legacyFunctions));
+    // Not every client asks for usage, so the tier comes with the finish too.
+    const finish = chunk({}, finishWord(reason, options.legacyFunctions), tierMember());
     return success([...begin(), finish, ...usageChunk(), DONE]);
+  }
+
+  function tierMember(): string {
+    const tier = usage?.serviceTier;
+    return tier === undefined ? "" : `,"service_tier":${JSON.stringify(tier)}`;
   }
 
   function usageChunk(): readonly StreamRecord[] {
     if (!options.includeUsage || usage === null) return [];
-    const { serviceTier } = usage;
-    const tier = serviceTier === undefined ? "" : `,"service_tier":${JSON.stringify(serviceTier)}`;
-    const data = `${head}],"usage":${JSON.stringify(chatUsage(usage))}${tier}}`;
+    const data = `${head}],"usage":${JSON.stringify(chatUsage(usage))}${tierMember()}}`;
     return [{ event: null, data, raw: null }];
   }
 

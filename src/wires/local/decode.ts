@@ -69,7 +69,7 @@ function recordReader(mint: Mint): RecordReader {
     if (!calls.ok) return calls;
     const events = [
       ...said.value,
-      ...calls.value.flatMap((call, at) => spoken(call, callCount + at)),
+      ...calls.value.map((call, at) => spoken(call, callCount + at)),
     ];
     callCount += calls.value.length;
     if (record.done === true) {
@@ -113,11 +113,8 @@ function saidBy(message: JsonObject): Result<StreamEvent[]> {
   return success(events);
 }
 
-function spoken({ id, name, text }: Call, index: number): StreamEvent[] {
-  return [
-    { type: "tool_call", index, id, name },
-    { type: "tool_arguments", index, delta: text },
-  ];
+function spoken({ id, name, text }: Call, index: number): StreamEvent {
+  return { type: "tool_call", index, id, name, arguments: text };
 }
 
 /** The runtime ends calls with "stop" too. Whatever is not known is no end that can be trusted. */

@@ -74,7 +74,7 @@ Deno.test("thinking, citations and calls have their places", () => {
     { type: "thinking_block", value: block },
     { type: "annotation", value: citation },
     ...CALLS,
-    { type: "tool_call", index: 1, id: "c2", name: "g" },
+    { type: "tool_call", index: 1, id: "c2", name: "g", arguments: "{}" },
   ]);
   assertEquals(message, {
     role: "assistant",
@@ -85,7 +85,7 @@ Deno.test("thinking, citations and calls have their places", () => {
     annotations: [citation],
     tool_calls: [
       { id: "c1", type: "function", function: { name: "f", arguments: '{"n":1.0}' } },
-      { id: "c2", type: "function", function: { name: "g", arguments: "" } },
+      { id: "c2", type: "function", function: { name: "g", arguments: "{}" } },
     ],
   });
 });

@@ -132,6 +132,23 @@ Deno.test("each kind of event has its delta", () => {
   );
 });
 
+Deno.test("a call whose arguments are known at once is one chunk", () => {
+  const call: StreamEvent = { ...CALL, arguments: '{"a":1.0}' };
+  const called = { name: "f", arguments: '{"a":1.0}' };
+  assertEquals(deltasOf([call]), [
+    { tool_calls: [{ index: 0, id: "c1", type: "function", function: called }] },
+  ]);
+  assertEquals(deltasOf([call], { legacyFunctions: true }), [{ function_call: called }]);
+});
+
+Deno.test("the service tier comes with the finish, also to those who did not ask for usage", () => {
+  const usage: StreamEvent = { type: "usage", usage: { ...USAGE, serviceTier: "priority" } };
+  const events = [HI, usage, finish("stop")];
+  assertEquals(chunksOf(events).map((one) => one.service_tier), [undefined, undefined, "priority"]);
+  const asked = chunksOf(events, { includeUsage: true });
+  assertEquals(asked.slice(-2).map((one) => one.service_tier), ["priority", "priority"]);
+});
+
 Deno.test("usage is one last chunk for those who asked, wherever it came from", () => {
   const usage: StreamEvent = { type: "usage", usage: { ...USAGE, output: 1 } };
   const last: StreamEvent = { type: "usage", usage: USAGE };
