@@ -4,6 +4,7 @@ import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
 import { pricingWarnings } from "./pricing_rules.ts";
 import { pathText, type Problem } from "./problems.ts";
+import { providerWarnings } from "./provider_rules.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
@@ -108,6 +109,7 @@ function problemsOf(source: Source, problems: readonly Problem[]): string[] {
 function warningsOf(source: Source, config: Config): string[] {
   return source.lines([
     ...source.warnings,
+    ...providerWarnings(config),
     ...routingWarnings(config),
     ...securityWarnings(config),
     ...pricingWarnings(config),

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../core/json.ts";
 import type { Path, Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
-import type { ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
+import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
 
 const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url: string }> =
   new Map([
@@ -74,7 +74,11 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
       "ends in /v1, where the runtime speaks the other API; take /v1 away, or use type compat";
     problems.push({ path: [...path, "base_url"], text, at: "value" });
   }
-  return [...problems, ...samplingProblems(written, path), ...extraProblems(written, type, path)];
+  return [
+    ...problems,
+    ...samplingProblems(written, type, path),
+    ...extraProblems(written, type, path),
+  ];
 }
 
 /** Local runtimes speak Chat Completions below /v1, and their own protocol elsewhere. */
@@ -82,9 +86,13 @@ function isOtherApi(url: string): boolean {
   return /\/v1\/*$/.test(url);
 }
 
-/** Sampling fields are gone in this version (Messages API, versions). */
-function samplingProblems(written: JsonObject, path: Path): Problem[] {
-  if (written.api_version !== "2026-10-21") return [];
+/** Sampling fields are gone in the newer version, and narrower in the older (Messages API, create). */
+function samplingProblems(written: JsonObject, type: ProviderType, path: Path): Problem[] {
+  if (written.api_version !== "2026-10-21") {
+    const isTooHigh = type === "messages" && Number(written.temperature) > 1;
+    const text = "must be at most 1 for type messages";
+    return isTooHigh ? [{ path: [...path, "temperature"], text, at: "value" }] : [];
+  }
   const text = "is not taken by api_version 2026-10-21; take one of the two out";
   return ["temperature", "top_p"].filter((key) => written[key] !== undefined)
     .map((key) => ({ path: [...path, key], text, at: "key" }));
@@ -136,6 +144,15 @@ function modelProblems(models: unknown, path: Path): Problem[] {
     problems.push({ path: [...place, "fetch"], text: "is for mode fetch only", at: "key" });
   }
   return problems;
+}
+
+/** What is allowed between the keys of the providers, and likely not meant. */
+export function providerWarnings({ providers }: Config): Problem[] {
+  return Object.entries(providers).flatMap(([id, { type, temperature, top_p }]): Problem[] => {
+    if (type !== "messages" || temperature === undefined || top_p === undefined) return [];
+    const text = "is refused beside temperature by many models of type messages; keep one of them";
+    return [{ path: ["providers", id, "top_p"], text, at: "key" }];
+  });
 }
 
 function typeOf(id: string, written: { readonly type?: unknown }): ProviderType | null {

@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import { problemsOf, withProvider, withSection } from "./parse.ts";
+import { problemsOf, warningsOf, withProvider, withSection } from "./parse.ts";
 
 /** Asserts what is wrong with one line in a provider; places are as in `withProvider`. */
 function assertProblem(id: string, line: string, expected: string): void {
@@ -117,6 +117,29 @@ Deno.test("the newer Messages version takes no sampling defaults", () => {
   ]);
   assertEquals(problemsOf(withProvider("anthropic", "api_version: 2026-10-21")), []);
   assertEquals(problemsOf(withProvider("anthropic", "temperature: 1")), []);
+});
+
+Deno.test("a temperature above 1 is a problem of type messages only", () => {
+  for (const written of ["1.5", '"${TEMPERATURE:-1.5}"']) {
+    assertProblem(
+      "anthropic",
+      `temperature: ${written}`,
+      "providers.anthropic.temperature: must be at most 1 for type messages (line 3, column 18)",
+    );
+  }
+  for (const id of ["openai", "ollama"]) {
+    assertEquals(problemsOf(withProvider(id, "temperature: 1.5")), []);
+  }
+});
+
+Deno.test("a messages provider with both temperature and top_p is warned about", () => {
+  const both = ["temperature: 1", "top_p: 0.9"];
+  assertEquals(warningsOf(withProvider("anthropic", ...both)), [
+    "providers.anthropic.top_p: is refused beside temperature by many models of type messages; " +
+    "keep one of them (line 4, column 5)",
+  ]);
+  for (const one of both) assertEquals(warningsOf(withProvider("anthropic", one)), []);
+  assertEquals(warningsOf(withProvider("openai", ...both)), []);
 });
 
 Deno.test("extra holds only what the type knows", () => {
