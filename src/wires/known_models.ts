@@ -1,9 +1,9 @@
 /**
  * What is known of the vendors' models without asking them. Facts only, as the vendors publish
- * them; as of August 2026. A model that is not in here works all the same.
+ * them; each table says of when it is. A model that is not in here works all the same.
  */
 
-/** Listed for the OpenAI API where the models are not fetched. */
+/** Listed for the OpenAI API where the models are not fetched. As of August 2026. */
 export const OPENAI_MODELS: readonly string[] = [
   "gpt-4.1",
   "gpt-4.1-mini",
@@ -18,3 +18,30 @@ export const OPENAI_MODELS: readonly string[] = [
   "text-embedding-3-large",
   "text-embedding-3-small",
 ];
+
+/** Listed for the Anthropic API where the models are not fetched. As of February 2026. */
+export const ANTHROPIC_MODELS: readonly string[] = [
+  "claude-haiku-4-5",
+  "claude-opus-4-1",
+  "claude-opus-4-5",
+  "claude-opus-4-6",
+  "claude-sonnet-4-5",
+  "claude-sonnet-4-6",
+];
+
+/** The most tokens that a model may write in one answer; names without their date. As of February 2026. */
+export const CEILINGS: ReadonlyMap<string, number> = new Map([
+  ["claude-3-5-haiku", 8_192],
+  ["claude-3-7-sonnet", 64_000],
+  ["claude-3-haiku", 4_096],
+  ["claude-haiku-4-5", 64_000],
+  ["claude-opus-4", 32_000],
+  ["claude-opus-4-0", 32_000],
+  ["claude-opus-4-1", 32_000],
+  ["claude-opus-4-5", 64_000],
+  ["claude-opus-4-6", 128_000],
+  ["claude-sonnet-4", 64_000],
+  ["claude-sonnet-4-0", 64_000],
+  ["claude-sonnet-4-5", 64_000],
+  ["claude-sonnet-4-6", 64_000],
+]);

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { numberOf } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../fields.ts";
-import { defaultMaxTokens } from "./models.ts";
+import { CEILINGS } from "../known_models.ts";
 
 /** What a part of the encoding reads: the client's request, the provider and the model. */
 export interface Asked {
@@ -16,6 +16,9 @@ export interface Asked {
 
 /** Longest `metadata.user_id`, in characters (Messages API, create). */
 const LONGEST_USER = 256;
+
+/** Every current model can write this many tokens. */
+const USUAL_LIMIT = 32_000;
 
 /** `max_tokens`, which the Messages API demands; a client's value is never raised or lowered. */
 export function limits({ body, settings, model }: Asked): Result<JsonObject> {
@@ -39,6 +42,16 @@ export function limits({ body, settings, model }: Asked): Result<JsonObject> {
     );
   }
   return success({ max_tokens: first.number });
+}
+
+/**
+ * Tokens to ask for when the client names no limit: what the provider is configured with, else all
+ * that the model can write. Never above a ceiling that is known.
+ */
+function defaultMaxTokens(model: string, configured: string | undefined): number {
+  const ceiling = CEILINGS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
+  const wanted = /^0*[1-9]\d*$/.test(configured ?? "") ? Number(configured) : null;
+  return Math.min(wanted ?? ceiling ?? USUAL_LIMIT, ceiling ?? Infinity);
 }
 
 /** `temperature`, `top_p` and `top_k`; the provider's defaults fill the first two. */

@@ -1,9 +1,9 @@
+import { ANTHROPIC_MODELS } from "../known_models.ts";
 import type { Provider, Wire } from "../wire.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
-import { BUILT_IN_MODELS } from "./models.ts";
 import { decoder } from "./stream.ts";
 
 /** The first version has sampling fields, which a provider may be configured with. */
@@ -38,5 +38,5 @@ export const messages: Wire = {
 
 /** Only the vendor itself is sure to have the vendor's models. */
 function known({ base }: Pick<Provider, "base">): readonly string[] {
-  return base === "https://api.anthropic.com" ? BUILT_IN_MODELS : [];
+  return base === "https://api.anthropic.com" ? ANTHROPIC_MODELS : [];
 }
