@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { decodeTags } from "../../../src/wires/local/catalog.ts";
-import { assertFailed, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
 
 Deno.test("models are listed by name with their tag, each once, nameless ones left out", () => {
   const models = [

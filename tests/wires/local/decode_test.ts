@@ -3,7 +3,8 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import { assertFailed, countingMint, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { countingMint } from "./target.ts";
 
 const START: StreamEvent = {
   type: "start",
@@ -64,14 +65,28 @@ Deno.test("tool calls get their own index, their id or a new one, and end with t
   ];
   assertEquals<unknown>(eventsOf({ message: { content: "", tool_calls } }).slice(0, -1), [
     { ...START, id: "chatcmpl-00000000000040008000000000000004" },
-    { type: "tool_call", index: 0, id: "call_a", name: "f" },
-    { type: "tool_arguments", index: 0, delta: '{"c":"Oslo"}' },
-    { type: "tool_call", index: 1, id: "call_000040008000000000000001", name: "g" },
-    { type: "tool_arguments", index: 1, delta: '{"c": "Rome"}' },
-    { type: "tool_call", index: 2, id: "call_000040008000000000000002", name: "f" },
-    { type: "tool_arguments", index: 2, delta: "{}" },
-    { type: "tool_call", index: 3, id: "call_000040008000000000000003", name: "f" },
-    { type: "tool_arguments", index: 3, delta: "{}" },
+    { type: "tool_call", index: 0, id: "call_a", name: "f", arguments: '{"c":"Oslo"}' },
+    {
+      type: "tool_call",
+      index: 1,
+      id: "call_000040008000000000000001",
+      name: "g",
+      arguments: '{"c": "Rome"}',
+    },
+    {
+      type: "tool_call",
+      index: 2,
+      id: "call_000040008000000000000002",
+      name: "f",
+      arguments: "{}",
+    },
+    {
+      type: "tool_call",
+      index: 3,
+      id: "call_000040008000000000000003",
+      name: "f",
+      arguments: "{}",
+    },
   ]);
   assertEquals<unknown>(eventsOf({ message: { tool_calls } }).at(-1), {
     type: "finish",
@@ -84,10 +99,12 @@ Deno.test("numbers in arguments keep their text", () => {
     '{"done":true,"message":{"tool_calls":[{"function":{"name":"f",' +
       '"arguments":{"a":1.0,"b":12345678901234567890,"c":[-0,1e2]}}}]}}',
   ));
-  assertEquals<unknown>(events.find(({ type }) => type === "tool_arguments"), {
-    type: "tool_arguments",
+  assertEquals<unknown>(events.find(({ type }) => type === "tool_call"), {
+    type: "tool_call",
     index: 0,
-    delta: '{"a":1.0,"b":12345678901234567890,"c":[-0,1e2]}',
+    id: "call_000040008000000000000001",
+    name: "f",
+    arguments: '{"a":1.0,"b":12345678901234567890,"c":[-0,1e2]}',
   });
 });
 

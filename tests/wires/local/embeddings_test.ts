@@ -3,7 +3,8 @@ import { readDocument } from "../../../src/formats/document.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/local/embeddings.ts";
 import type { Result } from "../../../src/core/result.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
-import { assertFailed, localTarget, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { localTarget } from "./target.ts";
 
 function encode(
   fields: Record<string, unknown>,

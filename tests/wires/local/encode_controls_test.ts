@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { assertFailed, bodyOf, encodeFields, encodeText, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { bodyOf, encodeFields, encodeText } from "./target.ts";
 
 const PLAIN = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
 

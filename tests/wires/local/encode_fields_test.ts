@@ -1,7 +1,8 @@
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import { assertFailed, bodyOf, encodeFields, encodeText, localTarget, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { bodyOf, encodeFields, encodeText, localTarget } from "./target.ts";
 
 const PLAIN = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { isObject, type JsonValue } from "../../../src/core/json.ts";
 import type { Result } from "../../../src/core/result.ts";
-import { assertFailed, bodyOf, encodeFields } from "./target.ts";
+import { assertFailed } from "../../support/translated.ts";
+import { bodyOf, encodeFields } from "./target.ts";
 
 function image(url: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return { type: "image_url", image_url: { url, ...more } };

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { isObject } from "../../../src/core/json.ts";
-import { assertFailed, bodyOf, encodeFields, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { bodyOf, encodeFields } from "./target.ts";
 
 function turns(...messages: readonly unknown[]): unknown {
   const body = bodyOf(encodeFields({ messages }));

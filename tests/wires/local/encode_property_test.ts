@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../src/core/json.ts";
-import { encodeText, valueOf } from "./target.ts";
+import { valueOf } from "../../support/translated.ts";
+import { encodeText } from "./target.ts";
 
 const NUMBERS = ["0", "-0", "1.0", "1e2", "-1E+2", "12345678901234567890", "0.10", "-3.5"];
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { isObject } from "../../../src/core/json.ts";
-import { assertFailed, bodyOf, encodeFields, encodeText, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { bodyOf, encodeFields, encodeText } from "./target.ts";
 
 const TOOL = {
   type: "function",

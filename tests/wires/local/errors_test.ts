@@ -3,7 +3,8 @@ import type { Fault, FaultKind } from "../../../src/core/failure.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { isBrokenOff } from "../../../src/wires/local/errors.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import { countingMint, localProvider, valueOf } from "./target.ts";
+import { valueOf } from "../../support/translated.ts";
+import { countingMint, localProvider } from "./target.ts";
 
 /** The failure that a line gives, as the first of a stream or behind some text. */
 function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {

@@ -4,7 +4,8 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import { ndjsonFraming } from "../../../src/formats/ndjson.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import { assertFailed, countingMint, valueOf } from "./target.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { countingMint } from "./target.ts";
 
 const LINES = [
   '{"model":"m","created_at":"2026-08-01T10:00:00Z","message":{"role":"assistant","content":""},"done":false}',
@@ -26,10 +27,20 @@ const EVENTS: readonly StreamEvent[] = [
   { type: "reasoning", delta: "Need both." },
   { type: "reasoning", delta: "?" },
   { type: "text", delta: "Grüß 🌍" },
-  { type: "tool_call", index: 0, id: "call_000040008000000000000002", name: "t" },
-  { type: "tool_arguments", index: 0, delta: '{"c":"Oslo"}' },
-  { type: "tool_call", index: 1, id: "call_000040008000000000000003", name: "t" },
-  { type: "tool_arguments", index: 1, delta: '{"n":1.0}' },
+  {
+    type: "tool_call",
+    index: 0,
+    id: "call_000040008000000000000002",
+    name: "t",
+    arguments: '{"c":"Oslo"}',
+  },
+  {
+    type: "tool_call",
+    index: 1,
+    id: "call_000040008000000000000003",
+    name: "t",
+    arguments: '{"n":1.0}',
+  },
   { type: "text", delta: "." },
   {
     type: "usage",

@@ -1,5 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
-import { assertFailed, encodeFields, encodeText, valueOf, type Written } from "./asked.ts";
+import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
+import { encodeFields, encodeText } from "./asked.ts";
 
 /** What goes out when the fields ask for nothing. */
 const PLAIN = { model: "m", max_tokens: 32_000, messages: [{ role: "user", content: "Hi" }] };

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { encodeMessages, encodeRequest, encodeText, valueOf, type Written } from "./asked.ts";
+import { valueOf, type Written } from "../../support/translated.ts";
+import { encodeMessages, encodeRequest, encodeText } from "./asked.ts";
 
 const USER = { role: "user", content: "Hi" };
 const CACHE = { cache_control: { type: "ephemeral" } };

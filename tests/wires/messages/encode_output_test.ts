@@ -1,5 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
-import { assertFailed, encodeFields, valueOf, type Written } from "./asked.ts";
+import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
+import { encodeFields } from "./asked.ts";
 
 const CAPABLE = {
   capabilities: { structured_outputs: true, reasoning_effort: true, adaptive_thinking: true },

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "../../support/assert.ts";
-import { assertFailed, encodeMessages, valueOf, type Written } from "./asked.ts";
+import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
+import { encodeMessages } from "./asked.ts";
 
 function sent(part: Written): unknown {
   return valueOf(encodeMessages([{ role: "user", content: [part] }])).messages;

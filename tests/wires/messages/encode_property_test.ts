@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { encodeMessages, encodeText, valueOf } from "./asked.ts";
+import { valueOf } from "../../support/translated.ts";
+import { encodeMessages, encodeText } from "./asked.ts";
 
 /** One thing that is said in a conversation, in order, whoever has to write it down. */
 type Said = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];

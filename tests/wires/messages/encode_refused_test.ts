@@ -1,4 +1,5 @@
-import { assertFailed, encodeMessages, encodeRequest, type Written } from "./asked.ts";
+import { assertFailed, type Written } from "../../support/translated.ts";
+import { encodeMessages, encodeRequest } from "./asked.ts";
 
 const USER = { role: "user", content: "Hi" };
 

@@ -1,6 +1,7 @@
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { provider, type Written } from "./asked.ts";
+import { type Written } from "../../support/translated.ts";
+import { provider } from "./asked.ts";
 
 function headers(written: Written, client: Record<string, string> = {}) {
   return messages.headers(provider(written), new Headers(client));

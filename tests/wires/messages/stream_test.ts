@@ -2,7 +2,8 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";
-import { assertFailed, decodeStream, streamOf, valueOf } from "./asked.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { decodeStream, streamOf } from "./asked.ts";
 
 const BEGIN: JsonObject = {
   type: "message_start",

@@ -1,0 +1,61 @@
+import { providerSchema } from "../../src/config/provider_schema.ts";
+import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
+import { type Result, success } from "../../src/core/result.ts";
+import { readDocument } from "../../src/formats/document.ts";
+import type { Provider, TranslatedWire, UpstreamRequest } from "../../src/wires/wire.ts";
+import { assert, assertEquals } from "./assert.ts";
+
+/** Settings as they are written in a configuration file. */
+export type Written = Record<string, unknown>;
+
+/** A provider of this type at `http://localhost`. */
+export function providerOf(wire: TranslatedWire, written: Written = {}): Provider {
+  const base_url = "http://localhost";
+  return {
+    id: "p",
+    wire,
+    settings: {
+      ...providerSchema.parse(written),
+      type: wire.name,
+      base_url,
+      normalize_developer_role: false,
+    },
+    base: base_url,
+    account: "account",
+    namespace: "namespace",
+    secrets: [],
+  };
+}
+
+/** What goes out for the text of a request, which must be one of this method and path. */
+export function encodeAs(
+  expected: `${UpstreamRequest["method"]} /${string}`,
+  text: string,
+  provider: Provider,
+  model = "m",
+): Result<string> {
+  const document = valueOf(readDocument(text));
+  const chat = { document, stream: document.value.stream === true, includeUsage: false };
+  const request = provider.wire.encode(chat, { provider, model });
+  if (!request.ok) return request;
+  assertEquals(`${request.value.method} ${request.value.path}`, expected);
+  return success(request.value.body ?? "");
+}
+
+/** The value of a step that must have gone well. */
+export function valueOf<T>(result: Result<T>): T {
+  assert(result.ok, result.ok ? "" : JSON.stringify(result.failure));
+  return result.value;
+}
+
+/** Asserts kind and path of a step that must have failed; `param` null is no path. */
+export function assertFailed(
+  result: Result<unknown>,
+  kind: RefusalKind | FaultKind,
+  param: string | null = null,
+): void {
+  assert(!result.ok, "went well");
+  const { failure } = result;
+  const found = { kind: failure.kind, param: "param" in failure ? failure.param : null };
+  assertEquals<unknown>(found, { kind, param });
+}
