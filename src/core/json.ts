@@ -79,11 +79,11 @@ const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
 /**
  * The value of a JSON text in which each number that JavaScript would write otherwise (1.0,
  * 12345678901234567890) is an opaque value that `JSON.stringify` writes as it was read. Undefined
- * when the text is no JSON. Ask `numberOf` for figures.
+ * when the text is no JSON. Ask `numberOf` for figures. A value that `isTooDeep` is as parsed.
  */
 export function parseExact(text: string): JsonValue | undefined {
   const value = parseJson(text);
-  if (value === undefined || !MAY_CHANGE.test(text)) return value;
+  if (value === undefined || !MAY_CHANGE.test(text) || isTooDeep(value)) return value;
   const exact: unknown = JSON.parse(
     text,
     (_key, item, { source }) =>

@@ -1,6 +1,13 @@
 import type { Refusal } from "../core/failure.ts";
-import { isObject, isTooDeep, type JsonObject, type JsonValue, MOST_LEVELS } from "../core/json.ts";
-import { type Failed, refuse } from "../core/result.ts";
+import {
+  isObject,
+  isTooDeep,
+  type JsonObject,
+  type JsonValue,
+  MOST_LEVELS,
+  parseExact,
+} from "../core/json.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
 
 /** What an optional member may be: absent and null ask for nothing. */
 export type Optional = JsonValue | undefined;
@@ -48,6 +55,18 @@ export function contradiction(path: string, message: string): Failed<Refusal> {
 /** The refusal of a request without a field that must be there. */
 export function missing(path: string): Failed<Refusal> {
   return refuse("missing_required_parameter", `'${path}' is required.`, path);
+}
+
+/** The arguments of a call in the history, whose numbers keep their text; no text is no arguments. */
+export function argumentsOf(given: Optional, path: string): Result<JsonObject> {
+  const text = given ?? "";
+  if (typeof text !== "string") return wrongType(path, "a string");
+  const value = text.trim() === "" ? {} : parseExact(text);
+  // What a model wrote may be anything.
+  if (!isObject(value)) return wrongValue(path, "the text of a JSON object");
+  return isTooDeep(value)
+    ? unsupported(path, `It is nested more than ${MOST_LEVELS} levels deep.`)
+    : success(value);
 }
 
 /** The refusal of a body that is nested too deeply to be translated; null when it is not. */

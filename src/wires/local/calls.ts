@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, parseExact, parseJson } from "../../core/json.ts";
+import { isObject, isTooDeep, type JsonValue, parseExact, parseJson } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
@@ -32,6 +32,7 @@ export function callReader(
     const list = calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
     if (list.length === 0) return success([]);
+    if (isTooDeep(list)) return malformed("tool calls that are nested too deeply");
     const read: Call[] = [];
     for (const call of exactCalls(recordText) ?? list) {
       if (!isObject(call) || !isObject(call.function)) return malformed("a malformed tool call");

@@ -1,7 +1,8 @@
-import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import { type Content, contentOf, type PartType } from "./content.ts";
 import {
+  argumentsOf,
   isEmpty,
   missing,
   type Optional,
@@ -123,7 +124,8 @@ function callsOf(message: JsonObject, path: string, calls: Calls): Result<readon
     const at = `${path}.tool_calls[${index}]`;
     if (!isObject(call)) return wrongType(at, "an object");
     if ((call.type ?? "function") !== "function") return unsupported(`${at}.type`);
-    const unknown = unknownMember(call, ["id", "type", "function"], at);
+    // A call put together from chunks keeps their index; the order of the list says the same.
+    const unknown = unknownMember(call, ["id", "type", "function", "index"], at);
     if (unknown !== null) return unknown;
     if (typeof call.id !== "string") return missing(`${at}.id`);
     const named = functionOf(call.function, `${at}.function`, index);
@@ -146,15 +148,9 @@ function functionOf(
   const unknown = unknownMember(value, ["name", "arguments"], path);
   if (unknown !== null) return unknown;
   if (typeof value.name !== "string") return missing(`${path}.name`);
-  const text = value.arguments ?? "";
-  if (typeof text !== "string") return wrongType(`${path}.arguments`, "a string");
-  const parsed = text.trim() === "" ? {} : parseExact(text);
-  // The runtime wants an object where Chat has its text; what a model wrote may be neither.
-  return isObject(parsed) ? success({ index, name: value.name, arguments: parsed }) : refuse(
-    "invalid_value",
-    `'${path}.arguments' must be the text of a JSON object.`,
-    `${path}.arguments`,
-  );
+  // The runtime wants an object where Chat has its text.
+  const parsed = argumentsOf(value.arguments, `${path}.arguments`);
+  return parsed.ok ? success({ index, name: value.name, arguments: parsed.value }) : parsed;
 }
 
 function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {

@@ -1,14 +1,14 @@
-import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { blocksOf, textBlocks } from "./content.ts";
 import {
+  argumentsOf,
   isEmpty,
   missing,
   type Optional,
   unknownMember,
   unsupported,
   wrongType,
-  wrongValue,
 } from "../fields.ts";
 import { toolId } from "./ids.ts";
 
@@ -104,10 +104,6 @@ function functionBlock(called: Optional, path: string, id: string): Result<JsonO
   if (unknown !== null) return unknown;
   const { name } = called;
   if (typeof name !== "string") return missing(`${path}.name`);
-  const text = called.arguments ?? "";
-  if (typeof text !== "string") return wrongType(`${path}.arguments`, "a string");
-  const input = text.trim() === "" ? {} : parseExact(text);
-  return isObject(input)
-    ? success({ type: "tool_use", id, name, input })
-    : wrongValue(`${path}.arguments`, "the text of a JSON object");
+  const input = argumentsOf(called.arguments, `${path}.arguments`);
+  return input.ok ? success({ type: "tool_use", id, name, input: input.value }) : input;
 }

@@ -2,6 +2,7 @@ import type { Codec } from "../../core/codec.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import {
   isObject,
+  isTooDeep,
   type JsonObject,
   type JsonValue,
   numberOf,
@@ -73,6 +74,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   function start(data: JsonObject, text: string): Events {
     const index = numberOf(data.index);
     if (index === null) return malformed("a content block without an index");
+    if (isTooDeep(data)) return malformed("a content block that is nested too deeply");
     const exact = parseExact(text);
     const opening = openBlock(isObject(exact) ? exact.content_block : undefined, counts);
     if (!opening.ok) return opening;

@@ -79,6 +79,11 @@ Deno.test("tool calls carry their arguments as objects, with the numbers as writ
   );
 });
 
+Deno.test("a call put together from chunks may keep their index", () => {
+  const tool_calls = [{ index: 0, ...call("c1", "f", "{}") }];
+  assertEquals(turns({ ...CALLED, tool_calls }), turns(CALLED));
+});
+
 Deno.test("results name the function of their call, in the order they came", () => {
   const calls = [call("c1", "f", "{}"), call("c2", "g", "{}")];
   assertEquals<unknown>(
