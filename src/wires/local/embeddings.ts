@@ -25,7 +25,9 @@ export function encodeEmbeddings(
     const value = document.value[key] ?? null;
     const isKnown = key === "model" || key === "input";
     const isHarmless = value === null || (key === "encoding_format" && value === "float");
-    if (!isKnown && !isHarmless) return unsupported(key);
+    if (isKnown || isHarmless) continue;
+    // Some client libraries ask for base64 unless they are told otherwise.
+    return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
   }
   const input = inputOf(document.value.input ?? null);
   if (!input.ok) return input;

@@ -159,7 +159,10 @@ function namedChoice(
   single: JsonObject,
 ): Result<JsonObject> {
   const namePath = path === "function_call" ? `${path}.name` : `${path}.function.name`;
-  const name = isObject(choice.function) ? choice.function.name ?? null : null;
+  const called = isObject(choice.function) ? choice.function : {};
+  const unknown = unknownMember(called, ["name"], namePath.replace(/\.name$/, ""));
+  if (unknown !== null) return unknown;
+  const name = called.name ?? null;
   if (name === null) return missing(namePath);
   if (!names.includes(name)) return wrongValue(namePath, "the name of one of the tools");
   return success({ type: "tool", name, ...single });

@@ -98,6 +98,12 @@ Deno.test("choices that cannot be kept are refused", () => {
     "invalid_value",
     "tool_choice.function.name",
   );
+  const more = { type: "function", function: { name: "f", strict: true } };
+  assertFailed(
+    refuse({ tools: [tool()], tool_choice: more }),
+    "unsupported_feature",
+    "tool_choice.function.strict",
+  );
   assertFailed(refuse({ tools: [tool()], tool_choice: "any" }), "invalid_value", "tool_choice");
   assertEquals<unknown>(valueOf(refuse({ ...adaptive, tool_choice: "auto" })).tool_choice, {
     type: "auto",
