@@ -2,14 +2,14 @@ import { providerSchema } from "../../src/config/provider_schema.ts";
 import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
 import { type Result, success } from "../../src/core/result.ts";
 import { readDocument } from "../../src/formats/document.ts";
-import type { Provider, TranslatedWire, UpstreamRequest } from "../../src/wires/wire.ts";
+import type { Provider, UpstreamRequest, Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "./assert.ts";
 
 /** Settings as they are written in a configuration file. */
 export type Written = Record<string, unknown>;
 
 /** A provider of this type at `http://localhost`. */
-export function providerOf(wire: TranslatedWire, written: Written = {}): Provider {
+export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
   return {
     id: "p",

@@ -182,7 +182,8 @@ function sizeOf(event: StreamEvent): number {
     case "annotation":
       return Buffer.byteLength(JSON.stringify(event.value));
     case "tool_call":
-      return Buffer.byteLength(event.id) + Buffer.byteLength(event.name);
+      return Buffer.byteLength(event.id) + Buffer.byteLength(event.name) +
+        Buffer.byteLength(event.arguments ?? "");
     case "start":
     case "usage":
     case "finish":

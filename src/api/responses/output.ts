@@ -94,7 +94,11 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
         const called = functionOf(event.name);
         const entry = begin("call", "fc_", (place) => callItem(place, event.id, called));
         calls.set(event.index, entry);
-        return success(take(entry, event));
+        const opened = take(entry, event);
+        if (event.arguments === undefined) return success(opened);
+        const { index, arguments: delta } = event;
+        const added = addArguments(entry, { type: "tool_arguments", index, delta });
+        return added.ok ? success([...opened, ...added.value]) : added;
       }
       case "tool_arguments":
         return addArguments(calls.get(event.index), event);
