@@ -4,7 +4,8 @@ import { realWorld } from "../core/time.ts";
 import { simulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
-import { chatCurl } from "./first_call.ts";
+import { chatCurl, responsesCurl } from "./first_call.ts";
+import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
 import { fired, listen } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
@@ -55,8 +56,9 @@ async function demonstrate(
   if (!server.ok) return tellProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   terminal.out(greeting(server.url, server.generation));
-  await tour(server.url, PROVIDERS.map(([id]) => id), server.world, terminal, stop);
-  if (!stop.aborted) terminal.out(moreCalls(server.url));
+  const ids = PROVIDERS.map(([id]) => id);
+  const { response } = await tour(server.url, ids, server.world, terminal, stop);
+  if (!stop.aborted) terminal.out(moreCalls(server.url, response));
   await fired(stop);
   await server.close();
   return OK;
@@ -105,7 +107,7 @@ function demoConfig(upstream: string, port: number): Config | string {
   return loaded.ok ? loaded.config : loaded.problems.join("\n");
 }
 
-function moreCalls(url: string): string {
+function moreCalls(url: string, response: string | null): string {
   const weather = {
     type: "function",
     function: {
@@ -122,6 +124,19 @@ function moreCalls(url: string): string {
     "# a tool call",
     chatCurl(url, { model: "local/sim-tools", tools: [weather] }),
     "",
+    "# a response, over a provider that has no such API",
+    responsesCurl(url, { model: "messages/sim-echo", input: "Say hello." }),
+    "",
+    ...response === null ? [] : [
+      "# what continues a response of the tour: the gateway knows the rest for half an hour",
+      responsesCurl(url, {
+        model: "sim-echo",
+        previous_response_id: response,
+        input: "And tomorrow?",
+        tools: [WEATHER_FUNCTION],
+      }),
+      "",
+    ],
     "# an error of a provider",
     chatCurl(url, { model: "messages/sim-error-400" }),
     "",

@@ -7,6 +7,9 @@ import { requested } from "../routing/requested.ts";
 /** The path of the call that is shown to new users. */
 export const CHAT_PATH = "/v1/chat/completions";
 
+/** The path of a call whose answer can be continued. */
+export const RESPONSES_PATH = "/v1/responses";
+
 /** Stands for a model where the file names none. */
 const PLACEHOLDER = "MODEL";
 
@@ -36,10 +39,22 @@ export function chatCurl(
   fields: Readonly<Record<string, unknown>>,
   header = "",
 ): string {
-  const isStream = fields.stream === true;
   const messages = [{ role: "user", content: "Say hello." }];
-  const body = JSON.stringify({ ...fields, messages }).replaceAll("'", "'\\''");
-  return `curl ${isStream ? "-N " : ""}${header}${url}${CHAT_PATH} -d '${body}'`;
+  return curlOf(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
+}
+
+/** A curl command that creates a response, to be pasted into a shell. */
+export function responsesCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
+  return curlOf(`${url}${RESPONSES_PATH}`, fields, "");
+}
+
+function curlOf(
+  address: string,
+  fields: Readonly<Record<string, unknown>>,
+  header: string,
+): string {
+  const body = JSON.stringify(fields).replaceAll("'", "'\\''");
+  return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d '${body}'`;
 }
 
 /** The first call to try; a sentence when there is none to show. */

@@ -2,6 +2,7 @@ import { isObject, parseJson } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { sseFraming } from "../formats/sse.ts";
 import { CHAT_PATH } from "./first_call.ts";
+import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
 import type { Terminal } from "./terminal.ts";
 
 const QUESTION = "Whoever serves this, please repeat it word by word.";
@@ -9,26 +10,53 @@ const QUESTION = "Whoever serves this, please repeat it word by word.";
 /** Slow enough to be watched. */
 const MODEL = "sim-slow-40";
 
-/** Asks each of the providers the same and shows the words as they stream in. Ends early when told to stop. */
+/** Calls a function before it answers. */
+const TOOL_MODEL = "sim-tools";
+
+/** What can be done after the tour. */
+export interface Toured {
+  /** A response that can be continued; null when there is none. */
+  readonly response: string | null;
+}
+
+/**
+ * Asks each of the providers the same and shows the words as they stream in, then has each of them
+ * answer a response and its follow-up. Ends early when told to stop.
+ */
 export async function tour(
   url: string,
   providers: readonly string[],
   world: Pick<World, "fetch">,
   terminal: Pick<Terminal, "out">,
   stop: AbortSignal,
-): Promise<void> {
-  terminal.out(`Question: ${QUESTION}\n`);
-  for (const provider of providers) {
-    try {
-      await ask(provider, url, world, terminal, stop);
-    } catch {
-      // Only a stop or a gateway that is gone ends a call this way.
-      terminal.out(" (broken off)");
+): Promise<Toured> {
+  let response: string | null = null;
+
+  async function each(show: (provider: string) => Promise<void>): Promise<void> {
+    for (const provider of providers) {
+      if (stop.aborted) return;
+      try {
+        await show(provider);
+      } catch {
+        // Only a stop or a gateway that is gone ends a call this way.
+        terminal.out(" (broken off)");
+      }
+      terminal.out("\n");
     }
-    terminal.out("\n");
-    if (stop.aborted) return;
   }
+
+  terminal.out(`Question: ${QUESTION}\n`);
+  await each((provider) => ask(provider, url, world, terminal, stop));
+  if (stop.aborted) return { response };
+  terminal.out(`\nA response and its follow-up: ${WEATHER_QUESTION}\n`);
+  await each(async (provider) => {
+    terminal.out(`  ${`${provider}:`.padEnd(10)}`);
+    const { line, id } = await followUp(`${provider}/${TOOL_MODEL}`, url, world, stop);
+    terminal.out(line);
+    response = id;
+  });
   terminal.out("\n");
+  return { response };
 }
 
 async function ask(

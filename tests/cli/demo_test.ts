@@ -5,7 +5,7 @@ import { testClient, whileServing } from "./test_terminal.ts";
 const PROVIDERS = ["compat", "messages", "local"];
 const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
 
-Deno.test("the demo asks each provider type once and shows the words of its answer", async () => {
+Deno.test("the demo asks each provider type and shows its words and a response with a follow-up", async () => {
   const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
     await terminal.said(/Ctrl-C ends/);
   });
@@ -17,6 +17,11 @@ Deno.test("the demo asks each provider type once and shows the words of its answ
   assert(question.length > 0);
   for (const provider of PROVIDERS) {
     assertStringIncludes(out, `\n  ${`${provider}:`.padEnd(10)}${question}\n`);
+    assertStringIncludes(
+      out,
+      `\n  ${`${provider}:`.padEnd(10)}calls weather({"city":"text"}), ` +
+        'is told "sunny", says: The tools said "sunny".\n',
+    );
   }
 });
 
@@ -46,9 +51,11 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
       const answer = await client.fetch(address, { method: "POST", body });
       answers.push([answer.status, await answer.text()]);
     }
-    assertEquals(answers.map(([status]) => status), [200, 200, 200, 400, 200, 200]);
+    assertEquals(answers.map(([status]) => status), [200, 200, 200, 200, 200, 400, 200, 200]);
     assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');
-    assertStringIncludes(answers[4]?.[1] ?? "", "upstream_stream_error");
+    assertStringIncludes(answers[3]?.[1] ?? "", '"text":"Say hello."');
+    assertStringIncludes(answers[4]?.[1] ?? "", '"text":"And tomorrow?"');
+    assertStringIncludes(answers[6]?.[1] ?? "", "upstream_stream_error");
   });
 });
 
