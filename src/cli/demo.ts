@@ -84,6 +84,7 @@ function demoConfig(upstream: string, port: number): Config | string {
     type,
     base_url: `${upstream}${path}`,
     default_model: "sim-echo",
+    models: { mode: "fetch" },
     ...(type === "messages" ? { api_key: "any" } : {}),
     capabilities: { structured_outputs: true },
   }]);
@@ -145,6 +146,10 @@ function moreCalls(url: string, response: string | null): string {
     "",
     "# any of the three providers, in turn",
     chatCurl(url, { model: "sim-echo" }),
+    "",
+    "# embeddings, and every model there is",
+    `curl ${url}/v1/embeddings -d '{"model":"local/sim-embed","input":"Say hello."}'`,
+    `curl ${url}/v1/models`,
     "",
     "Ctrl-C ends the demonstration.",
     "",

@@ -51,7 +51,7 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
       const answer = await client.fetch(address, { method: "POST", body });
       answers.push([answer.status, await answer.text()]);
     }
-    assertEquals(answers.map(([status]) => status), [200, 200, 200, 200, 200, 400, 200, 200]);
+    assertEquals(answers.map(([status]) => status), [200, 200, 200, 200, 200, 400, 200, 200, 200]);
     assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');
     assertStringIncludes(answers[3]?.[1] ?? "", '"text":"Say hello."');
     assertStringIncludes(answers[4]?.[1] ?? "", '"text":"And tomorrow?"');
