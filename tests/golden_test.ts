@@ -14,6 +14,9 @@ const FOLDERS = {
   chat_over_compat: "compat",
   chat_over_messages: "messages",
   chat_over_local: "local",
+  responses_over_compat: "compat",
+  responses_over_messages: "messages",
+  responses_over_local: "local",
 } as const;
 
 const encoder = new TextEncoder();

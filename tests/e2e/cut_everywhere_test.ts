@@ -5,30 +5,11 @@ import { pieces } from "../support/pieces.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { callChat, chatInit, plainConfig } from "./chat_call.ts";
+import { bodyOf, ENDINGS } from "./cut_body.ts";
 import { assertRefused, delivered } from "./delivered.ts";
 import { RECORDINGS } from "./recordings.ts";
 
-type Ending = "clean" | "reset";
-
-type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
-
 const ASKED = { stream: true, stream_options: { include_usage: true } };
-const ENDINGS: readonly Ending[] = ["clean", "reset"];
-
-/** Bytes in pieces, then an orderly end or an error, one step a read. */
-function bodyOf(parts: readonly Uint8Array<ArrayBuffer>[], ending: Ending): Body {
-  const waiting = [...parts];
-  return new ReadableStream({
-    type: "bytes",
-    pull(controller) {
-      const part = waiting.shift();
-      if (part !== undefined) return controller.enqueue(part.slice());
-      if (ending === "reset") return controller.error(new TypeError("connection reset"));
-      controller.close();
-      controller.byobRequest?.respond(0);
-    },
-  });
-}
 
 /** The records before the end, as far as calls can be compared: ids and times differ. */
 function contents(text: string): readonly string[] {

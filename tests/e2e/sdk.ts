@@ -30,7 +30,7 @@ providers:
     type: ${wire}
     base_url: http://127.0.0.1:${server.addr.port}${PATHS[wire]}
     api_key: sk-upstream
-    capabilities: {structured_outputs: true}
+    capabilities: {structured_outputs: true, reasoning_effort: true}
 routing:
   routes: [{name: main, targets: [{provider: sim}]}]
 retry: {enabled: false}

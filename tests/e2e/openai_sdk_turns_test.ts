@@ -1,0 +1,101 @@
+import type OpenAI from "openai";
+import { assert, assertEquals } from "../support/assert.ts";
+import { startSdk, WIRES } from "./sdk.ts";
+
+type Input = OpenAI.Responses.ResponseInput;
+
+const parameters = {
+  type: "object",
+  properties: { city: { type: "string" }, days: { type: "integer" } },
+  required: ["city", "days"],
+  additionalProperties: false,
+};
+
+function tool(name: string): OpenAI.Responses.FunctionTool {
+  return { type: "function", name, description: "Weather.", parameters, strict: false };
+}
+
+const TOOLS = [tool("weather"), tool("forecast")];
+
+/** The results of every call in an answer. */
+function resultsOf({ output }: OpenAI.Responses.Response): Input {
+  return output.filter((item) => item.type === "function_call").map((call, at) => ({
+    type: "function_call_output",
+    call_id: call.call_id,
+    output: `result ${at}`,
+  }));
+}
+
+/** What an answer adds to the dialogue of a client that keeps it itself. */
+function turnOf({ output }: OpenAI.Responses.Response): Input {
+  return output.flatMap((item) => {
+    const { type } = item;
+    return type === "message" || type === "reasoning" || type === "function_call" ? [item] : [];
+  });
+}
+
+for (const wire of WIRES) {
+  for (const model of ["sim-tools", "sim-parallel"]) {
+    const calls = model === "sim-tools" ? 1 : 2;
+
+    Deno.test(`the SDK loops through ${calls} tools, stored and stateless, over ${wire}`, async () => {
+      await using sdk = startSdk(wire);
+      const { responses } = sdk.client;
+      const question: Input = [{ role: "user", content: "Weather?" }];
+      for (const isStreamed of [false, true]) {
+        const ask = async (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
+          isStreamed
+            ? await responses.stream({ ...body, stream: true }).finalResponse()
+            : await responses.create(body);
+        for (const store of [true, false]) {
+          const first = await ask({ model, input: question, tools: TOOLS, store });
+          const names = first.output.map((item) => item.type === "function_call" ? item.name : "");
+          assertEquals(names, ["weather", "forecast"].slice(0, calls));
+          const results = resultsOf(first);
+          const rest = store
+            ? { previous_response_id: first.id, input: results }
+            : { input: [...question, ...turnOf(first), ...results] };
+          const second = await ask({ model, tools: TOOLS, store, ...rest });
+          const quoted = results.map((_result, at) => `"result ${at}"`).join(" and ");
+          assertEquals(second.output_text, `The tools said ${quoted}.`);
+        }
+      }
+    });
+  }
+
+  Deno.test(`the SDK carries reasoning from turn to turn over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    const { responses } = sdk.client;
+    const question: Input = [{ role: "user", content: "Weather?" }];
+    const thinking = {
+      model: "sim-think-tools",
+      tools: TOOLS,
+      reasoning: { effort: "low" as const },
+      max_output_tokens: 4096,
+      include: ["reasoning.encrypted_content" as const],
+    };
+    for (const store of [true, false]) {
+      const body = { ...thinking, input: question, store };
+      for (
+        const first of [
+          await responses.create(body),
+          await responses.stream(body).finalResponse(),
+        ]
+      ) {
+        const [reasoning, call] = first.output;
+        assert(reasoning?.type === "reasoning" && call?.type === "function_call");
+        const thought = (reasoning.content ?? []).map((part) => part.text).join("");
+        assertEquals(thought, "The user says: Weather?");
+        assertEquals(typeof reasoning.encrypted_content === "string", wire === "messages");
+        const input = resultsOf(first);
+        // The simulator refuses a tool call without the thinking before it, as the real one does.
+        const second = await responses.create(
+          store
+            ? { ...thinking, previous_response_id: first.id, input }
+            : { ...thinking, store, input: [...question, ...turnOf(first), ...input] },
+        );
+        assertEquals(second.output_text, 'The tools said "result 0".');
+      }
+    }
+  });
+}

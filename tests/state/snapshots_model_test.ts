@@ -1,0 +1,212 @@
+import fc from "fast-check";
+import type { Owner } from "../../src/state/bindings.ts";
+import { MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../src/state/retention.ts";
+import { newVault, type Vault } from "../../src/state/vault.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const MIB = 1024 * 1024;
+/** Bindings of one type together have at most so many bytes. */
+const BINDING_BYTES = MIB;
+
+interface Kept {
+  readonly id: string;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/** Snapshots and bindings, oldest first each. */
+interface Model {
+  time: number;
+  made: number;
+  kept: readonly Kept[];
+  bound: readonly (Kept & { readonly account: string })[];
+}
+
+interface Real {
+  readonly clock: { time: number };
+  readonly vault: Vault;
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function sum(kept: readonly Kept[]): number {
+  return kept.reduce((all, { bytes }) => all + bytes, 0);
+}
+
+function ownerOf(account: string): Owner {
+  return { provider: "p", account, origin: null };
+}
+
+/** What is left of entries when the youngest must fit. */
+function fitting<T extends Kept>(entries: readonly T[], bytes: number): readonly T[] {
+  let first = 0;
+  let total = sum(entries);
+  while (entries.length - first > MOST_OBJECTS || total > bytes) {
+    total -= entries[first]?.bytes ?? 0;
+    first += 1;
+  }
+  return entries.slice(first);
+}
+
+/** Binds an id that nobody had; a snapshot whose binding had to make room is gone with it. */
+function bind(model: Model, id: string, account: string): void {
+  const bytes = bytesOf(id) + bytesOf({ state: "bound", owner: ownerOf(account) });
+  const all = [...model.bound, { id, account, bytes, at: model.time }];
+  model.bound = fitting(all, BINDING_BYTES);
+  const lost = new Set(all.slice(0, all.length - model.bound.length).map((one) => one.id));
+  model.kept = model.kept.filter((one) => !lost.has(one.id));
+}
+
+function check({ kept, bound }: Readonly<Model>, { vault }: Real): void {
+  assertEquals(
+    vault.snapshots.values().map(({ resource }) => String(resource.id)),
+    kept.map(({ id }) => id),
+  );
+  assertEquals([vault.snapshots.entries, vault.snapshots.bytes], [kept.length, sum(kept)]);
+  assert(kept.length <= MOST_OBJECTS && sum(kept) <= STATE_BYTES);
+  for (const { id } of kept) assert(bound.some((one) => one.id === id), "an owner for each");
+  for (const { id, account } of bound.slice(-3)) {
+    const binding = vault.bindings.response.get(id);
+    assertEquals(binding?.state, account === "" ? "conflict" : "bound");
+    assertEquals(
+      vault.snapshots.get(id) !== undefined,
+      kept.some((one) => one.id === id),
+      "found by its id as long as it is kept",
+    );
+  }
+}
+
+/** Responses that are kept and bound, as creates leave them; each text has so many characters. */
+class Create implements fc.Command<Model, Real> {
+  constructor(readonly count: number, readonly text: string) {}
+
+  check = () => true;
+
+  run(model: Model, real: Real): void {
+    const { snapshots, bindings } = real.vault;
+    for (let at = 0; at < this.count; at++) {
+      const id = `resp_${++model.made}`;
+      const snapshot = { resource: { id }, input: [{ id: "msg", text: this.text }] };
+      const bytes = bytesOf(id) + bytesOf({ resource: { id }, input: [{ id: "msg", text: "" }] }) +
+        this.text.length;
+      const fits = bytes <= STATE_BYTES;
+      assertEquals(snapshots.keep(id, snapshot), fits);
+      if (!fits) continue;
+      bindings.response.bind(id, ownerOf("one"));
+      model.kept = fitting([...model.kept, { id, bytes, at: model.time }], STATE_BYTES);
+      bind(model, id, "one");
+    }
+    check(model, real);
+  }
+
+  toString = () => `create ${this.count} of ${this.text.length}`;
+}
+
+/** Responses that an upstream keeps: they have owners and nothing else. */
+class BindOthers implements fc.Command<Model, Real> {
+  constructor(readonly count: number, readonly padding: string) {}
+
+  check = () => true;
+
+  run(model: Model, real: Real): void {
+    for (let at = 0; at < this.count; at++) {
+      const id = `native_${++model.made}${this.padding}`;
+      real.vault.bindings.response.bind(id, ownerOf("one"));
+      bind(model, id, "one");
+    }
+    check(model, real);
+  }
+
+  toString = () => `bind ${this.count} others`;
+}
+
+/** Another account returns the id of one of the last responses. */
+class Conflict implements fc.Command<Model, Real> {
+  constructor(readonly back: number) {}
+
+  check = ({ bound }: Readonly<Model>) => bound.at(-1 - this.back)?.account === "one";
+
+  run(model: Model, real: Real): void {
+    const id = model.bound.at(-1 - this.back)?.id ?? "";
+    real.vault.bindings.response.bind(id, ownerOf("two"));
+    const bytes = bytesOf(id) + bytesOf({ state: "conflict" });
+    const others = model.bound.filter((one) => one.id !== id);
+    model.bound = [...others, { id, account: "", bytes, at: model.time }];
+    model.kept = model.kept.filter((one) => one.id !== id);
+    check(model, real);
+  }
+
+  toString = () => `conflict ${this.back}`;
+}
+
+/** The client deletes one of the last responses. */
+class Delete implements fc.Command<Model, Real> {
+  constructor(readonly back: number) {}
+
+  check = ({ kept }: Readonly<Model>) => kept.length > this.back;
+
+  run(model: Model, real: Real): void {
+    const id = model.kept.at(-1 - this.back)?.id ?? "";
+    assertEquals(real.vault.snapshots.delete(id), true);
+    assertEquals(real.vault.bindings.response.unbind(id, "one"), true);
+    assertEquals(real.vault.snapshots.delete(id), false);
+    model.kept = model.kept.filter((one) => one.id !== id);
+    model.bound = model.bound.filter((one) => one.id !== id);
+    check(model, real);
+  }
+
+  toString = () => `delete ${this.back}`;
+}
+
+class Pass implements fc.Command<Model, Real> {
+  constructor(readonly ms: number) {}
+
+  check = () => true;
+
+  run(model: Model, real: Real): void {
+    model.time += this.ms;
+    real.clock.time += this.ms;
+    model.kept = model.kept.filter(({ at }) => model.time - at < STATE_TTL);
+    model.bound = model.bound.filter(({ at }) => model.time - at < STATE_TTL);
+    check(model, real);
+  }
+
+  toString = () => `pass ${this.ms}`;
+}
+
+function newReal(): Real {
+  const clock = { time: 0 };
+  const caching = { enabled: false, ttl: 1, max_size: 0, max_entry_bytes: 0, max_bytes: 0 };
+  const vault = newVault({ ...scriptedWorld(), now: () => clock.time }, caching);
+  return { clock, vault };
+}
+
+/** A response's text that fills so many MiB. */
+const TEXTS = [1, 20, 63, 65].map((mib) => "x".repeat(mib * MIB));
+
+Deno.test("kept responses are limited in age, number and bytes, and go with their owners", () => {
+  const small = fc.integer({ min: 1, max: 40 }).map((count) => new Create(count, "text"));
+  const steps = [
+    small,
+    fc.integer({ min: 900, max: 1_001 }).map((count) => new Create(count, "")),
+    fc.constantFrom(...TEXTS).map((text) => new Create(1, text)),
+    fc.tuple(fc.integer({ min: 1, max: 999 }), fc.constantFrom("", "p".repeat(2_000)))
+      .map(([count, padding]) => new BindOthers(count, padding)),
+    fc.nat(3).map((back) => new Conflict(back)),
+    fc.nat(3).map((back) => new Delete(back)),
+    fc.integer({ min: 1, max: STATE_TTL }).map((ms) => new Pass(ms)),
+    fc.constantFrom(1, STATE_TTL - 1, STATE_TTL).map((ms) => new Pass(ms)),
+  ];
+  fc.assert(
+    fc.property(fc.commands(steps, { size: "max", maxCommands: 25 }), (run) => {
+      fc.modelRun(
+        () => ({ model: { time: 0, made: 0, kept: [], bound: [] }, real: newReal() }),
+        run,
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
