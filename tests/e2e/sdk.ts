@@ -15,8 +15,8 @@ export interface Sdk extends AsyncDisposable {
   readonly arrived: Promise<void>;
 }
 
-/** Starts all three; the client repeats nothing by itself. */
-export function startSdk(wire: typeof WIRES[number]): Sdk {
+/** Starts all three, with one more line for the provider; the client repeats nothing by itself. */
+export function startSdk(wire: typeof WIRES[number], setting = ""): Sdk {
   const world = realWorld();
   const arrived = Promise.withResolvers<void>();
   const answer = simulator(world);
@@ -31,6 +31,7 @@ providers:
     base_url: http://127.0.0.1:${server.addr.port}${PATHS[wire]}
     api_key: sk-upstream
     capabilities: {structured_outputs: true, reasoning_effort: true}
+    ${setting}
 routing:
   routes: [{name: main, targets: [{provider: sim}]}]
 retry: {enabled: false}
