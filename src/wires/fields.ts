@@ -37,6 +37,11 @@ export function unsupported(path: string, advice = ""): Failed<Refusal> {
   return refuse("unsupported_feature", text, path);
 }
 
+/** The refusal of a field that the provider takes only when its capability is declared. */
+export function undeclared(path: string, flag: string): Failed<Refusal> {
+  return unsupported(path, `It is for providers that declare capabilities.${flag}.`);
+}
+
 /** The refusal of a field of the wrong JSON type. */
 export function wrongType(path: string, expected: string): Failed<Refusal> {
   return refuse("invalid_type", `'${path}' must be ${expected}.`, path);

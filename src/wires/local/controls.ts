@@ -6,6 +6,7 @@ import {
   isEmpty,
   missing,
   type Optional,
+  undeclared,
   unknownMember,
   unsupported,
   wrongType,
@@ -90,13 +91,14 @@ export function formatOf(
     case "json_schema":
       return settings.capabilities.structured_outputs
         ? schemaOf(format.json_schema, "response_format.json_schema")
-        : unsupported("response_format");
+        : undeclared("response_format", "structured_outputs");
     default:
       return unsupported("response_format.type");
   }
 }
 
 function schemaOf(value: Optional, path: string): Result<JsonObject> {
+  if ((value ?? null) === null) return missing(path);
   if (!isObject(value)) return wrongType(path, "an object");
   const unknown = unknownMember(value, ["name", "description", "schema", "strict"], path);
   if (unknown !== null) return unknown;
@@ -164,7 +166,8 @@ function levelOf(
   if (typeof level !== "string") return wrongType(path, "a string");
   const listed = capabilities.reasoning_effort_levels;
   const permitted = listed.length === 0 ? LEVELS.includes(level) : listed.includes(level);
-  if (!capabilities.reasoning_effort || !permitted) return unsupported(path);
+  if (!capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
+  if (!permitted) return unsupported(path);
   if (level === "none") return success(false);
   // The runtime knows these and no others; mapping one to its neighbour would be a guess.
   return LEVELS.includes(level) || level === "max" ? success(level) : unsupported(path);

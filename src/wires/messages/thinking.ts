@@ -2,7 +2,14 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Asked } from "./controls.ts";
-import { contradiction, missing, unknownMember, unsupported, wrongType } from "../fields.ts";
+import {
+  contradiction,
+  missing,
+  undeclared,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../fields.ts";
 
 const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
 
@@ -12,6 +19,9 @@ export function thinking({ body, settings }: Asked): Result<JsonObject> {
   if (given === null) return success({});
   if (!isObject(given)) return wrongType("thinking", "an object");
   const isAdaptive = given.type === "adaptive" && settings.capabilities.adaptive_thinking;
+  if (given.type === "adaptive" && !isAdaptive) {
+    return undeclared("thinking.type", "adaptive_thinking");
+  }
   if (!isAdaptive && given.type !== "disabled") return unsupported("thinking.type");
   const known = isAdaptive ? ["type", "display"] : ["type"];
   return unknownMember(given, known, "thinking") ?? success({ thinking: given });
@@ -44,12 +54,13 @@ function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject
   const path = plain === null ? "reasoning.effort" : "reasoning_effort";
   if (effort === null) return success({});
   if (typeof effort !== "string") return wrongType(path, "a string");
+  if (!settings.capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
   return isPermitted(effort, settings) ? success({ effort }) : unsupported(path);
 }
 
 function isPermitted(effort: string, { capabilities }: ProviderConfig): boolean {
   // The Messages API has neither word, whatever the list says.
-  if (!capabilities.reasoning_effort || effort === "none" || effort === "minimal") return false;
+  if (effort === "none" || effort === "minimal") return false;
   const listed = capabilities.reasoning_effort_levels;
   return (listed.length === 0 ? USUAL_LEVELS : listed).includes(effort);
 }
@@ -63,7 +74,7 @@ function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObjec
     case "json_schema":
       return settings.capabilities.structured_outputs
         ? schemaOf(format.json_schema ?? null)
-        : unsupported("response_format");
+        : undeclared("response_format", "structured_outputs");
     default:
       return unsupported("response_format.type");
   }

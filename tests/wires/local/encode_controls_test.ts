@@ -21,7 +21,7 @@ Deno.test("a schema format without a schema is refused", () => {
   const format = (json_schema: unknown) =>
     encodeFields({ response_format: { type: "json_schema", json_schema } }, { capabilities });
   const path = "response_format.json_schema";
-  assertFailed(format(undefined), "invalid_type", path);
+  assertFailed(format(undefined), "missing_required_parameter", path);
   assertFailed(format({ name: "n" }), "missing_required_parameter", `${path}.schema`);
   assertFailed(format({ name: "n", schema: [] }), "invalid_type", `${path}.schema`);
   assertFailed(format({ name: "n", schema: {}, more: 1 }), "unsupported_feature", `${path}.more`);
