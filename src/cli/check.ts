@@ -51,15 +51,30 @@ function targetLines(label: string, target: RouteTarget): string[] {
   ];
 }
 
-function capabilityLines({ settings }: Provider): string[] {
-  const all = Object.entries(settings.capabilities);
+/** The flags that a type looks at; the others change nothing for it. */
+const FLAGS: Readonly<Record<Provider["settings"]["type"], readonly string[]>> = {
+  compat: ["embeddings_base64"],
+  messages: [
+    "structured_outputs",
+    "reasoning_effort",
+    "reasoning_effort_levels",
+    "adaptive_thinking",
+  ],
+  local: ["structured_outputs", "reasoning_effort", "reasoning_effort_levels"],
+};
+
+function capabilityLines({ settings, wire }: Provider): string[] {
+  const all = Object.entries(settings.capabilities)
+    .filter(([name]) => FLAGS[settings.type].includes(name));
   const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
   const lists = all.flatMap(([name, value]) =>
     typeof value === "boolean" || value.length === 0 ? [] : [`${name}: ${value.join(", ")}`]
   );
   const on = named(true);
   const off = named(false);
+  const chat = settings.type === "compat" ? "every chat field" : "chat";
   return [
+    `takes: ${chat}${wire.embeddings === null ? "; no embeddings" : ", embeddings"}`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,
