@@ -16,6 +16,8 @@ export interface BodyReader {
 export function openBody(response: Response, watch: Watch): BodyReader {
   const reader = readerOf(response);
   let last: Uint8Array<ArrayBuffer> | undefined;
+  // The runtime's fetch holds the signal weakly: once garbage is collected, an abort alone stops no body.
+  watch.onCut(() => void cancelled(reader));
 
   return {
     async read() {
@@ -23,7 +25,9 @@ export function openBody(response: Response, watch: Watch): BodyReader {
         watch.waits();
         const { value } = await reader.next(last?.buffer);
         last = value;
-        if (value === undefined || value.length === 0) return END;
+        if (value === undefined || value.length === 0) {
+          return watch.reason === null ? END : failed(watch.reason);
+        }
         watch.hears();
         return success(value);
       } catch {
@@ -32,17 +36,21 @@ export function openBody(response: Response, watch: Watch): BodyReader {
       }
     },
     async cancel() {
-      try {
-        await reader.cancel();
-      } catch {
-        // A body that already broke cannot be cancelled, and need not be.
-      }
+      await cancelled(reader);
       watch.abort();
     },
   };
 }
 
 const END = success(null);
+
+async function cancelled(reader: RawReader): Promise<void> {
+  try {
+    await reader.cancel();
+  } catch {
+    // A body that already broke cannot be cancelled, and need not be.
+  }
+}
 
 interface RawReader {
   /** May use the buffer of the read before again. */

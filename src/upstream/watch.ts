@@ -23,6 +23,8 @@ export interface Watch {
   readonly reason: Failure | null;
   /** The upstream is to stop; no reason is kept. */
   abort(): void;
+  /** Runs the task when the transport is cut, at once when it has been; only the last one given. */
+  onCut(task: () => void): void;
   /** The attempt is over. */
   close(): void;
 }
@@ -34,6 +36,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   let heard = false;
   let waitingSince: number | null = null;
   let cancelIdle = () => {};
+  let whenCut = () => {};
   const cancelTimeout = world.after(
     patience.timeout,
     () => late("upstream_timeout", "The provider did not answer within its configured timeout."),
@@ -46,7 +49,12 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
 
   function cut(failure: Failure) {
     reason ??= failure;
+    abort();
+  }
+
+  function abort() {
     controller.abort();
+    whenCut();
   }
 
   function watchIdle(idle: number, wait: number) {
@@ -73,7 +81,11 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
     get reason() {
       return reason;
     },
-    abort: () => controller.abort(),
+    abort,
+    onCut(task) {
+      whenCut = task;
+      if (controller.signal.aborted) task();
+    },
     close() {
       cancelTimeout();
       cancelIdle();
