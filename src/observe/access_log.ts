@@ -1,10 +1,21 @@
+import { type Failure, isRefusal } from "../core/failure.ts";
+import { isObject, parseJson } from "../core/json.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
-/** One line for each call that is over. */
+/** One line for each call that is over, and one more for what its client was not told. */
 export function accessLog(log: Log): Sink {
   return (report) => {
     log.info("request", accessFields(report));
+    const { failure } = report;
+    if (report.brokeOff && failure !== null && failure.kind !== "client_cancelled") {
+      log.warn("stream broke off", {
+        request_id: report.id,
+        provider: report.provider,
+        reason: failure.message,
+        upstream: upstreamText(failure),
+      });
+    }
     if (report.bug !== null) {
       log.error("internal error", { request_id: report.id, at: report.bug });
     }
@@ -34,6 +45,14 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     end: endOf(report),
   };
+}
+
+/** What the provider itself said of the failure; its secrets are taken out before it comes here. */
+function upstreamText(failure: Failure): string | null {
+  if (isRefusal(failure) || failure.answer === null) return null;
+  const body = parseJson(new TextDecoder().decode(failure.answer.body));
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  return typeof error.message === "string" ? error.message : null;
 }
 
 function rounded(ms: number | null): number | null {

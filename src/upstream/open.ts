@@ -83,7 +83,7 @@ export async function open(
       async over(failure) {
         await (failure === null ? finish(call, body, watch) : body.cancel());
         watch.close();
-        over(failure);
+        over(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
     return records.ok ? success({ as: "stream", records: records.value }) : records;

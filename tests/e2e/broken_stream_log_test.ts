@@ -1,0 +1,39 @@
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { callChat, plainConfig } from "./chat_call.ts";
+import { finish, HELLO, sse } from "./streamed.ts";
+
+async function logged(text: string) {
+  const headers = { "content-type": "text/event-stream" };
+  const body = streamOf([new TextEncoder().encode(text)]);
+  const gateway = testGateway(
+    plainConfig("compat", "http://upstream.test"),
+    scriptedWorld({ fetch: () => Promise.resolve(new Response(body, { headers })) }),
+  );
+  const sent = await (await callChat(gateway, { stream: true })).text();
+  const lines = gateway.log.map(parseJson).filter(isObject);
+  return { sent, lines: lines.filter(({ msg }) => msg === "stream broke off") };
+}
+
+Deno.test("what the upstream says of a stream that it breaks off is in the log, without the key", async () => {
+  const error = { message: "worker 7 has failed for sk-upstream-secret" };
+  const { sent, lines } = await logged(sse(HELLO, { error }));
+  assert(!sent.includes("worker 7"), sent);
+  assertEquals(lines.map(({ level, upstream }) => [level, upstream]), [
+    ["warn", "worker 7 has failed for [redacted]"],
+  ]);
+});
+
+Deno.test("the log says why a stream broke off", async () => {
+  const { lines } = await logged(sse(HELLO));
+  assertEquals(lines.map(({ provider, reason, upstream }) => [provider, reason, upstream]), [
+    ["up", "The provider's stream ended before the answer was finished.", undefined],
+  ]);
+});
+
+Deno.test("the log has no such line for a stream that is complete", async () => {
+  assertEquals((await logged(sse(HELLO, finish(), "[DONE]"))).lines, []);
+});
