@@ -72,6 +72,8 @@ const chatBody = z.looseObject({
   safety_identifier: text,
   prompt_cache_key: text,
   prompt_cache_retention: text,
+  prompt_cache_options: object,
+  moderation: object,
   functions: z.array(z.looseObject({ name: z.string() })).nullish(),
   function_call: either("a string or an object", "string", "object"),
 });

@@ -59,6 +59,8 @@ const WRONG: Readonly<Record<string, readonly JsonValue[]>> = {
   safety_identifier: TEXT,
   prompt_cache_key: TEXT,
   prompt_cache_retention: TEXT,
+  prompt_cache_options: OBJECT,
+  moderation: OBJECT,
   functions: LIST,
   function_call: TEXT_OR_OBJECT,
 };
