@@ -75,9 +75,14 @@ function count(to: Instruments, report: Readonly<CallReport>, labels: Labels): v
   for (const { provider, outcome } of report.tries) to.attempts.inc({ provider, outcome });
   for (const { provider } of retriesOf(report.tries)) to.retries.inc({ provider });
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
-  if (report.brokeOff && failure?.kind !== "client_cancelled") to.streamFailures.inc({ provider });
+  if (report.brokeOff && !isNoFaultOfProvider(failure)) to.streamFailures.inc({ provider });
   countUse(to, report, labels);
   countRefusal(to, failure?.kind ?? "");
+}
+
+/** A stream that its client leaves, or that the end of the gateway cuts off, is no fault of a provider. */
+function isNoFaultOfProvider(failure: CallReport["failure"]): boolean {
+  return failure?.kind === "client_cancelled" || failure?.kind === "draining";
 }
 
 function countUse(to: Instruments, { usage, cost }: Readonly<CallReport>, labels: Labels): void {
@@ -85,10 +90,9 @@ function countUse(to: Instruments, { usage, cost }: Readonly<CallReport>, labels
   if (usage === null) return;
   to.tokens.inc({ ...labels, direction: "input" }, positive(usage.input));
   to.tokens.inc({ ...labels, direction: "output" }, positive(usage.output));
-  if (usage.cached > 0) to.cachedTokens.inc({ ...labels, operation: "read" }, usage.cached);
-  if (usage.cacheWrite > 0) {
-    to.cachedTokens.inc({ ...labels, operation: "write" }, usage.cacheWrite);
-  }
+  const [read, write] = [positive(usage.cached), positive(usage.cacheWrite)];
+  if (read > 0) to.cachedTokens.inc({ ...labels, operation: "read" }, read);
+  if (write > 0) to.cachedTokens.inc({ ...labels, operation: "write" }, write);
 }
 
 /** A counter throws when it is to go down, and what a provider counts is not ours to trust. */

@@ -93,6 +93,7 @@ Deno.test("a usage that makes no sense counts as nothing", async () => {
   const metrics = metricsOver();
   const usage = { ...USAGE, input: -5, output: Infinity, cached: NaN, cacheWrite: -1 };
   metrics.sink(reportOf({ usage, cost: -3 }));
+  metrics.sink(reportOf({ usage: { ...usage, cached: Infinity, cacheWrite: Infinity } }));
   const tokens = await named(metrics, "gateway_tokens_total");
   assertEquals(Object.values(tokens), [0, 0]);
   assertEquals(await named(metrics, "gateway_cached_tokens_total"), {});
@@ -118,16 +119,18 @@ Deno.test("tries, retries and fallbacks are told apart", async () => {
   assertEquals(await named(metrics, "gateway_fallbacks_total"), { '{route="main"}': 1 });
 });
 
-Deno.test("a stream that breaks is a stream failure, one that its client left is none", async () => {
+Deno.test("a stream that breaks is a stream failure, one that its client left or a drain cut is none", async () => {
   const metrics = metricsOver();
   const broken = fault("upstream_unreachable", "Broke.").failure;
   const left = fault("client_cancelled", "Left.").failure;
+  const drained = refuse("draining", "Ends.").failure;
   const ms = { firstByte: 500, firstToken: 500, upstream: 490, total: 900 };
   metrics.sink(reportOf({ stream: true, brokeOff: true, failure: broken, ms }));
   metrics.sink(reportOf({ stream: true, brokeOff: true, failure: left, ms }));
+  metrics.sink(reportOf({ stream: true, brokeOff: true, failure: drained, ms }));
   assertEquals(await named(metrics, "gateway_stream_failures_total"), { '{provider="up"}': 1 });
   const first = await named(metrics, "gateway_time_to_first_token_seconds_sum");
-  assertEquals(first, { '{provider="up",model="m"}': 1 });
+  assertEquals(first, { '{provider="up",model="m"}': 1.5 });
 });
 
 Deno.test("a look into the cache is a hit or a miss", async () => {
