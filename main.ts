@@ -3,5 +3,5 @@ import { realTerminal } from "./src/cli/terminal.ts";
 
 const terminal = realTerminal();
 const code = await run(Deno.args, terminal);
-terminal.flush();
+await terminal.flush();
 Deno.exit(code);

@@ -16,7 +16,7 @@ export interface Terminal {
 }
 
 /** The terminal of this process. Flush it before the process ends: errors are written in the background. */
-export function realTerminal(): Terminal & { flush(): void } {
+export function realTerminal(): Terminal & { flush(): Promise<void> } {
   const encoder = new TextEncoder();
   const errors = logWriter(Deno.stderr);
   return {
@@ -47,12 +47,12 @@ function writeAll(bytes: Uint8Array): void {
 /** What the shell says of a process that a signal has ended: 128 and the number of the signal. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
-function stopSignal(beforeExit: () => void): AbortSignal {
+function stopSignal(beforeExit: () => Promise<void>): AbortSignal {
   const stopping = new AbortController();
   for (const [name, code] of ENDING) {
-    Deno.addSignalListener(name, () => {
+    Deno.addSignalListener(name, async () => {
       if (!stopping.signal.aborted) return stopping.abort();
-      beforeExit();
+      await beforeExit();
       Deno.exit(code);
     });
   }

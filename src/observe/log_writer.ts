@@ -4,25 +4,27 @@ const GATHER = 50;
 /** More characters than this are not kept for a reader that is too slow. */
 const MOST = 4 * 1024 * 1024;
 
+/** The end of the process waits so many milliseconds for a reader that takes nothing. */
+const PATIENCE = 1_000;
+
 /** Takes log lines without waiting. */
 export interface LogWriter {
   write(line: string): void;
-  /** Writes what is gathered, now; for the end of the process. */
-  flush(): void;
+  /** Resolves when every line is out, also those being written; for the end of the process. */
+  flush(): Promise<void>;
 }
 
 /** What log lines are written to. */
 export interface LogTarget {
   write(bytes: Uint8Array): Promise<number>;
-  writeSync(bytes: Uint8Array): number;
 }
 
 /** Gathers lines and writes them in the background; lines that find no room are counted and told. */
-export function logWriter(target: LogTarget): LogWriter {
+export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
   const encoder = new TextEncoder();
   let gathered = "";
   let dropped = 0;
-  let isWriting = false;
+  let writing: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function take(): Uint8Array {
@@ -32,18 +34,26 @@ export function logWriter(target: LogTarget): LogWriter {
     return bytes;
   }
 
-  async function writeAll() {
+  function begin(): Promise<void> {
+    clearTimeout(timer);
     timer = undefined;
-    isWriting = true;
+    return writing = writeAll();
+  }
+
+  async function writeAll() {
     try {
       let bytes = take();
       while (bytes.length > 0) bytes = bytes.subarray(await target.write(bytes));
     } catch {
       // Nobody reads the log any more: serving goes on.
     } finally {
-      isWriting = false;
-      if (gathered !== "") timer ??= setTimeout(writeAll, GATHER);
+      writing = null;
+      if (gathered !== "") timer ??= setTimeout(begin, GATHER);
     }
+  }
+
+  async function writeRest() {
+    while (writing !== null || gathered !== "") await (writing ?? begin());
   }
 
   return {
@@ -53,17 +63,13 @@ export function logWriter(target: LogTarget): LogWriter {
         return;
       }
       gathered += line;
-      if (!isWriting) timer ??= setTimeout(writeAll, GATHER);
+      if (writing === null) timer ??= setTimeout(begin, GATHER);
     },
-    flush() {
-      clearTimeout(timer);
-      timer = undefined;
-      try {
-        let bytes = take();
-        while (bytes.length > 0) bytes = bytes.subarray(target.writeSync(bytes));
-      } catch {
-        // As above.
-      }
+    async flush() {
+      let late: ReturnType<typeof setTimeout> | undefined;
+      const enough = new Promise<void>((resolve) => late = setTimeout(resolve, patience));
+      await Promise.race([writeRest(), enough]);
+      clearTimeout(late);
     },
   };
 }

@@ -6,19 +6,12 @@ function slowReader() {
   const decoder = new TextDecoder();
   const asked: { readonly text: string; readonly take: (bytes: number) => void }[] = [];
   let arrived = Promise.withResolvers<void>();
-  let now = "";
   return {
     write(bytes: Uint8Array): Promise<number> {
       const { promise, resolve } = Promise.withResolvers<number>();
       asked.push({ text: decoder.decode(bytes), take: resolve });
       arrived.resolve();
       return promise;
-    },
-    writeSync(bytes: Uint8Array): number {
-      // A pipe may take less than it is given.
-      const taken = bytes.subarray(0, 7);
-      now += decoder.decode(taken);
-      return taken.length;
     },
     /** The next write in the background. */
     async next() {
@@ -27,9 +20,6 @@ function slowReader() {
       const write = asked.shift();
       assert(write !== undefined);
       return write;
-    },
-    get flushed() {
-      return now;
     },
   };
 }
@@ -75,14 +65,41 @@ Deno.test("a reader that is too slow costs lines, not memory, and is told how ma
   }
 });
 
-Deno.test("a flush writes at once what is gathered, and nothing twice", () => {
+Deno.test("a flush waits for the lines that are being written and for those behind them", async () => {
+  const reader = slowReader();
+  const writer = logWriter(reader);
+  writer.write("one\n");
+  const first = await reader.next();
+  writer.write("two\n");
+  let isFlushed = false;
+  const flushed = writer.flush().then(() => isFlushed = true);
+  // A pipe may take less than it is given.
+  first.take(1);
+  const rest = await reader.next();
+  assertEquals([rest.text, isFlushed], ["ne\n", false]);
+  rest.take(3);
+  const second = await reader.next();
+  assertEquals([second.text, isFlushed], ["two\n", false]);
+  second.take(4);
+  await flushed;
+});
+
+Deno.test("a flush writes at once what is gathered, and nothing twice", async () => {
   const reader = slowReader();
   const writer = logWriter(reader);
   writer.write("the last line of all\n");
-  writer.flush();
-  assertEquals(reader.flushed, "the last line of all\n");
-  writer.flush();
-  assertEquals(reader.flushed, "the last line of all\n");
+  const flushed = writer.flush();
+  const { text, take } = await reader.next();
+  assertEquals(text, "the last line of all\n");
+  take(text.length);
+  await flushed;
+  await writer.flush();
+});
+
+Deno.test("a reader that takes nothing does not keep the process from ending", async () => {
+  const writer = logWriter(slowReader(), 1);
+  writer.write("never read\n");
+  await writer.flush();
 });
 
 Deno.test("a reader that has gone does no harm", async () => {
@@ -95,15 +112,12 @@ Deno.test("a reader that has gone does no harm", async () => {
       (writes === 1 ? tried : again).resolve();
       return Promise.reject(new Deno.errors.BrokenPipe());
     },
-    writeSync() {
-      throw new Deno.errors.BrokenPipe();
-    },
   });
   writer.write("one\n");
   await tried.promise;
   writer.write("two\n");
   await again.promise;
   writer.write("three\n");
-  writer.flush();
-  assertEquals(writes, 2);
+  await writer.flush();
+  assertEquals(writes, 3);
 });
