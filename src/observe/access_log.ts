@@ -22,6 +22,9 @@ export function accessLog(log: Log): Sink {
   };
 }
 
+/** Clients choose the names of their sessions; longer ones are cut to so many characters. */
+const LONGEST_SESSION = 256;
+
 /** What an access line says: never a prompt, an answer, a key or a query. */
 export function accessFields(report: Readonly<CallReport>): Fields {
   const { ms, tries, usage } = report;
@@ -31,6 +34,7 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     path: report.path,
     status: report.status,
     client: report.client,
+    session: report.session?.slice(0, LONGEST_SESSION).toWellFormed() ?? null,
     route: report.route,
     provider: report.provider,
     model: report.model,

@@ -27,6 +27,8 @@ export interface CallReport {
   readonly began: number;
   /** The client's trace context, as it was sent; null when there was none. */
   traceparent: string | null;
+  /** What the client calls its session, as it was sent; null when it has no name. */
+  session: string | null;
   /** The registered path; empty when none was found. */
   endpoint: string;
   /** The name of the client's key; null when it needs none or has no valid one. */
@@ -69,6 +71,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     path,
     began,
     traceparent: null,
+    session: null,
     endpoint: "",
     client: null,
     route: null,

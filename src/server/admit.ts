@@ -9,14 +9,16 @@ export function admit(gateway: Gateway, request: Request, path: string, endpoint
   const report = newReport(id, request.method, path, world.now());
   const { headers } = request;
   report.endpoint = endpoint;
+  const controls = readControls(headers);
   report.traceparent = headers.get("traceparent");
+  report.session = controls.session;
   metrics.began(endpoint);
   return {
     id,
     method: request.method,
     path,
     headers,
-    controls: readControls(headers),
+    controls,
     departure: vault.running.enter(id),
     generation,
     vault,

@@ -4,6 +4,9 @@ import { type Fields, type LogSettings, newLog } from "../../src/observe/log.ts"
 import { fault } from "../../src/core/result.ts";
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
+import { chatRequest, got } from "../support/chat_call.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
 import { reportOf, tryOf, USAGE } from "./reports.ts";
 
 const clock = () => new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6));
@@ -79,6 +82,7 @@ Deno.test("no text can break a line, flood it or speak to the terminal", () => {
 Deno.test("an access line says who asked for what, who served it and how it ended", () => {
   const fields = accessFields(reportOf({
     client: "team-a",
+    session: "chat-7",
     stream: true,
     cache: "MISS",
     usage: USAGE,
@@ -97,6 +101,7 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     path: "/v1/chat/completions",
     status: 200,
     client: "team-a",
+    session: "chat-7",
     route: "main",
     provider: "other",
     model: "m",
@@ -111,6 +116,23 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     tries: "up:upstream_timeout,up:upstream_timeout,other:success",
     end: "complete",
   });
+});
+
+Deno.test("a session that a client names is in its access line, cut and escaped", async () => {
+  const { app, log } = testGateway(oneProvider("http://up"), scriptedWorld());
+  const sessionOf = async (name?: string) => {
+    const headers = name === undefined ? {} : { "x-gateway-sessionid": name };
+    await got(await app(chatRequest({ headers, body: { messages: [] } })));
+    const line = log.at(-1) ?? "";
+    assert(/^[\x20-\x7e\xa0-\xff]*\n$/.test(line), line);
+    const fields = parseJson(line);
+    return isObject(fields) ? fields.session : null;
+  };
+  assertEquals(await sessionOf('chat "7"'), 'chat "7"');
+  assertEquals(await sessionOf("\x9b2J"), "\x9b2J");
+  assertEquals(await sessionOf("s".repeat(5_000)), "s".repeat(256));
+  assertEquals(await sessionOf(""), undefined);
+  assertEquals(await sessionOf(), undefined);
 });
 
 Deno.test("the end of a call is one word of a closed list", () => {
