@@ -4,7 +4,7 @@ import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { authenticate } from "./auth.ts";
 import { newGuard } from "./guard.ts";
-import { takeToken } from "./rate_limit.ts";
+import { takeToken, tellRate } from "./rate_limit.ts";
 
 /** Who is at the other end of a connection; absent when there is none. */
 export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">>;
@@ -12,14 +12,21 @@ export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">>;
 /** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
 export type Entrance = (call: Call, peer: Peer) => Result<Reply> | null;
 
-/** The browser rules for every path; key and rate for all below `/v1/`, served there or not. */
+/**
+ * The browser rules for every path, before anything else; then key and rate for all below `/v1/`,
+ * served there or not. What these two cover is told its rate, a 401 too; what the browser rules end,
+ * preflights among it, never comes to them.
+ */
 export function newEntrance({ generation, hostname }: Gateway): Entrance {
   const guard = newGuard(generation.config.server, hostname);
   return (call, peer) => {
     const answer = guard(call);
     if (answer !== null || !call.path.startsWith("/v1/")) return answer;
     const key = authenticate(call);
-    return key.ok ? takeToken(call, key.value, () => addressOf(peer)) : key;
+    const address = () => addressOf(peer);
+    if (key.ok) return takeToken(call, key.value, address);
+    tellRate(call, address);
+    return key;
   };
 }
 

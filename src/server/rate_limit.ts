@@ -13,15 +13,32 @@ export function takeToken(call: Call, key: ClientKey | null, peer: () => string)
   const { enabled, requests_per_minute: everybody, burst_size } = config.rate_limiting;
   if (!enabled) return null;
   const requests_per_minute = key?.requestsPerMinute ?? everybody;
-  const caller = key === null ? `address ${peer()}` : `key ${key.name}`;
+  const caller = key === null ? addressBucket(peer()) : `key ${key.name}`;
   const { isTaken, remaining, wait } = vault.buckets.take(caller, {
     requests_per_minute,
     burst_size,
   });
-  answerHeaders["x-ratelimit-limit"] = String(requests_per_minute);
-  answerHeaders["x-ratelimit-remaining"] = String(remaining);
+  tell(answerHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
   const seconds = Math.max(1, Math.ceil(wait / 1000));
   answerHeaders["retry-after"] = String(seconds);
   return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
+}
+
+/** The figures for a caller without a valid key: those of its address, from which nothing is taken. */
+export function tellRate({ generation, vault, answerHeaders }: Call, peer: () => string): void {
+  const { enabled, requests_per_minute, burst_size } = generation.config.rate_limiting;
+  if (!enabled) return;
+  const settings = { requests_per_minute, burst_size };
+  const remaining = vault.buckets.remaining(addressBucket(peer()), settings);
+  tell(answerHeaders, requests_per_minute, remaining);
+}
+
+function tell(answerHeaders: Call["answerHeaders"], limit: number, remaining: number): void {
+  answerHeaders["x-ratelimit-limit"] = String(limit);
+  answerHeaders["x-ratelimit-remaining"] = String(remaining);
+}
+
+function addressBucket(address: string): string {
+  return `address ${address}`;
 }

@@ -100,9 +100,8 @@ Deno.test("a call that is refused for its key or its origin takes no token", asy
     {},
     { authorization: "Bearer k", origin: "https://evil.example" },
   ];
-  for (const headers of refused) {
-    const answer = await got(await app(chatRequest({ headers })));
-    assertEquals(figures(answer.headers), [null, null, null]);
+  for (const headers of [...refused, ...refused]) {
+    await got(await app(chatRequest({ headers })));
   }
   const answer = await got(await app(chatRequest({ headers: { authorization: "Bearer k" } })));
   assertEquals(answer.status, 200);
@@ -127,6 +126,21 @@ Deno.test("every answer below /v1/ has the figures, and no other has", async () 
     const answer = await got(await app(new Request(`http://localhost${path}`), peer("10.0.0.1")));
     assertEquals(figures(answer.headers), [null, null, null], path);
   }
+});
+
+Deno.test("a 401 has the figures of the caller's address, what the browser rules end has none", async () => {
+  const security = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}\n";
+  const { app } = gatewayOf(security + limit(60, 3));
+  const ask = async (headers: Readonly<Record<string, string>>) => {
+    const answer = await got(await app(chatRequest({ headers }), peer("10.0.0.1")));
+    return [answer.status, ...figures(answer.headers)];
+  };
+  assertEquals(await ask({ authorization: "Bearer wrong" }), [401, "60", "3", null]);
+  assertEquals(await ask({}), [401, "60", "3", null]);
+  assertEquals(await ask({ origin: "https://evil.example" }), [403, null, null, null]);
+  const off = gatewayOf(security);
+  const answer = await got(await off.app(chatRequest()));
+  assertEquals([answer.status, ...figures(answer.headers)], [401, null, null, null]);
 });
 
 Deno.test("without rate_limiting nobody is held to a rate or told one", async () => {
