@@ -57,8 +57,17 @@ function keyPath(index: number, member: string): Path {
 }
 
 /** What is allowed and yet surely not meant. */
-export function securityWarnings({ security: { enabled, provider } }: Config): Problem[] {
-  if (!enabled || provider === "api_key") return [];
-  const text = "is none, so nobody is asked for a key although security.enabled is true";
-  return [{ path: ["security", "provider"], text, at: "value" }];
+export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
+  const { enabled, provider, api_key } = security;
+  if (!enabled) return [];
+  if (provider !== "api_key") {
+    const text = "is none, so nobody is asked for a key although security.enabled is true";
+    return [{ path: ["security", "provider"], text, at: "value" }];
+  }
+  if (rate_limiting.enabled) return [];
+  return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
+    if (requests_per_minute === undefined) return [];
+    const text = "has no effect while rate_limiting.enabled is false";
+    return [{ path: keyPath(index, "requests_per_minute"), text, at: "value" }];
+  });
 }

@@ -67,6 +67,17 @@ Deno.test("what is off is off, whatever else is set", () => {
   ]);
 });
 
+Deno.test("a key's own rate that nobody is held to is a warning", () => {
+  const keys =
+    "api_key: {keys: [{name: a, value: k}, {name: b, value: l, requests_per_minute: 6}]}";
+  const line = `security: {enabled: true, ${keys}}`;
+  assertEquals(warningsOf(withSection(line)), [
+    "security.api_key.keys[1].requests_per_minute: has no effect while rate_limiting.enabled is false (line 1, column 106)",
+  ]);
+  assertEquals(warningsOf(withSection(line, "rate_limiting: {enabled: true}")), []);
+  assertEquals(warningsOf(withSection(line.replace("true", "false"))), []);
+});
+
 Deno.test("an empty prefix goes with a header of one's own", () => {
   const config = configOf(withSection("security: {api_key: {header: X-Key, prefix: ''}}"));
   assertEquals([config.security.api_key.header, config.security.api_key.prefix], ["X-Key", ""]);
