@@ -66,12 +66,18 @@ function endsOf(log: string): string[] {
 
 Deno.test("running streams are finished, new connections are not taken", async () => {
   await serving("", async ({ child, err, stream, get, ended }) => {
-    const streams = await Promise.all(Array.from({ length: STREAMS }, () => stream("sim-slow")));
+    const streams = await Promise.all(
+      Array.from({ length: STREAMS }, () => stream("sim-slow-300")),
+    );
     assertEquals(await get("/ready"), 200);
     child.kill("SIGTERM");
     await err.until(/stopping/);
+    let finished = 0;
+    const reading = streams.map(({ text }) => text.finally(() => finished++));
     while (await get("/ready") !== "refused");
-    const texts = await Promise.all(streams.map(({ text }) => text));
+    // After the last one the process ends, and then of course nothing is taken.
+    assertEquals(finished, 0, "connections are refused while the streams run");
+    const texts = await Promise.all(reading);
     for (const text of texts) {
       assert(text.includes('" eight"') && text.endsWith("data: [DONE]\n\n"), text);
       assert(!text.includes('"error"'), text);
