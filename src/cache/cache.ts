@@ -43,9 +43,7 @@ export function remember(
   const key = served === plan[0] ? lookup.key : keyOf(call, inference, served);
   if (key === null) return;
   const answer = lasting(reply.answer);
-  const bytes = key.length + bytesOf(answer);
-  if (bytes > call.generation.config.caching.max_entry_bytes) return;
-  call.vault.cache.set(key, answer, bytes);
+  call.vault.cache.set(key, answer, key.length + bytesOf(answer));
 }
 
 /** Not found by counting fallbacks: a plan may begin with one. Attempts of one provider and model share a key. */

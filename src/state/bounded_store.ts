@@ -5,6 +5,8 @@ export interface Limits {
   readonly entries: number;
   /** Of all entries together. */
   readonly bytes: number;
+  /** Of one entry; as all together when absent. */
+  readonly entryBytes?: number;
 }
 
 interface Entry<V> {
@@ -66,7 +68,8 @@ export class BoundedStore<V> {
    * it fits. `bytes` are those of key and value. False when it can never fit: then nothing changes.
    */
   set(key: string, value: V, bytes: number): boolean {
-    if (bytes > this.#limits.bytes || this.#limits.entries < 1) return false;
+    const { entries, bytes: all, entryBytes = all } = this.#limits;
+    if (bytes > all || bytes > entryBytes || entries < 1) return false;
     this.delete(key);
     this.#dropExpired();
     this.#makeRoom(bytes);

@@ -33,7 +33,8 @@ export function applyCaching(
   if (!isSame) cache.reset(limitsOf(next));
 }
 
-function limitsOf({ enabled, ttl, max_size, max_bytes }: CacheSettings): Limits {
+function limitsOf(settings: CacheSettings): Limits {
+  const { enabled, ttl, max_size, max_bytes: bytes, max_entry_bytes: entryBytes } = settings;
   // Calls that began before the cache was switched off may still have an answer to keep.
-  return { ttl, entries: enabled ? max_size : 0, bytes: max_bytes };
+  return { ttl, entries: enabled ? max_size : 0, bytes, entryBytes };
 }

@@ -1,10 +1,9 @@
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
-import { applyCaching } from "../../src/state/response_cache.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
@@ -67,8 +66,8 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
     },
   });
   const sinks = [(report: Readonly<CallReport>) => void reports.push(report)];
-  let gateway: Gateway = newGateway(compile(parsed(config), 1), world, sinks);
-  let app = createApp(gateway);
+  const gateway = newGateway(compile(parsed(config), 1), world, sinks);
+  const app = createApp(gateway);
 
   async function ask(request: Request): Promise<Got> {
     return await got(await app(request));
@@ -81,12 +80,6 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
     ask,
     kept: () => [gateway.vault.cache.entries, gateway.vault.cache.bytes],
     statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),
-    reload(text) {
-      const { vault, generation } = gateway;
-      const next = compile(parsed(text), generation.number + 1, generation);
-      applyCaching(vault.cache, generation.config.caching, next.config.caching);
-      gateway = { ...gateway, generation: next };
-      app = createApp(gateway);
-    },
+    reload: (text) => void gateway.reload(parsed(text)),
   };
 }

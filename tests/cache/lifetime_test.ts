@@ -127,6 +127,17 @@ Deno.test("switched off the cache holds nothing, not even the answer to a call t
   assertEquals(gateway.kept(), [0, 0]);
 });
 
+Deno.test("a call that is running keeps to the limits of the moment its answer comes", async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const gateway = cachedGateway(caching(), () => promise);
+  const running = gateway.statusOf(chatRequest());
+  await gateway.world.advance(0);
+  gateway.reload(caching("max_entry_bytes: 100"));
+  resolve(await completion({ host: "up", path: "" }, 1));
+  assertEquals(await running, "MISS");
+  assertEquals(gateway.kept(), [0, 0]);
+});
+
 Deno.test("answers of an earlier definition of a provider are not given, whenever they come", async () => {
   const late = Promise.withResolvers<Response>();
   const gateway = cachedGateway(

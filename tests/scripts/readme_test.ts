@@ -41,7 +41,7 @@ Deno.test("the README names every field of an access line and every way in which
   const [, logs = ""] = /\n## Logs\n([\s\S]*?)\n## /.exec(readme) ?? [];
   // Tells of several providers in one call; who reads `tries` knows it.
   const fields = Object.keys(accessFields(reportOf())).filter((name) => name !== "providers");
-  const ends = /type End =((?:\n  \| "\w+")+);/.exec(source)?.[1]?.match(/\w+/g) ?? [];
+  const ends = /type End =((?:\s+\| "\w+")+);/.exec(source)?.[1]?.match(/\w+/g) ?? [];
   assert(ends.length > 10);
   const missing = [...fields, ...ends].filter((name) => !logs.includes(`\`${name}\``));
   assertEquals(missing, []);
