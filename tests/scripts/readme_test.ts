@@ -32,6 +32,7 @@ Deno.test("the README names every metric that there is, and no other", async () 
     config: () => config,
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
+    stores: () => ({}),
   });
   const named = new Set(readme.match(/\b(?:gateway|process)_[a-z_]+\b/g));
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
