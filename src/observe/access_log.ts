@@ -1,5 +1,3 @@
-import { type Failure, isRefusal } from "../core/failure.ts";
-import { isObject, parseJson } from "../core/json.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
@@ -13,7 +11,6 @@ export function accessLog(log: Log): Sink {
         request_id: report.id,
         provider: report.provider,
         reason: failure.message,
-        upstream: upstreamText(failure),
       });
     }
     if (report.bug !== null) {
@@ -49,14 +46,6 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     end: endOf(report),
   };
-}
-
-/** What the provider itself said of the failure; its secrets are taken out before it comes here. */
-function upstreamText(failure: Failure): string | null {
-  if (isRefusal(failure) || failure.answer === null) return null;
-  const body = parseJson(new TextDecoder().decode(failure.answer.body));
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  return typeof error.message === "string" ? error.message : null;
 }
 
 function rounded(ms: number | null): number | null {

@@ -44,9 +44,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
     list("[", tie("value"), "]"),
     list(
       "{",
-      fc.tuple(keyTexts, blank, tie("value")).map(([key, space, text]) =>
-        key + space + ":" + text
-      ),
+      fc.tuple(keyTexts, blank, tie("value")).map(([key, space, text]) => key + space + ":" + text),
       "}",
     ),
   ),

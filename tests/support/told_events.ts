@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { assertValid } from "../support/schemas.ts";
+import { assert, assertEquals } from "./assert.ts";
+import { assertValid } from "./schemas.ts";
 
 /** A Responses stream as a client read it, checked: whole records, and one terminal at the end. */
 export interface ToldEvents {
