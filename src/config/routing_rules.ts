@@ -93,6 +93,12 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
     );
     const text = "is a target of this route already";
     const path = ["routing", "routes", index, "fallback", place];
-    return isTarget ? [{ path, text, at: "value" }] : [];
+    const weightless = "has no meaning in a fallback: they are tried in their order";
+    return [
+      ...(isTarget ? [{ path, text, at: "value" } as const] : []),
+      ...(item.weight === undefined
+        ? []
+        : [{ path: [...path, "weight"], text: weightless, at: "key" } as const]),
+    ];
   });
 }

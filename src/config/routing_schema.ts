@@ -27,13 +27,18 @@ const target = section({
   weight: integer(0).prefault(1).describe("The share of requests; 0 takes the target out."),
 });
 
+const fallback = section({
+  ...place,
+  weight: integer(0).optional().describe("Has no meaning: fallbacks are tried in their order."),
+});
+
 const route = section({
   name: text().describe("The name, unique among the routes."),
   match: match.prefault({}).describe("What a request must have to take this route."),
   strategy: z.enum(STRATEGIES).optional()
     .describe("How the targets share the requests; default_strategy when absent."),
   targets: z.array(target).min(1).describe("The upstreams that share the requests."),
-  fallback: z.array(section(place)).default([])
+  fallback: z.array(fallback).default([])
     .describe("The upstreams tried in order when the chosen target fails."),
 });
 

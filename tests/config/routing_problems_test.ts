@@ -38,8 +38,8 @@ Deno.test("what is wrong with a route is told with its line and column", () => {
       "targets[0].weight: must be a whole number (line 4, column 54)",
     "{name: a, targets: [{provider: openai, weight: 0}]}":
       "targets: must hold at least one target with a weight above 0 (line 4, column 26)",
-    [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: 1}]}`]:
-      "fallback[0].weight: is not a known key (line 4, column 78)",
+    [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: -1}]}`]:
+      "fallback[0].weight: must be at least 0 (line 4, column 86)",
     [`{name: a, ${TARGETS}, fallback: [{provider: other}]}`]:
       "fallback[0].provider: is not a configured provider (line 4, column 70)",
     [`{name: a, ${TARGETS}, strategy: fastest}`]:
@@ -74,6 +74,13 @@ Deno.test("a fallback that is a target already is a warning", () => {
   const fallback = "[{provider: openai, model: m}, {provider: openai}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
     "routing.routes[0].fallback[1]: is a target of this route already (line 4, column 89)",
+  ]);
+});
+
+Deno.test("a weight in a fallback has no meaning, which is a warning", () => {
+  const fallback = "[{provider: openai, model: m, weight: 3}]";
+  assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
+    "routing.routes[0].fallback[0].weight: has no meaning in a fallback: they are tried in their order (line 4, column 88)",
   ]);
 });
 

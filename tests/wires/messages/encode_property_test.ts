@@ -1,6 +1,10 @@
 import fc from "fast-check";
-import { hasBackslashKey } from "../../../src/core/json.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import {
+  hasBackslashKey,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf } from "../../support/translated.ts";
 import { encodeMessages, encodeText } from "./asked.ts";
