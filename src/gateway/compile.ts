@@ -89,7 +89,7 @@ function routeOf(
 interface WrittenTarget {
   readonly provider: string;
   readonly model?: string | undefined;
-  readonly weight?: number;
+  readonly weight?: number | undefined;
 }
 
 function targetsOf(
