@@ -3,6 +3,8 @@ import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { checkFields } from "../fields.ts";
+import { exactBody } from "./exact.ts";
+import { identifierProblem as identifierAt } from "../identifier.ts";
 
 /** A request to create a response, its known fields checked for their types; a null is absent. */
 export interface ResponsesRequest {
@@ -11,7 +13,7 @@ export interface ResponsesRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly store: boolean;
-  /** The new items, as sent; a text is one user message. */
+  /** The new items, as sent, numbers by their text; a text is one user message. */
   readonly input: readonly JsonObject[];
   readonly previousResponseId: string | null;
   /** The id, whichever way it was given. */
@@ -97,9 +99,10 @@ export function responsesRequest(document: JsonDocument): Result<ResponsesReques
   const problem = checkFields(responsesBody, value) ??
     (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
     (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
-    identifierProblem(value) ?? inputProblem(value);
+    identifierProblem(value) ?? inputProblem(value) ?? itemIdProblem(value);
   if (problem !== null) return problem;
-  const { model, input, previous_response_id: previous } = value;
+  const { model, previous_response_id: previous } = value;
+  const { input } = exactBody(document);
   return success({
     document,
     model: typeof model === "string" ? model : "",
@@ -127,13 +130,29 @@ function conversationOf({ conversation }: JsonObject): {
   return { id: typeof id === "string" ? id : null, path: "conversation.id" };
 }
 
+/** The ids inside the items; whether they are there at all is for their type to say. */
+function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    for (const member of ["id", "call_id"]) {
+      const id = isObject(item) ? item[member] ?? null : null;
+      const path = `input[${index}].${member}`;
+      if (id === null) continue;
+      if (typeof id !== "string") {
+        return refuse("invalid_type", `The field '${path}' must be a string.`, path);
+      }
+      const problem = identifierAt(id, path);
+      if (problem !== null) return problem;
+    }
+  }
+  return null;
+}
+
 function identifierProblem(value: JsonObject): Failed<Refusal> | null {
   const conversation = conversationOf(value);
   const previous = value.previous_response_id ?? null;
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
-    if (typeof id === "string" && (id === "" || id !== id.trim())) {
-      return refuse("invalid_value", `'${path}' must be an identifier without spaces.`, path);
-    }
+    const problem = typeof id === "string" ? identifierAt(id, path) : null;
+    if (problem !== null) return problem;
   }
   if (previous === null || conversation.id === null) return null;
   return refuse(

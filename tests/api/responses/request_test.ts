@@ -151,3 +151,18 @@ Deno.test("a required member that is missing is named", () => {
 Deno.test("unknown fields are no reason to refuse", () => {
   assertEquals(read({ input: "hi", unheard_of: { a: 1 } }).stream, false);
 });
+
+Deno.test("the ids inside items are exact too", () => {
+  for (const member of ["id", "call_id"]) {
+    const refusal = (id: JsonValue) =>
+      refused({ input: [{ role: "user", content: "a" }, { type: "function_call", [member]: id }] });
+    for (const id of ["", " ", " x", "x\n"]) {
+      assertEquals(refusal(id), ["invalid_value", `input[1].${member}`]);
+    }
+    assertEquals(refusal(7), ["invalid_type", `input[1].${member}`]);
+  }
+});
+
+Deno.test("white space inside an identifier counts and is no reason to refuse", () => {
+  assertEquals(read({ input: [{ id: "a b" }], conversation: "c d" }).conversation, "c d");
+});
