@@ -34,6 +34,7 @@ function expectedOf(issue: z.core.$ZodIssue): string {
 
 function article(type: string): string {
   if (type === "int") return "an integer";
+  if (type === "record") return "an object";
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 

@@ -68,7 +68,8 @@ const HINTS: Readonly<Record<WireName, readonly string[]>> = {
 
 /** The fields beside dialogue and tools, as Chat has them. A Refusal names the one that it has not. */
 export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject> {
-  const problem = refusedField(body) ?? includeProblem(body) ?? reasoningProblem(body.reasoning);
+  const problem = refusedField(body) ?? includeProblem(body) ??
+    reasoningProblem(body.reasoning) ?? textProblem(body.text);
   if (problem !== null) return problem;
   const format = formatOf(isObject(body.text) ? body.text.format : null);
   if (!format.ok) return format;
@@ -88,6 +89,7 @@ function refusedField(body: JsonObject): Failed<Refusal> | null {
   if (refused !== undefined) return unsupported(refused);
   if (body.background === true) return unsupported("background");
   if ((numberOf(body.top_logprobs) ?? 0) !== 0) return unsupported("top_logprobs");
+  if (body.service_tier === "ultrafast") return unsupported("service_tier");
   const truncation = body.truncation ?? "disabled";
   if (truncation === "auto") return unsupported("truncation");
   return truncation === "disabled" ? null : wrongValue("truncation", "'auto' or 'disabled'");
@@ -120,6 +122,15 @@ function reasoningProblem(reasoning: Optional): Failed<Refusal> | null {
   return other === undefined
     ? unknownMember(reasoning, ["effort", ...Object.keys(USUAL)], "reasoning")
     : unsupported(`reasoning.${other[0]}`);
+}
+
+function textProblem(text: Optional): Failed<Refusal> | null {
+  if (!isObject(text)) return null;
+  const { format } = text;
+  return unknownMember(text, ["format", "verbosity"], "text") ??
+    (isObject(format)
+      ? unknownMember(format, ["type", "name", "schema", "description", "strict"], "text.format")
+      : null);
 }
 
 function formatOf(format: Optional): Result<JsonObject | null> {

@@ -59,6 +59,13 @@ function listOf(given: Optional): readonly JsonValue[] {
   return Array.isArray(given) ? given : [];
 }
 
+/** What the optional members of a function are. */
+const MEMBERS = {
+  description: { what: "a string", isOne: (value: Optional) => typeof value === "string" },
+  parameters: { what: "an object", isOne: (value: Optional) => isObject(value) },
+  strict: { what: "a boolean", isOne: (value: Optional) => typeof value === "boolean" },
+} as const;
+
 function functionOf(
   tool: JsonObject,
   path: string,
@@ -73,6 +80,9 @@ function functionOf(
   if (!isEmpty(tool.output_schema)) return unsupported(`${path}.output_schema`);
   if (!isDirect(tool.allowed_callers)) return unsupported(`${path}.allowed_callers`);
   if ((tool.async ?? false) !== false) return unsupported(`${path}.async`);
+  const wrong = Object.entries(MEMBERS)
+    .find(([member, { isOne }]) => (tool[member] ?? null) !== null && !isOne(tool[member]));
+  if (wrong !== undefined) return wrongType(`${path}.${wrong[0]}`, wrong[1].what);
   const description = [namespace?.description, tool.description]
     .filter((text) => typeof text === "string" && text !== "").join("\n\n");
   const { parameters, strict } = tool;

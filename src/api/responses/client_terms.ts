@@ -24,7 +24,8 @@ export function inClientTerms(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
   const param = clientPath(failure.param, origins);
-  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`);
+  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`)
+    .replace("'thinking_blocks' of the answer", "'encrypted_content' of the item");
   return failed({ ...failure, param, message });
 }
 

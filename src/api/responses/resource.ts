@@ -89,7 +89,15 @@ function echoOf(request: ResponsesRequest): JsonObject {
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     user: body.user ?? null,
+    // Not every client takes these as null.
+    ...given("prompt_cache_retention", body),
+    ...given("prompt_cache_options", body),
   };
+}
+
+function given(key: string, body: JsonObject): JsonObject {
+  const value = body[key] ?? null;
+  return value === null ? {} : { [key]: value };
 }
 
 function textOf(given: JsonValue | undefined): JsonObject {

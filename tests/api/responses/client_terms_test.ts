@@ -105,3 +105,11 @@ Deno.test("a failure that is no refusal, or names no field, stays as it is", () 
     assertEquals(chat.value.inClientTerms(one), one);
   }
 });
+
+Deno.test("reasoning that nobody signed is refused in the words of Responses", () => {
+  const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] };
+  const refused = told(messages, {
+    input: [{ role: "user", content: "q" }, thought, { role: "assistant", content: "a" }],
+  });
+  assertStringIncludes(refused.failure.message, "'encrypted_content'");
+});

@@ -123,3 +123,13 @@ Deno.test("numbers are told as they were written", () => {
   assertStringIncludes(text, '"temperature":1.0,');
   assertStringIncludes(text, '"metadata":{"n":1e2}');
 });
+
+Deno.test("hints about the cache are told again, whoever may know them", () => {
+  const hints = {
+    prompt_cache_retention: "24h",
+    prompt_cache_options: { mode: "implicit", ttl: "30m" },
+  };
+  const told = resourceOf(hints);
+  assertEquals(told.prompt_cache_retention, hints.prompt_cache_retention);
+  assertEquals(told.prompt_cache_options, hints.prompt_cache_options);
+});

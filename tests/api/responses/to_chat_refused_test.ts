@@ -36,6 +36,12 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
   ["unsupported_feature", "reasoning.mode", { reasoning: { mode: "pro" } }],
   ["unsupported_feature", "reasoning.context", { reasoning: { context: "all_turns" } }],
   ["unsupported_feature", "reasoning.other", { reasoning: { other: 1 } }],
+  ["unsupported_feature", "service_tier", { service_tier: "ultrafast" }],
+  ["unsupported_feature", "text.other", { text: { other: 1 } }],
+  ["unsupported_feature", "text.format.other", { text: { format: { type: "text", other: 1 } } }],
+  ["invalid_type", "tools[0].description", { tools: [{ ...TOOL, description: 5 }] }],
+  ["invalid_type", "tools[0].parameters", { tools: [{ ...TOOL, parameters: "p" }] }],
+  ["invalid_type", "tools[0].tools[0].strict", namespace({ ...TOOL, strict: "yes" })],
   ["unsupported_feature", "text.format.type", { text: { format: { type: "grammar" } } }],
   ["missing_required_parameter", "text.format.name", {
     text: { format: { type: "json_schema", schema: {} } },
