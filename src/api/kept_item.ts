@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import type { JsonObject, JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 
 /**
@@ -11,10 +11,13 @@ export function keptItem(item: JsonObject, mint: Pick<World, "uuid">): JsonObjec
   const id = typeof item.id === "string" ? item.id : newId(prefixOf(type), mint);
   switch (type) {
     case "message":
-      return { ...item, id, type, status: item.status ?? "completed", content: partsOf(item) };
+      return { ...item, id, type, status: item.status ?? "completed", content: contentOf(item) };
     case "function_call":
-    case "function_call_output":
       return { ...item, id, status: item.status ?? "completed" };
+    case "function_call_output":
+      return { ...item, id, status: item.status ?? "completed", output: partsOf(item.output) };
+    case "reasoning":
+      return { ...given(item, ["content"]), id, summary: item.summary ?? [] };
     default:
       return { ...item, id };
   }
@@ -47,9 +50,38 @@ function prefixOf(type: string | null): string {
   }
 }
 
-function partsOf({ role, content }: JsonObject): JsonValue {
-  if (typeof content !== "string") return content ?? [];
+function contentOf({ role, content }: JsonObject): JsonValue {
+  if (typeof content !== "string") return partsOf(content) ?? [];
   return role === "assistant"
     ? [{ type: "output_text", text: content, annotations: [], logprobs: [] }]
     : [{ type: "input_text", text: content }];
+}
+
+function partsOf(content: JsonValue | undefined): JsonValue | undefined {
+  return Array.isArray(content)
+    ? content.map((part) => isObject(part) ? partOf(part) : part)
+    : content;
+}
+
+/** A part with the members that listed parts always have; clients need not send them. */
+function partOf(part: JsonObject): JsonObject {
+  switch (part.type) {
+    case "output_text":
+      return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
+    case "input_image":
+      return { ...part, detail: part.detail ?? "auto" };
+    case "input_file":
+      return given(part, FILE_MEMBERS);
+    default:
+      return part;
+  }
+}
+
+const FILE_MEMBERS = ["file_id", "filename", "file_data", "file_url", "detail"] as const;
+
+/** The value without those of the members that are null: as if they had not been sent. */
+function given(value: JsonObject, members: readonly string[]): JsonObject {
+  const kept = Object.entries(value)
+    .filter(([key, member]) => member !== null || !members.includes(key));
+  return Object.fromEntries(kept);
 }

@@ -21,7 +21,6 @@ const RETRIEVE_ONLY_NATIVE = [
   "include[]",
   "include_obfuscation",
   "starting_after",
-  "stream",
 ] as const;
 
 /** What can be done with a response once it is there (OpenAI API, Responses). */
@@ -32,7 +31,12 @@ export const lifecycle: readonly Endpoint[] = [
     body: false,
     handle: (call, request) =>
       onRetained(call, request, ({ snapshot }) => {
-        const problem = queryProblem(request.query, RETRIEVE_ONLY_NATIVE);
+        const { query } = request;
+        const streams = query.has("stream") && query.get("stream") !== "false";
+        const problem = queryProblem(query, [
+          ...RETRIEVE_ONLY_NATIVE,
+          ...streams ? ["stream"] : [],
+        ]);
         return problem ?? jsonReply(snapshot.resource);
       }),
   },

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { assertValid } from "../../support/schemas.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { idOf, idsIn, stateful } from "./stateful.ts";
 
@@ -57,6 +58,7 @@ Deno.test("what only an upstream could tell is refused by the name of the query 
     const answer = await calls.get(`${path}?${encodeURIComponent(name)}=${value}`);
     assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
   }
+  assertEquals((await calls.get(`${path}?stream=false`)).status, 200);
   for (const name of ["include", "include[]"]) {
     const answer = await calls.get(`${path}/input_items?${encodeURIComponent(name)}=x`);
     assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
@@ -152,4 +154,45 @@ Deno.test("the metrics say how many stateful objects there are", async () => {
   assertMatch(text, /^gateway_state_entries\{store="response_bindings"\} 1$/m);
   assertMatch(text, /^gateway_state_entries\{store="conversations"\} 1$/m);
   assertMatch(text, /^gateway_state_bytes\{store="responses"\} [1-9]\d+$/m);
+});
+
+const BARE: readonly JsonObject[] = [
+  { role: "developer", content: "d" },
+  { role: "user", content: [{ type: "input_image", image_url: "data:image/png;base64,AA" }] },
+  {
+    role: "user",
+    content: [{
+      type: "input_file",
+      filename: "f",
+      file_data: "AA",
+      file_id: null,
+      file_url: null,
+    }],
+  },
+  { role: "assistant", id: null, status: null, phase: null, content: "a" },
+  { role: "assistant", content: [{ type: "output_text", text: "a" }] },
+  { role: "assistant", content: [{ type: "output_text", text: "b", annotations: null }] },
+  { type: "reasoning", content: null, encrypted_content: null },
+  { type: "function_call", call_id: "c", name: "f", arguments: "{}", id: null, status: null },
+  { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
+];
+
+Deno.test("every shape that clients send is listed whole, as input items and in a conversation", async () => {
+  const calls = stateful();
+  const conversation = idOf((await calls.post("/conversations")).json);
+  const made = await calls.created({ input: [...BARE], conversation });
+  const input = (await calls.get(`/responses/${idOf(made)}/input_items?order=asc`)).json;
+  assertEquals(objectsAt(input, "data").length, BARE.length);
+  assertValid("ResponseItemList", input);
+  const kept = (await calls.get(`/conversations/${conversation}/items?order=asc`)).json;
+  assertEquals(objectsAt(kept, "data").length, BARE.length + 1);
+  assertValid("ConversationItemList", kept);
+});
+
+Deno.test("numbers in input items are listed as they were written", async () => {
+  const calls = stateful();
+  const item = '{"role":"user","content":"one","n":12345678901234567890,"m":1.0}';
+  const made = await calls.post("/responses", `{"model":"m","input":[${item}]}`);
+  const { text } = await calls.get(`/responses/${idOf(made.json)}/input_items`);
+  assertStringIncludes(text, '"n":12345678901234567890,"m":1.0');
 });
