@@ -122,11 +122,19 @@ function* keptItems(
   const { snapshots, conversations } = call.vault;
   const lists = [
     ...conversations.values().map(({ items }) => items),
-    ...snapshots.values().flatMap((snapshot) => [snapshot.input, outputOf(snapshot)]),
+    ...snapshots.values().filter((snapshot) => isCurrent(call, snapshot))
+      .flatMap((snapshot) => [snapshot.input, outputOf(snapshot)]),
   ];
   for (const item of lists.flat()) {
     if (ids.has(item.id)) yield [item.id, item];
   }
+}
+
+/** What belongs to an account that has changed since is not to be handed on. */
+function isCurrent(call: Call, { resource: { id } }: Snapshot): boolean {
+  const param = "response_id";
+  return typeof id === "string" &&
+    ownerOf(call, { type: "response", id, param, provider: null }).ok;
 }
 
 function outputOf({ resource }: Snapshot): readonly JsonObject[] {

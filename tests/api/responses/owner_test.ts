@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { refusalOf } from "../../support/state_call.ts";
+import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { type Asked, idOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
 const FAILING = ({ host, body }: Asked) => ({
@@ -95,6 +95,19 @@ Deno.test("an owner whose account has changed is stale until the client names it
   await calls.created(follow(first), named);
   assertEquals(lastAsked(calls), "first/m");
   assertEquals((await calls.delete(`/responses/${first}`, named)).status, 204);
+});
+
+Deno.test("items of a response whose owner is stale are not handed on by reference", async () => {
+  const calls = stateful();
+  const first = await calls.created({ input: "one" });
+  const [message] = objectsAt(first, "output");
+  const body = { model: "m", input: [{ id: message?.id ?? "" }, { role: "user", content: "two" }] };
+  assertEquals((await calls.post("/responses", body)).status, 200);
+  calls.reload(TWO.replace("sk-first", "sk-other"));
+  const asked = calls.asked.length;
+  const answer = await calls.post("/responses", body);
+  assertEquals(refusalOf(answer), [400, "invalid_value", "input[0].id"]);
+  assertEquals(calls.asked.length, asked);
 });
 
 Deno.test("an owner that is configured no more is stale; other changes do not matter", async () => {
