@@ -28,6 +28,10 @@ export interface WholeResponse {
 /** Most that one translated answer may make the gateway hold, in bytes. */
 const LARGEST_STATE = 16 * 1024 * 1024;
 
+/** Items and parts cost far more than the text in them: each counts for this many bytes beside it. */
+const PIECE = 1024;
+const PIECES = ["response.output_item.added", "response.content_part.added"];
+
 /**
  * Events as the records of a Responses stream, numbered from 0 (Responses API, streaming). The first
  * two come with the first event that carries something; items and the terminal follow. Fails at the
@@ -45,6 +49,7 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
   let reason: FinishReason | null = null;
   let resource: JsonObject | null = null;
   let size = 0;
+  let pieces = 0;
   let sequence = 0;
 
   function record(said: Said): StreamRecord {
@@ -101,6 +106,8 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
     if (size > LARGEST_STATE) return tooLarge();
     const said = output.push(event);
     if (!said.ok || said.value.length === 0) return said.ok ? success([]) : said;
+    pieces += said.value.filter(({ type }) => PIECES.includes(type)).length;
+    if (pieces * PIECE > LARGEST_STATE) return tooLarge();
     return success([...begin(), ...said.value.map(record)]);
   }
 

@@ -141,6 +141,16 @@ Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () 
   assertFailure(encoder.push(text("x")));
 });
 
+Deno.test("ever new items and parts are a failure long before their text is 16 MiB", () => {
+  for (const pair of [[text, refusal], [text, reasoning]]) {
+    const encoder = responseEncoder(labelsOf());
+    let begun = 0;
+    const isTaken = () => pair.every((event) => encoder.push(event("x")).ok);
+    while (begun < 20_000 && isTaken()) begun += 1;
+    assert(begun > 4000 && begun < 10_000, String(begun));
+  }
+});
+
 function assertFailure(step: ReturnType<ReturnType<typeof responseEncoder>["push"]>): void {
   assert(!step.ok);
   assertEquals(step.failure.kind, "upstream_response_too_large");
