@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { BoundedStore } from "./bounded_store.ts";
-import { jsonBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
+import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
 
 /** A conversation holds at most so many items. */
 export const MOST_ITEMS = 1_000;
@@ -131,9 +131,9 @@ export function fullConversation() {
 }
 
 function sizeOf({ id, metadata, items }: Conversation): number {
-  return jsonBytes(id) + jsonBytes(metadata) + bytesOf(items);
+  return heldBytes(id) + heldBytes({ ...metadata }) + bytesOf(items);
 }
 
 function bytesOf(items: readonly JsonObject[]): number {
-  return items.reduce((bytes, item) => bytes + jsonBytes(item), 0);
+  return items.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

@@ -1,3 +1,6 @@
+import { Buffer } from "node:buffer";
+import { isObject, type JsonValue } from "../core/json.ts";
+
 /** Stateful objects live this many milliseconds. */
 export const STATE_TTL = 30 * 60 * 1000;
 
@@ -7,9 +10,30 @@ export const MOST_OBJECTS = 1_000;
 /** The stored responses together have at most so many bytes, and so have the local conversations. */
 export const STATE_BYTES = 64 * 1024 * 1024;
 
+/** What an array, an object or a number kept by its text takes in memory beside its text. */
+const STRUCTURE = 64;
+
+/** What any other value takes in memory beside its text. */
+const PLACE = 16;
+
 const encoder = new TextEncoder();
 
 /** The bytes that a value takes as JSON text. */
 export function jsonBytes(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length;
+}
+
+/**
+ * About the bytes that a JSON value takes in memory. Its text alone would not do: an empty object is
+ * two characters there and more than sixty bytes here, and a client may send millions of them.
+ */
+export function heldBytes(value: JsonValue | undefined): number {
+  if (typeof value === "string") return PLACE + Buffer.byteLength(value);
+  if (Array.isArray(value)) {
+    return value.reduce<number>((bytes, item) => bytes + heldBytes(item), STRUCTURE);
+  }
+  if (!isObject(value)) return JSON.isRawJSON(value) ? STRUCTURE : PLACE;
+  let bytes = STRUCTURE;
+  for (const key in value) bytes += Buffer.byteLength(key) + heldBytes(value[key]);
+  return bytes;
 }

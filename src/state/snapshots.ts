@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
 import { BoundedStore } from "./bounded_store.ts";
-import { jsonBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
+import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
 
 /** A response that the gateway keeps itself. */
 export interface Snapshot {
@@ -28,7 +28,7 @@ export function newSnapshots(now: () => number): Snapshots {
   const store = new BoundedStore<Snapshot>(limits, now);
   return {
     get: (id) => store.get(id),
-    keep: (id, snapshot) => store.set(id, snapshot, jsonBytes(id) + jsonBytes(snapshot)),
+    keep: (id, snapshot) => store.set(id, snapshot, heldBytes(id) + bytesOf(snapshot)),
     delete: (id) => store.delete(id),
     values: () => store.values(),
     get entries() {
@@ -38,4 +38,8 @@ export function newSnapshots(now: () => number): Snapshots {
       return store.bytes;
     },
   };
+}
+
+function bytesOf({ resource, input }: Snapshot): number {
+  return heldBytes(resource) + input.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

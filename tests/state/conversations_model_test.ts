@@ -6,7 +6,7 @@ import {
   type Conversations,
   newConversations,
 } from "../../src/state/conversations.ts";
-import { STATE_TTL } from "../../src/state/retention.ts";
+import { heldBytes, STATE_TTL } from "../../src/state/retention.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const NAMES = ["a", "b", "c"] as const;
@@ -102,10 +102,6 @@ function pass(ms: number): Step {
   };
 }
 
-function bytesOf(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).length;
-}
-
 function check({ known }: Model, { store }: Real): void {
   let bytes = 0;
   for (const id of NAMES) {
@@ -114,8 +110,8 @@ function check({ known }: Model, { store }: Real): void {
     assertEquals(kept?.items.map((item) => item.id), expected?.items.map((item) => item));
     assertEquals(kept?.metadata, expected?.metadata);
     if (expected === undefined) continue;
-    bytes += bytesOf(id) + bytesOf(expected.metadata);
-    for (const item of itemsOf(expected.items)) bytes += bytesOf(item);
+    bytes += heldBytes(id) + heldBytes({ ...expected.metadata });
+    for (const item of itemsOf(expected.items)) bytes += heldBytes(item);
   }
   assertEquals(store.entries, known.size);
   assertEquals(store.bytes, bytes);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Owner } from "../../src/state/bindings.ts";
-import { MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../src/state/retention.ts";
+import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../src/state/retention.ts";
 import { newVault, type Vault } from "../../src/state/vault.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -90,7 +90,7 @@ class Create implements fc.Command<Model, Real> {
     for (let at = 0; at < this.count; at++) {
       const id = `resp_${++model.made}`;
       const snapshot = { resource: { id }, input: [{ id: "msg", text: this.text }] };
-      const bytes = bytesOf(id) + bytesOf({ resource: { id }, input: [{ id: "msg", text: "" }] }) +
+      const bytes = heldBytes(id) + heldBytes({ id }) + heldBytes({ id: "msg", text: "" }) +
         this.text.length;
       const fits = bytes <= STATE_BYTES;
       assertEquals(snapshots.keep(id, snapshot), fits);

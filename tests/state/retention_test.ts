@@ -1,0 +1,19 @@
+import { parseExact } from "../../src/core/json.ts";
+import { heldBytes } from "../../src/state/retention.ts";
+import { assert } from "../support/assert.ts";
+
+Deno.test("a text counts for its bytes", () => {
+  const text = "é".repeat(1_000_000);
+  const bytes = heldBytes({ text });
+  assert(bytes >= 2_000_000 && bytes < 2_000_200, String(bytes));
+});
+
+Deno.test("what is short as text and large in memory counts for what it takes there", () => {
+  for (
+    const [piece, least] of [["{}", 56], ["[]", 40], ["1.0", 64], ["1", 8], ['""', 8]] as const
+  ) {
+    const value = parseExact(`[${Array.from({ length: 1000 }, () => piece).join()}]`);
+    const bytes = heldBytes(value);
+    assert(bytes >= 1000 * least, `${piece}: ${bytes}`);
+  }
+});
