@@ -3,8 +3,9 @@ import { cancel } from "./cancel.ts";
 import { configText } from "./configs.ts";
 import { interleaved, type Length, openRun } from "./measure.ts";
 import { pinSelf, type Processes, processes, type Served } from "./processes.ts";
-import { cancelLine, HEADING, lines, type Outcome, summary } from "./report.ts";
+import { cancelLine, HEADING, lines, type Outcome, stateLine, summary } from "./report.ts";
 import { type Scenario, scenarios, type SystemName } from "./scenarios.ts";
+import { state } from "./state.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only the
 // ratios mean something. Servers that are measured have one core; load and upstream have the other.
@@ -14,7 +15,9 @@ const MEASURED_CORE = 0, LOAD_CORE = 1;
 const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --seconds  length of one round of one system
   --rounds   rounds of each scenario
-  --only     run only this scenario: ${scenarios.map(({ name }) => name).join(", ")}, cancel`;
+  --only     run only this scenario: ${
+  scenarios.map(({ name }) => name).join(", ")
+}, cancel, state`;
 
 interface Options extends Length {
   /** Names of scenarios; empty means all. */
@@ -32,7 +35,7 @@ function readOptions(args: readonly string[]): Options | null {
   });
   const { only } = values;
   const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  const known = [...scenarios.map(({ name }) => name), "cancel"];
+  const known = [...scenarios.map(({ name }) => name), "cancel", "state"];
   const isSound = seconds > 0 && Number.isInteger(rounds) && rounds > 0 &&
     only.every((name) => known.includes(name));
   return isSound ? { seconds, rounds, only } : null;
@@ -59,6 +62,9 @@ async function bench({ only, ...length }: Options): Promise<void> {
   }
   if (wanted("cancel")) {
     for (const phase of await cancel(servers, MEASURED_CORE)) console.log(cancelLine(phase));
+  }
+  if (wanted("state")) {
+    for (const held of await state(servers, MEASURED_CORE, LOAD_CORE)) console.log(stateLine(held));
   }
   console.log(summary(outcomes));
 }

@@ -1,6 +1,7 @@
 import type { Cancelled } from "./cancel.ts";
 import type { Measured } from "./measure.ts";
 import type { Scenario, SystemName, Target } from "./scenarios.ts";
+import { type Held, MOST_BYTES, MOST_ENTRIES } from "./state.ts";
 
 /** A scenario and what both of its systems did. */
 export interface Outcome {
@@ -8,6 +9,8 @@ export interface Outcome {
   readonly base: Measured;
   readonly measured: Measured;
 }
+
+const MIB = 1024 * 1024;
 
 const WIDTHS = [15, 15, 9, 9, 9, 9, 7, 10] as const;
 
@@ -71,6 +74,14 @@ export function cancelLine({ phase, times }: Cancelled): string {
   const missed = worst <= 100 ? "" : " missed";
   const [middle, last] = [quantile(times, 0.5), worst].map((time) => `${time.toFixed(1)} ms`);
   return `cancel ${phase.padEnd(20)} median ${middle}, worst ${last}  <= 100 ms${missed}`;
+}
+
+/** What is kept after many stored responses, as a line. */
+export function stateLine({ phase, stored, entries, bytes, memory }: Held): string {
+  const missed = entries <= MOST_ENTRIES && bytes <= MOST_BYTES ? "" : " missed";
+  const [kept, more] = [bytes, memory].map((count) => `${(count / MIB).toFixed(1)} MiB`);
+  return `state  ${`${stored} ${phase}`.padEnd(20)} kept ${entries}, ${kept}; process +${more}  ` +
+    `<= ${MOST_ENTRIES}, ${MOST_BYTES / MIB} MiB${missed}`;
 }
 
 /** The last line: rates against the floor. A scenario that was not run has a dash. */

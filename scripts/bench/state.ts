@@ -1,0 +1,74 @@
+import { configText } from "./configs.ts";
+import type { Processes } from "./processes.ts";
+
+/** What a gateway holds after so many stored responses. */
+export interface Held {
+  readonly phase: string;
+  readonly stored: number;
+  readonly entries: number;
+  /** As the gateway counts them. */
+  readonly bytes: number;
+  /** Memory of the process beyond what it had before the first one; in bytes. */
+  readonly memory: number;
+}
+
+/** What may be kept of stored responses. */
+export const MOST_ENTRIES = 1000, MOST_BYTES = 64 * 1024 * 1024;
+
+interface Phase {
+  readonly name: string;
+  readonly count: number;
+  readonly input: string;
+}
+
+const AT_ONCE = 8;
+
+const PHASES: readonly Phase[] = [
+  { name: "short", count: 3000, input: "Say hello. ".repeat(20) },
+  { name: "of 100 kB", count: 3000, input: "Say hello. ".repeat(9000) },
+];
+
+/** Has a gateway of its own store far more responses than it may keep. */
+export async function state(
+  servers: Processes,
+  gatewayCore: number,
+  upstreamCore: number,
+): Promise<Held[]> {
+  const upstream = await servers.start("upstream.ts", "", upstreamCore);
+  const config = configText("one", `http://127.0.0.1:${upstream.port}`);
+  const { port } = await servers.start("gateway.ts", config, gatewayCore);
+  const url = `http://127.0.0.1:${port}`;
+  // What every process needs for its first calls is not state.
+  for (let at = 0; at < AT_ONCE; at++) await store(url, "Say hello.");
+  const before = await figures(url);
+  const held: Held[] = [];
+  for (const { name, count, input } of PHASES) {
+    for (let at = 0; at < count; at += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, () => store(url, input)));
+    }
+    const { entries, bytes, memory } = await figures(url);
+    held.push({ phase: name, stored: count, entries, bytes, memory: memory - before.memory });
+  }
+  return held;
+}
+
+async function store(url: string, input: string): Promise<void> {
+  const body = JSON.stringify({ model: "json", input });
+  const answer = await fetch(`${url}/v1/responses`, { method: "POST", body });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`A response was not stored: ${text}`);
+}
+
+async function figures(url: string): Promise<Pick<Held, "entries" | "bytes" | "memory">> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const figure = (name: string) => {
+    const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+    if (line === undefined) throw new Error(`The gateway does not tell ${name}.`);
+    return Number(line.slice(name.length));
+  };
+  return {
+    entries: figure('gateway_state_entries{store="responses"}'),
+    bytes: figure('gateway_state_bytes{store="responses"}'),
+    memory: figure("process_resident_memory_bytes"),
+  };
+}
