@@ -35,11 +35,15 @@ export interface Reference {
 /**
  * Who owns an object, as the configuration of the call has it; null when nobody is known to. An id
  * of two accounts (`provider_binding_conflict`) and one whose account has changed
- * (`provider_binding_stale`) are refused unless the client says who is meant.
+ * (`provider_binding_stale`) are refused unless the client says who is meant. A response that was
+ * kept here for an account that has changed is discarded.
  */
 export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
   const binding = call.vault.bindings[reference.type].get(reference.id);
   const owner = binding?.state === "bound" ? binding.owner : null;
+  const isStale = owner !== null && isChanged(call, owner);
+  // What was kept for one account is not shown to another, whoever is named.
+  if (isStale && reference.type === "response") call.vault.snapshots.delete(reference.id);
   if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
   if (binding?.state === "conflict") {
     return refuse(
@@ -50,7 +54,7 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
   }
   if (owner === null) return success(null);
   const provider = call.generation.providers.get(owner.provider);
-  if (provider === undefined || provider.account !== owner.account) {
+  if (provider === undefined || isStale) {
     return refuse(
       "provider_binding_stale",
       "The account of the provider that owns this id has changed since; " +
@@ -59,6 +63,10 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
     );
   }
   return success({ provider, owner });
+}
+
+function isChanged(call: Call, owner: Owner): boolean {
+  return call.generation.providers.get(owner.provider)?.account !== owner.account;
 }
 
 function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> {

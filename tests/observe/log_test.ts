@@ -65,7 +65,7 @@ Deno.test("no text can break a line, flood it or speak to the terminal", () => {
     for (const format of ["json", "console"] as const) {
       const line = lineOf({ format }, "request", { path, model });
       assert(line.endsWith("\n") && !hidden.test(line.slice(0, -1)));
-      // Every unit may be escaped as \uXXXX.
+      // Every unit may be escaped by its four digits.
       assert(line.length < 2 * 1_002 * 6 + 200, `${line.length} characters`);
     }
   }));

@@ -80,7 +80,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("an owner whose account has changed is stale until the client names it", async () => {
+Deno.test("an owner whose account has changed is stale, and what was kept for it is discarded", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("sk-first", "sk-other"));
@@ -90,11 +90,12 @@ Deno.test("an owner whose account has changed is stale until the client names it
   assertEquals(refusalOf(answer), stale("previous_response_id"));
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale("response_id"));
   assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), stale("response_id"));
-  assertEquals(calls.asked.length, asked);
   const named = { "x-gateway-provider": "first" };
-  await calls.created(follow(first), named);
-  assertEquals(lastAsked(calls), "first/m");
-  assertEquals((await calls.delete(`/responses/${first}`, named)).status, 204);
+  const unknown = [404, "response_not_found", "response_id"];
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), unknown);
+  const followed = await calls.post("/responses", { model: "m", ...follow(first) }, named);
+  assertEquals(refusalOf(followed), [400, "previous_response_not_found", "previous_response_id"]);
+  assertEquals(calls.asked.length, asked);
 });
 
 Deno.test("items of a response whose owner is stale are not handed on by reference", async () => {
