@@ -30,7 +30,7 @@ const PHASES: readonly Phase[] = [
 
 /**
  * Has a gateway of its own store far more responses than it may keep. The memory of its process has
- * garbage in it, so about as much again as what is kept is usual.
+ * garbage in it, so that several times what is kept is usual.
  */
 export async function state(
   servers: Processes,

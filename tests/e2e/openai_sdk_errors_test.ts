@@ -1,14 +1,10 @@
 import OpenAI from "openai";
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Sdk, startSdk, WIRES } from "./sdk.ts";
+import { BROKEN, errorOf, type Sdk, startSdk, WIRES } from "./sdk.ts";
 import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 
 const messages = [{ role: "user", content: "good day" }] as const;
-
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  return await work.then(() => "no error", (error: unknown) => error);
-}
 
 async function failure({ client }: Sdk, model: string, stream: boolean): Promise<unknown> {
   return await errorOf(
@@ -44,15 +40,6 @@ const TYPED = [
   ["sim-broken-redirect", OpenAI.InternalServerError, 502],
   ["sim-broken-204", OpenAI.InternalServerError, 502],
 ] as const;
-
-const BROKEN = [
-  "sim-broken-stream",
-  "sim-broken-reset",
-  "sim-broken-json",
-  "sim-broken-error",
-  "sim-broken-half",
-  "sim-broken-huge",
-];
 
 for (const wire of WIRES) {
   Deno.test(`the SDK throws typed errors over ${wire}`, async () => {

@@ -1,11 +1,7 @@
 import OpenAI from "openai";
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Sdk, startSdk, WIRES } from "./sdk.ts";
-
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  return await work.then(() => "no error", (error: unknown) => error);
-}
+import { BROKEN, errorOf, type Sdk, startSdk, WIRES } from "./sdk.ts";
 
 async function failure({ client }: Sdk, model: string, stream: boolean): Promise<unknown> {
   return await errorOf(client.responses.create({ model, input: "good day", stream }));
@@ -22,15 +18,6 @@ const TYPED = [
   ["sim-broken-first", OpenAI.InternalServerError, null],
   ["sim-broken-empty", OpenAI.InternalServerError, 502],
 ] as const;
-
-const BROKEN = [
-  "sim-broken-stream",
-  "sim-broken-reset",
-  "sim-broken-json",
-  "sim-broken-error",
-  "sim-broken-half",
-  "sim-broken-huge",
-];
 
 for (const wire of WIRES) {
   Deno.test(`the SDK throws typed errors for responses over ${wire}`, async () => {

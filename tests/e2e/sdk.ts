@@ -49,3 +49,18 @@ circuit_breaker: {enabled: false}
     },
   };
 }
+
+/** Models whose streams break off in as many ways, after some words. */
+export const BROKEN = [
+  "sim-broken-stream",
+  "sim-broken-reset",
+  "sim-broken-json",
+  "sim-broken-error",
+  "sim-broken-half",
+  "sim-broken-huge",
+];
+
+/** What a call of the SDK throws; "no error" when it does not. */
+export async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(() => "no error", (error: unknown) => error);
+}
