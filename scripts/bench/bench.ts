@@ -85,8 +85,9 @@ async function startSystems(servers: Processes, chosen: readonly Scenario[]): Pr
 }
 
 async function compare(scenario: Scenario, systems: Systems, length: Length): Promise<Outcome> {
-  using base = await openRun(scenario, system(systems, scenario.base));
-  using measured = await openRun(scenario, system(systems, scenario.measured));
+  const { asked, otherwise } = scenario;
+  using base = await openRun(scenario, system(systems, scenario.base), asked);
+  using measured = await openRun(scenario, system(systems, scenario.measured), otherwise ?? asked);
   await interleaved([base, measured], length);
   return { scenario, base: base.result(), measured: measured.result() };
 }

@@ -43,7 +43,7 @@ export async function cancel(servers: Processes, core: number): Promise<Cancelle
 async function leave(phase: Phase, port: number, listener: Deno.TcpListener): Promise<number> {
   const body = chatRequest(phase === "inside a stream" ? "sse-1" : "json", 20_000);
   const client = await Deno.connect({ hostname: "127.0.0.1", port });
-  await new Response(requestBytes(body).slice()).body?.pipeTo(
+  await new Response(requestBytes("/v1/chat/completions", body).slice()).body?.pipeTo(
     client.writable,
     { preventClose: true },
   );

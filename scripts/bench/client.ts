@@ -25,9 +25,9 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** A POST as it goes over the line. */
-export function requestBytes(body: Uint8Array): Uint8Array {
+export function requestBytes(path: string, body: Uint8Array): Uint8Array {
   const head = encoder.encode(
-    "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n" +
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
       `authorization: Bearer sk-bench\r\ncontent-length: ${body.length}\r\n\r\n`,
   );
   const request = new Uint8Array(head.length + body.length);

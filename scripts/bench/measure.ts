@@ -1,6 +1,6 @@
 import { type Answered, type Client, openClient, requestBytes } from "./client.ts";
 import type { Served } from "./processes.ts";
-import type { Scenario } from "./scenarios.ts";
+import type { Asked, Scenario } from "./scenarios.ts";
 import { checkedBody } from "./verify.ts";
 
 /** What a system did in all rounds of a scenario. */
@@ -30,8 +30,12 @@ export interface Run extends Disposable {
 }
 
 /** Opens the connections of a scenario to one system and looks at its first answer closely. */
-export async function openRun(scenario: Scenario, system: Served): Promise<Run> {
-  const request = requestBytes(scenario.body);
+export async function openRun(
+  scenario: Scenario,
+  system: Served,
+  { path, body }: Asked,
+): Promise<Run> {
+  const request = requestBytes(path, body);
   const clients: Client[] = [];
   for (let at = 0; at < scenario.connections; at++) clients.push(await openClient(system.port));
   const wanted = await firstAnswer(scenario, clients, request);

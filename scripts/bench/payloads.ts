@@ -27,6 +27,12 @@ export function chatRequest(behaviour: Behaviour, size: number): Uint8Array<Arra
   }));
 }
 
+/** A streamed Responses request of about `size` bytes, of which nothing is kept. */
+export function responsesRequest(size: number): Uint8Array<ArrayBuffer> {
+  const fields = { model: "sse-1", stream: true, store: false, max_output_tokens: 400 };
+  return encoder.encode(JSON.stringify({ ...fields, input: prose(size - 200) }));
+}
+
 /** Text with a line end in every line, as prompts have. */
 function prose(length: number): string {
   return `${WORDS}\n`.repeat(Math.ceil(length / (WORDS.length + 2))).slice(0, length);

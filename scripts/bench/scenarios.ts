@@ -1,5 +1,5 @@
 import type { ConfigName } from "./configs.ts";
-import { type Behaviour, chatRequest, RECORDS } from "./payloads.ts";
+import { type Behaviour, chatRequest, RECORDS, responsesRequest } from "./payloads.ts";
 
 /** What is put under load: the bare proxy, or a gateway with a configuration. */
 export type SystemName = "floor" | ConfigName;
@@ -7,11 +7,19 @@ export type SystemName = "floor" | ConfigName;
 /** What a row has to reach: at least this ratio of rates, or at most so many µs more at p50. */
 export type Target = { readonly ratio: number } | { readonly above: number };
 
+/** What is asked of a system. */
+export interface Asked {
+  readonly path: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /** Two systems under the same load. */
 export interface Scenario {
   readonly name: string;
   readonly connections: number;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly asked: Asked;
+  /** What the measured system is asked instead; null: the same. */
+  readonly otherwise: Asked | null;
   /** What one answer counts for: a request, or its records. */
   readonly units: number;
   /** The time that counts: until the whole answer, or until its first byte. */
@@ -22,19 +30,23 @@ export interface Scenario {
 }
 
 const KILO = 1000;
+const CHAT = "/v1/chat/completions";
 
 function json(size: number, settings: Partial<Scenario>): Scenario {
-  return { ...PLAIN, body: chatRequest("json", size), name: `json ${size / KILO} kB`, ...settings };
+  const asked = { path: CHAT, body: chatRequest("json", size) };
+  return { ...PLAIN, asked, name: `json ${size / KILO} kB`, ...settings };
 }
 
 function stream(behaviour: Behaviour, settings: Partial<Scenario>): Scenario {
-  return { ...PLAIN, body: chatRequest(behaviour, KILO), units: RECORDS, ...settings };
+  const asked = { path: CHAT, body: chatRequest(behaviour, KILO) };
+  return { ...PLAIN, asked, units: RECORDS, ...settings };
 }
 
 const PLAIN: Scenario = {
   name: "",
   connections: 16,
-  body: new Uint8Array(0),
+  asked: { path: CHAT, body: new Uint8Array(0) },
+  otherwise: null,
   units: 1,
   until: "total",
   base: "floor",
@@ -52,6 +64,11 @@ export const scenarios: readonly Scenario[] = [
   stream("sse-8", { name: "sse-8", target: { ratio: 0.4 } }),
   stream("sse-short", { name: "first", connections: 1, units: 1, until: "first" }),
   stream("sse-1", { name: "translate", measured: "translate" }),
+  stream("sse-1", {
+    name: "responses",
+    measured: "translate",
+    otherwise: { path: "/v1/responses", body: responsesRequest(KILO) },
+  }),
   json(20 * KILO, {
     name: "ten-targets",
     base: "one",

@@ -3,6 +3,7 @@ import { completion, RECORDS, SHORT } from "./payloads.ts";
 
 /** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */
 export function checkedBody(body: string): string | null {
+  if (body.startsWith("event:")) return checkedEvents(body);
   if (!body.startsWith("data:")) {
     const isWhole = body === new TextDecoder().decode(completion);
     return isWhole ? null : `another completion than the upstream's: ${body}`;
@@ -13,6 +14,13 @@ export function checkedBody(body: string): string | null {
   if (texts.includes(null)) return "a record that is no chunk";
   const count = texts.filter((text) => text !== null && text !== "").length;
   return count === RECORDS || count === SHORT ? null : `a stream with ${count} records of text`;
+}
+
+/** What is wrong with the events of a response; null when it is a whole one. */
+function checkedEvents(body: string): string | null {
+  const count = body.split("event: response.output_text.delta\n").length - 1;
+  if (count !== RECORDS) return `a response with ${count} deltas of text`;
+  return body.includes("\nevent: response.completed\n") ? null : "a response that is not completed";
 }
 
 /** The text of a chunk, empty when it has none; null when it is no chunk. */
