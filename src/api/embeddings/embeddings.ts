@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { exchange } from "../../exchange.ts";
 import type { Usage } from "../../core/events.ts";
-import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonValue,
+  numberOf,
+  parseJson,
+} from "../../core/json.ts";
 import { fault, refuse, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
@@ -67,8 +73,7 @@ function inferenceOf(document: JsonDocument): Inference {
 }
 
 function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): Reader {
-  const { input } = document.value;
-  const inputs = Array.isArray(input) ? input.length : 1;
+  const inputs = countOf(document.value.input ?? null);
   return {
     as: "answer",
     read(answer) {
@@ -88,6 +93,11 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
       });
     },
   };
+}
+
+/** A list of numbers is one text, in tokens. */
+function countOf(input: JsonValue): number {
+  return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
 }
 
 function usageOf(text: string): Usage | null {

@@ -48,10 +48,13 @@ export function encodeEmbeddings(
   return success({ method: "POST", path: "/embeddings", body: splice(text, [edit]) });
 }
 
-/** The answer as it was received; a failure unless it is an object with a list of `data`. */
-export function decodeEmbeddings(text: string): Result<string> {
+/** The answer as it was received; a failure unless it has as many `data` as there were inputs. */
+export function decodeEmbeddings(text: string, _model: string, inputs: number): Result<string> {
   const body = parseJson(text);
-  return isObject(body) && Array.isArray(body.data)
+  return isObject(body) && Array.isArray(body.data) && body.data.length === inputs
     ? success(text)
-    : fault("invalid_upstream_response", "The upstream's answer is no list of embeddings.");
+    : fault(
+      "invalid_upstream_response",
+      "The upstream's answer is no list of embeddings that fits the input.",
+    );
 }

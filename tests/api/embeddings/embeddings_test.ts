@@ -55,7 +55,7 @@ async function refused(fields: Record<string, unknown>, ...targets: readonly str
 }
 
 Deno.test("a compat provider gets the client's document, and its bytes come back", async () => {
-  const fields = { input: [[1, 2], [3]], dimensions: 3, user: "u", encoding_format: "float" };
+  const fields = { input: [[1, 2]], dimensions: 3, user: "u", encoding_format: "float" };
   const { text, seen, body, answer } = await embedded(fields, "compat");
   assertEquals(seen, [{
     url: "http://compat.test/v1/embeddings",
@@ -108,4 +108,15 @@ Deno.test("targets and fallbacks that cannot keep the request are passed over", 
     "unsupported_feature",
     "encoding_format",
   ]);
+});
+
+Deno.test("a compat answer with fewer vectors than inputs is no answer", async () => {
+  for (const input of [["a", "b"], [[1], [2]], []]) {
+    const { answer, body } = await embedded({ input }, "compat");
+    assertEquals([answer.status, body.error?.code], [502, "invalid_upstream_response"]);
+  }
+  for (const input of ["a", ["a"], [1, 2.0, 3], [[1, 2]]]) {
+    const { text } = await embedded({ input }, "compat");
+    assertEquals(text, COMPAT);
+  }
 });

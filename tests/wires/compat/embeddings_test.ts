@@ -62,11 +62,13 @@ Deno.test("base64 needs the capability", () => {
   assertEquals(refusalOf(encode(other, true)), ["invalid_value", "encoding_format"]);
 });
 
-Deno.test("an answer with a list of data is handed on as it is", () => {
+Deno.test("an answer with data for every input is handed on as it is", () => {
   const text = '{"object":"list", "data":[{"embedding":[1.0]}],"more":1}\n';
-  assertEquals(decodeEmbeddings(text), { ok: true, value: text });
-  for (const bad of ["", "[]", "{}", '{"data":{}}', '{"data":[']) {
-    const result = decodeEmbeddings(bad);
+  assertEquals(decodeEmbeddings(text, "m", 1), { ok: true, value: text });
+  for (
+    const bad of ["", "[]", "{}", '{"data":{}}', '{"data":[', '{"data":[]}', '{"data":[{},{}]}']
+  ) {
+    const result = decodeEmbeddings(bad, "m", 1);
     assertEquals(result.ok ? null : result.failure.kind, "invalid_upstream_response");
   }
 });
