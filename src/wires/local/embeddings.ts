@@ -13,6 +13,9 @@ import { malformed } from "./errors.ts";
 import { missing, unsupported, wrongType } from "../fields.ts";
 import { runSettings } from "./options.ts";
 
+/** Fields of an embeddings request that ask for nothing when they are null; all others are unknown. */
+const HARMLESS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
+
 /**
  * An embeddings request as a call of the local runtime. Input must be one text or a list of texts;
  * a Refusal names the field that cannot be kept. Long input is an error, never cut in silence.
@@ -23,9 +26,10 @@ export function encodeEmbeddings(
 ): Result<UpstreamRequest> {
   for (const key of Object.keys(document.value)) {
     const value = document.value[key] ?? null;
-    const isKnown = key === "model" || key === "input";
-    const isHarmless = value === null || (key === "encoding_format" && value === "float");
-    if (isKnown || isHarmless) continue;
+    const isKept = key === "model" || key === "input";
+    const isHarmless = (HARMLESS.has(key) && value === null) ||
+      (key === "encoding_format" && value === "float");
+    if (isKept || isHarmless) continue;
     // Some client libraries ask for base64 unless they are told otherwise.
     return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
   }

@@ -43,6 +43,7 @@ Deno.test("what the runtime cannot embed is refused by its field", () => {
   for (const input of [1, {}, [null], ["a", {}]]) {
     assertFailed(encode({ input }), "invalid_type", "input");
   }
+  assertFailed(encode({ input: "a", other: null }), "unsupported_feature", "other");
   const more = { encoding_format: "base64", dimensions: 3, user: "u", other: 1, options: {} };
   for (const [key, value] of Object.entries(more)) {
     assertFailed(encode({ input: "a", [key]: value }), "unsupported_feature", key);
