@@ -16,7 +16,7 @@ const LIST_LIMIT = 16 * 1024 * 1024;
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
   const { mode, static: listed, fetch } = provider.settings.models;
   const { world, vault } = call;
-  if (mode === "static") return { models: listed, created: vault.since };
+  if (mode === "static") return { models: [...new Set(listed)], created: vault.since };
   if (mode === "fetch") {
     const key = JSON.stringify([provider.id, provider.account, provider.settings.headers]);
     const fetched = await vault.catalogs.get(key, fetch.ttl, () => fetchCatalog(world, provider));

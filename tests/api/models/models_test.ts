@@ -189,3 +189,12 @@ Deno.test("a model is found by its id, slashes raw or encoded, or by a name of o
     assertValid("ErrorResponse", body);
   }
 });
+
+Deno.test("a model that a static list repeats is one model", async () => {
+  const { get, ids } = gatewayOver(
+    upstream(() => listOf()).world,
+    'p: {type: local, base_url: "http://up.test", models: {mode: static, static: [b, a, b]}}',
+  );
+  assertEquals(await ids(), ["p/a", "p/b"]);
+  assertEquals((await get("/v1/models/b")).status, 200);
+});
