@@ -8,6 +8,7 @@ export type SpanAttributes = Record<string, string | number | boolean | undefine
 /** The words of the OpenTelemetry GenAI conventions for what an endpoint does. */
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["/v1/chat/completions", "chat"],
+  ["/v1/responses", "chat"],
   ["/v1/embeddings", "embeddings"],
 ]);
 

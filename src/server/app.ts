@@ -24,7 +24,8 @@ export function createApp(gateway: Gateway): App {
   const rim = { sinks: gateway.sinks, flusher: newFlusher() };
   const methods = new Map<string, string[]>();
   for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
-    hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint));
+    const name = endpoint.path.replace(/\{[^}]*\}/, "");
+    hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, name));
     methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
   }
   for (const [path, allowed] of methods) {
@@ -37,8 +38,13 @@ export function createApp(gateway: Gateway): App {
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
-  async function serve({ req, env }: PeerContext, endpoint: Endpoint): Promise<Response> {
-    const call = admit(gateway, req.raw, req.path, endpoint.path);
+  /** `name` is the path without the pattern that a parameter may have: for people and metrics. */
+  async function serve(
+    { req, env }: PeerContext,
+    endpoint: Endpoint,
+    name: string,
+  ): Promise<Response> {
+    const call = admit(gateway, req.raw, req.path, name);
     const stopped = enter(call, env);
     if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.

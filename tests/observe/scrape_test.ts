@@ -61,6 +61,15 @@ Deno.test("paths that nobody serves share one label", async () => {
   assertEquals(samplesNamed(text, "gateway_active_requests")['{endpoint=""}'], 0);
 });
 
+Deno.test("an endpoint is named by its path, without the pattern of its parameter", async () => {
+  const { app } = gatewayThat(() => answers(200, COMPLETION));
+  await got(await app(new Request("http://localhost/v1/models/up/none")));
+  const { text } = await got(await app(scrape()));
+  assertEquals(samplesNamed(text, "gateway_requests_total"), {
+    '{endpoint="/v1/models/:model",provider="",model="",route="",status="404"}': 1,
+  });
+});
+
 Deno.test("the state of a breaker is the one of this moment", async () => {
   const { app } = gatewayThat(
     () => answers(503, {}),

@@ -153,3 +153,9 @@ Deno.test("a collector that fails is told once, and once more when it is back", 
     "the collector takes spans again",
   ]);
 });
+
+Deno.test("a Responses call is a chat to the GenAI conventions", async () => {
+  const [request, attempt] = await spansOf({ endpoint: "/v1/responses" });
+  assertEquals(request?.attributes["gen_ai.operation.name"], "chat");
+  assertEquals(attempt?.name, "chat m");
+});
