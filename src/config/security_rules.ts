@@ -64,10 +64,23 @@ export function securityWarnings({ security, rate_limiting }: Config): Problem[]
     const text = "is none, so nobody is asked for a key although security.enabled is true";
     return [{ path: ["security", "provider"], text, at: "value" }];
   }
-  if (rate_limiting.enabled) return [];
-  return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
+  const repeated = repeatedValues(api_key.keys);
+  if (rate_limiting.enabled) return repeated;
+  const unused = api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
     if (requests_per_minute === undefined) return [];
     const text = "has no effect while rate_limiting.enabled is false";
     return [{ path: keyPath(index, "requests_per_minute"), text, at: "value" }];
+  });
+  return [...repeated, ...unused];
+}
+
+/** Of two clients with one key the first is found, so the other's name and rate would never count. */
+function repeatedValues(keys: Config["security"]["api_key"]["keys"]): Problem[] {
+  const values = new Set<string>();
+  return keys.flatMap(({ value }, index): Problem[] => {
+    const isRepeated = values.has(value);
+    values.add(value);
+    const text = "is the value of an earlier key as well: that key's name and rate hold";
+    return isRepeated ? [{ path: keyPath(index, "value"), text, at: "value" }] : [];
   });
 }

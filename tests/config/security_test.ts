@@ -136,3 +136,12 @@ Deno.test("allowed hosts are names, allowed origins have a scheme and no path", 
   ).server;
   assertEquals(allowed_origins.length, 5);
 });
+
+Deno.test("a key with the value of an earlier one is warned about, and the value is not told", () => {
+  const keys = `[{name: a, value: ${MARKER}}, {name: b, value: ${MARKER}}, {name: c, value: d}]`;
+  const warnings = warningsOf(withSection(security(`keys: ${keys}`)));
+  assertEquals(warnings.length, 1);
+  const text = "is the value of an earlier key as well: that key's name and rate hold";
+  assert(warnings[0]?.startsWith(`security.api_key.keys[1].value: ${text} (line 1, `));
+  assert(!warnings[0]?.includes(MARKER));
+});
