@@ -1,4 +1,5 @@
 import type { Departure } from "../core/departure.ts";
+import { headerWords } from "../core/header_words.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
@@ -50,7 +51,7 @@ export function readControls(headers: Headers): Controls {
 
 function named(headers: Headers, name: string): string | null {
   const value = headers.get(name);
-  return value === null || value === "" ? null : value;
+  return value === null || value === "" ? null : headerWords(value);
 }
 
 function isTrue(headers: Headers, name: string): boolean {

@@ -1,3 +1,4 @@
+import { headerWords } from "../core/header_words.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Route } from "../gateway/generation.ts";
 import type { Inference } from "../gateway/inference.ts";
@@ -76,7 +77,9 @@ function headerOf(
       return wanted.asked === "" ? null : wanted.asked;
     case "x-gateway-provider":
       return wanted.provider;
-    default:
-      return call.headers.get(name);
+    default: {
+      const written = call.headers.get(name);
+      return written === null ? null : headerWords(written);
+    }
   }
 }

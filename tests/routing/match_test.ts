@@ -169,3 +169,21 @@ Deno.test("a forced route is the only one looked at, and its own conditions stil
   assertNoRoute(await gateway.ask({ headers: { "x-gateway-route": "none" } }));
   assertEquals((await gateway.ask({ headers: { "x-gateway-route": "" } })).status, 200);
 });
+
+/** As the runtime gives UTF-8 in a header: one character for each byte. */
+function inBytes(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
+Deno.test("names and values beyond ASCII match as clients write them, in UTF-8", async () => {
+  const team = "{headers: {x-team: größe}}";
+  assertEquals(await takes(team, { headers: { "x-team": inBytes("größe") } }), true);
+  assertEquals(await takes("{headers: {x-team: é}}", { headers: { "x-team": "é" } }), true);
+  const model = { headers: { "x-gateway-model": inBytes("café") } };
+  assertEquals(await takes("{models: [café]}", model), true);
+  const gateway = routed("[{name: größe, targets: [{provider: a}]}]");
+  await gateway.ask({
+    headers: { ...model.headers, "x-gateway-route": inBytes("größe") },
+  });
+  assertEquals(gateway.upstream, ["a/café"]);
+});
