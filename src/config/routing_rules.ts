@@ -65,10 +65,11 @@ function weightProblems(targets: unknown, path: Path): Problem[] {
 }
 
 /** What is allowed and yet surely not meant. */
-export function routingWarnings({ routing: { routes } }: Config): Problem[] {
+export function routingWarnings({ routing: { routes }, providers }: Config): Problem[] {
   return routes.flatMap((route, index) => [
     ...shadowWarnings(routes.slice(0, index), route, index),
     ...fallbackWarnings(route, index),
+    ...syntheticWarnings(route, index, Object.keys(providers)),
   ]);
 }
 
@@ -101,4 +102,28 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
         : [{ path: [...path, "weight"], text: weightless, at: "key" } as const]),
     ];
   });
+}
+
+const REQUEST_TYPES = ["chat_completions", "responses", "embeddings"];
+
+/** The gateway's own match names have few values; another one is never met. */
+function syntheticWarnings(
+  { match }: RouteConfig,
+  index: number,
+  ids: readonly string[],
+): Problem[] {
+  return Object.entries(match.headers).flatMap(([name, value]): Problem[] => {
+    const text = neverMet(name.toLowerCase(), value, ids);
+    const path = ["routing", "routes", index, "match", "headers", name];
+    return text === null ? [] : [{ path, text, at: "value" }];
+  });
+}
+
+function neverMet(name: string, value: string, ids: readonly string[]): string | null {
+  if (name === "x-gateway-request-type" && !REQUEST_TYPES.includes(value)) {
+    return "never matches; the types are chat_completions, responses and embeddings";
+  }
+  return name === "x-gateway-provider" && !ids.includes(value)
+    ? "never matches, because there is no such provider"
+    : null;
 }

@@ -96,3 +96,20 @@ Deno.test("a route behind one that takes all its requests is a warning", () => {
   assertEquals(shadowed(", match: {models: [m]}", ""), []);
   assertEquals(shadowed(", match: {headers: {X-A: b}}", ""), []);
 });
+
+Deno.test("a value that a synthetic match name never has is a warning", () => {
+  function warned(header: string) {
+    const match = `{headers: {${header}}}`;
+    return warningsOf(withRoutes(`{name: a, match: ${match}, ${TARGETS}}`))
+      .map((text) => text.replace(/ \(line.*/, ""));
+  }
+  const path = "routing.routes[0].match.headers";
+  assertEquals(warned("X-Gateway-Request-Type: chat"), [
+    `${path}.X-Gateway-Request-Type: never matches; the types are chat_completions, responses and embeddings`,
+  ]);
+  assertEquals(warned("x-gateway-provider: nobody"), [
+    `${path}.x-gateway-provider: never matches, because there is no such provider`,
+  ]);
+  const right = "x-gateway-request-type: responses, x-gateway-provider: openai, x-gateway-model: z";
+  assertEquals(warned(right), []);
+});
