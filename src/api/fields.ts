@@ -10,8 +10,9 @@ export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusa
   if (issue === undefined) return null;
   const path = pathOf(issue.path);
   const param = path === "" ? null : path;
+  const lack = issue.code === "too_small" ? "must not be empty" : "is required";
   return isMissing(issue, value)
-    ? refuse("missing_required_parameter", `The field '${path}' is required.`, param)
+    ? refuse("missing_required_parameter", `The field '${path}' ${lack}.`, param)
     : refuse("invalid_type", `The field '${path}' must be ${expectedOf(issue)}.`, param);
 }
 

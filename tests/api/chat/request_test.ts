@@ -130,6 +130,12 @@ Deno.test("a request without messages is asked for them", () => {
   ]);
 });
 
+Deno.test("an empty list of messages is told to be empty, not to be missing", () => {
+  const checked = chatRequest(documentOf({ model: "m", messages: [] }));
+  assert(!checked.ok && isRefusal(checked.failure));
+  assertEquals(checked.failure.message, "The field 'messages' must not be empty.");
+});
+
 Deno.test("a null asks for nothing, in every field that may be left out", () => {
   for (const field of Object.keys(WRONG).filter((name) => name !== "messages")) {
     assertEquals(refusalOf({ [field]: null }), null, field);
