@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { missing, type Optional, unsupported, wrongType } from "../../wires/fields.ts";
 
-/** The path of something inside an item, as the client wrote it; of what the gateway kept, the field that named it. */
+/** The path of something inside an item, as the client wrote it; of what the gateway kept, below the field that named it. */
 export type At = (below: string) => string;
 
 /** The kinds of input part that a place may hold beside text. */

@@ -76,15 +76,15 @@ function tooDeep(value: JsonObject): Result<never> | null {
   return refuse("unsupported_feature", text, deep);
 }
 
-/** What was kept has no place in this request; the field that named it stands for it. */
+/** What was kept is counted from its oldest item, below the field that named it. */
 function placed(
   { conversation }: ResponsesRequest,
   items: readonly HistoryItem[],
 ): readonly PlacedItem[] {
   const kept = conversation === null ? "previous_response_id" : "conversation";
-  return items.map(({ item, path }) => ({
+  return items.map(({ item, path }, index) => ({
     item,
-    at: (below) => path === null ? kept : path + below,
+    at: (below) => (path ?? `${kept}.items[${index}]`) + below,
   }));
 }
 

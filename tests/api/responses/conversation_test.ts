@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
@@ -53,6 +53,18 @@ Deno.test("a response that fails or is cut short leaves its conversation as it w
     }
     assertEquals(await rolesIn(calls, id), ["user"]);
   }
+});
+
+Deno.test("a conversation whose call has no output says which item cannot be handed on", async () => {
+  const calls = stateful();
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const id = await conversation(calls, [{ role: "user", content: "zero" }, call]);
+  const answer = await calls.post("/responses", { model: "m", input: "one", conversation: id });
+  const path = "conversation.items[1].call_id";
+  assertEquals(refusalOf(answer), [400, "invalid_value", path]);
+  const message = `'${path}' must be that of a call with a function_call_output.`;
+  assert(JSON.stringify(answer.json).includes(message));
+  assertEquals(calls.asked.length, 0);
 });
 
 Deno.test("an unknown conversation is not found, whichever way it is named", async () => {

@@ -184,13 +184,13 @@ for (const [code, param, input] of ITEMS) {
   });
 }
 
-Deno.test("what is wrong with a kept item is told of the field that named it", () => {
+Deno.test("what is wrong with a kept item is told by its place below the field that named it", () => {
   const kept = [{ type: "message", role: "assistant", status: "incomplete", content: "x" }];
   for (
     const [name, id] of [["previous_response_id", "resp_1"], ["conversation", "conv_1"]] as const
   ) {
     const refused = translate({ input: "hi", [name]: id }, "compat", kept);
-    assertEquals(refusalOf(refused), ["unsupported_feature", name]);
+    assertEquals(refusalOf(refused), ["unsupported_feature", `${name}.items[0].status`]);
   }
 });
 
