@@ -54,6 +54,8 @@ function named(headers: Headers, name: string): string | null {
   return value === null || value === "" ? null : headerWords(value);
 }
 
+/** A header that is sent twice counts when one of them is true: what it asks for only holds back. */
 function isTrue(headers: Headers, name: string): boolean {
-  return headers.get(name)?.toLowerCase() === "true";
+  const words = headers.get(name)?.toLowerCase().split(",") ?? [];
+  return words.some((word) => word.trim() === "true");
 }

@@ -1,4 +1,4 @@
-import { refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 
 /** What a caller asks for. */
@@ -19,6 +19,8 @@ export function requested(
   call: Pick<Call, "controls" | "generation">,
   bodyModel: string,
 ): Result<Requested> {
+  const repeated = repeatedHeader(call.controls);
+  if (repeated !== null) return repeated;
   const written = call.controls.model ?? bodyModel;
   const slash = written.indexOf("/");
   const prefix = slash < 0 ? "" : written.slice(0, slash);
@@ -37,4 +39,18 @@ export function requested(
     model: asked === "" || asked === "auto" ? null : asked,
     asked,
   });
+}
+
+/** A header that is sent twice arrives as one text with a comma; no ID and no model has one in it. */
+function repeatedHeader({ provider, model }: Call["controls"]): Failed | null {
+  if (provider?.includes(",")) return givenTwice("X-Gateway-Provider", "provider");
+  return model?.includes(", ") ? givenTwice("X-Gateway-Model", "model") : null;
+}
+
+function givenTwice(header: string, param: string): Failed {
+  return refuse(
+    "invalid_value",
+    `The ${header} header is given more than once; send it once.`,
+    param,
+  );
 }

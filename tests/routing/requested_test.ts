@@ -52,6 +52,21 @@ Deno.test("a header and a canonical model that name different providers are refu
   assertEquals(gateway.upstream, []);
 });
 
+Deno.test("a provider or model header that is given twice is refused by name", async () => {
+  const gateway = routed("[{name: r, targets: [{provider: a}, {provider: b}]}]");
+  for (
+    const [headers, param] of [
+      [{ "x-gateway-provider": "a, b" }, "provider"],
+      [{ "x-gateway-provider": "a, a" }, "provider"],
+      [{ "x-gateway-model": "a/m, b/m" }, "model"],
+    ] as const
+  ) {
+    const { status, error } = await gateway.ask({ headers, body: { model: "m" } });
+    assertEquals([status, error.param, error.code], [400, param, "invalid_value"]);
+  }
+  assertEquals(gateway.upstream, []);
+});
+
 Deno.test("an empty or absent model and auto leave the choice to the route", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a, model: set}]}]");
   for (const model of ["", "auto", null, "a/", "a/auto"]) {
