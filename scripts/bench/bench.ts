@@ -3,8 +3,17 @@ import { cancel } from "./cancel.ts";
 import { configText } from "./configs.ts";
 import { interleaved, type Length, openRun } from "./measure.ts";
 import { pinSelf, type Processes, processes, type Served } from "./processes.ts";
-import { cancelLine, HEADING, lines, type Outcome, stateLine, summary } from "./report.ts";
+import {
+  cancelLine,
+  HEADING,
+  lines,
+  type Outcome,
+  soakLine,
+  stateLine,
+  summary,
+} from "./report.ts";
 import { type Scenario, scenarios, type SystemName } from "./scenarios.ts";
+import { soak } from "./soak.ts";
 import { state } from "./state.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only the
@@ -17,7 +26,7 @@ const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --rounds   rounds of each scenario
   --only     run only this scenario: ${
   scenarios.map(({ name }) => name).join(", ")
-}, cancel, state`;
+}, cancel, state, soak`;
 
 interface Options extends Length {
   /** Names of scenarios; empty means all. */
@@ -35,7 +44,7 @@ function readOptions(args: readonly string[]): Options | null {
   });
   const { only } = values;
   const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  const known = [...scenarios.map(({ name }) => name), "cancel", "state"];
+  const known = [...scenarios.map(({ name }) => name), "cancel", "state", "soak"];
   const isSound = seconds > 0 && Number.isInteger(rounds) && rounds > 0 &&
     only.every((name) => known.includes(name));
   return isSound ? { seconds, rounds, only } : null;
@@ -66,6 +75,7 @@ async function bench({ only, ...length }: Options): Promise<void> {
   if (wanted("state")) {
     for (const held of await state(servers, MEASURED_CORE, LOAD_CORE)) console.log(stateLine(held));
   }
+  if (wanted("soak")) console.log(soakLine(await soak(servers, MEASURED_CORE, LOAD_CORE)));
   console.log(summary(outcomes));
 }
 
@@ -98,9 +108,9 @@ function system(systems: Systems, name: SystemName): Served {
   return served;
 }
 
-/** Twice the time that all rounds take, and a minute for everything else. Milliseconds. */
+/** Twice the time that all rounds take, and five minutes for everything else. Milliseconds. */
 function longest({ seconds, rounds }: Length): number {
-  return 60_000 + scenarios.length * (rounds + 1) * 2 * seconds * 1000 * 2;
+  return 300_000 + scenarios.length * (rounds + 1) * 2 * seconds * 1000 * 2;
 }
 
 const options = readOptions(Deno.args);

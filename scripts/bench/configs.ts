@@ -1,5 +1,5 @@
 /** Configurations of the gateway under load, by name. */
-export type ConfigName = "one" | "ten-targets" | "hundred-routes" | "translate";
+export type ConfigName = "one" | "ten-targets" | "hundred-routes" | "translate" | "soak";
 
 /** The text of a configuration over the upstream at `url`, such as `http://127.0.0.1:4100`. */
 export function configText(name: ConfigName, url: string): string {
@@ -17,6 +17,10 @@ export function configText(name: ConfigName, url: string): string {
       }));
       return text([provider("up", url)], [...others, route("main", ["up"])]);
     }
+    case "soak":
+      return text([provider("up", url)], [route("main", ["up"])], {
+        caching: { enabled: true, max_size: 200 },
+      });
     case "translate":
       return text(
         [{ ...provider("up", url), type: "messages", default_model: "bench" }],
@@ -45,7 +49,13 @@ function route(name: string, ids: readonly string[]) {
 function text(
   providers: readonly Provider[],
   routes: readonly ReturnType<typeof route>[],
+  more: Readonly<Record<string, unknown>> = {},
 ): string {
   const byId = Object.fromEntries(providers.map(({ id, ...settings }) => [id, settings]));
-  return JSON.stringify({ providers: byId, routing: { routes }, retry: { enabled: false } });
+  return JSON.stringify({
+    providers: byId,
+    routing: { routes },
+    retry: { enabled: false },
+    ...more,
+  });
 }

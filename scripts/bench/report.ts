@@ -1,6 +1,7 @@
 import type { Cancelled } from "./cancel.ts";
 import type { Measured } from "./measure.ts";
 import type { Scenario, SystemName, Target } from "./scenarios.ts";
+import { MOST_GROWTH, type Soaked } from "./soak.ts";
 import { type Held, MOST_BYTES, MOST_ENTRIES } from "./state.ts";
 
 /** A scenario and what both of its systems did. */
@@ -82,6 +83,16 @@ export function stateLine({ phase, stored, entries, bytes, memory }: Held): stri
   const [kept, more] = [bytes, memory].map((count) => `${(count / MIB).toFixed(1)} MiB`);
   return `state  ${`${stored} ${phase}`.padEnd(20)} kept ${entries}, ${kept}; process +${more}  ` +
     `<= ${MOST_ENTRIES}, ${MOST_BYTES / MIB} MiB${missed}`;
+}
+
+/** What a long run does to the memory of a gateway, as a line. */
+export function soakLine({ requests, early, late, entries }: Soaked): string {
+  const growth = late / early - 1;
+  const [first, last] = [early, late].map((count) => `${(count / MIB).toFixed(0)} MiB`);
+  const kept = Object.entries(entries).map(([store, count]) => `${store} ${count}`).join(", ");
+  return `soak   ${requests} requests: ${first} early, ${last} at the end (${
+    (growth * 100).toFixed(1)
+  } %), kept ${kept}  <= ${MOST_GROWTH * 100} %${growth <= MOST_GROWTH ? "" : " missed"}`;
 }
 
 /** The last line: rates against the floor. A scenario that was not run has a dash. */

@@ -1,4 +1,5 @@
 import { configText } from "./configs.ts";
+import { figure } from "./figures.ts";
 import type { Processes } from "./processes.ts";
 
 /** What a gateway holds after so many stored responses. */
@@ -68,15 +69,9 @@ async function create(url: string, body: string): Promise<void> {
 }
 
 async function figures(url: string): Promise<Pick<Held, "entries" | "bytes" | "memory">> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const figure = (name: string) => {
-    const line = text.split("\n").find((one) => one.startsWith(`${name} `));
-    if (line === undefined) throw new Error(`The gateway does not tell ${name}.`);
-    return Number(line.slice(name.length));
-  };
   return {
-    entries: figure('gateway_state_entries{store="responses"}'),
-    bytes: figure('gateway_state_bytes{store="responses"}'),
-    memory: figure("process_resident_memory_bytes"),
+    entries: await figure(url, 'gateway_state_entries{store="responses"}'),
+    bytes: await figure(url, 'gateway_state_bytes{store="responses"}'),
+    memory: await figure(url, "process_resident_memory_bytes"),
   };
 }
