@@ -38,11 +38,7 @@ async function fetchCatalog(world: World, provider: Provider): Promise<Catalog |
   });
   try {
     const request = { method: "GET", path: wire.catalog.path, body: null } as const;
-    const headers = {
-      ...wire.headers(provider, new Headers()),
-      "accept-encoding": "identity",
-      "user-agent": "switchyard",
-    };
+    const headers = wire.headers(provider, new Headers());
     const response = await connect(world, provider.base + request.path, request, headers, watch);
     if (!response.ok) return null;
     const body = openBody(response.value, watch);

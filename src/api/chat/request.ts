@@ -2,25 +2,8 @@ import { z } from "zod";
 import type { ChatRequest } from "../../core/chat.ts";
 import { isObject, type JsonDocument } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";
-
-// Types only: what a value may be is the upstream's to say. A null asks for nothing.
-const text = z.string().nullish();
-const number = z.number().nullish();
-const flag = z.boolean().nullish();
-const object = z.looseObject({}).nullish();
-const list = z.array(z.unknown()).nullish();
-const map = z.record(z.string(), z.unknown()).nullish();
-
-/** Zod names the deepest branch of a union; clients are told what the field may be. */
-function either(what: string, ...types: readonly ("string" | "array" | "object")[]) {
-  const isOne = (value: unknown) => types.some((type) => type === typeName(value));
-  return z.unknown().refine(isOne, { error: what }).nullish();
-}
-
-function typeName(value: unknown): string {
-  return Array.isArray(value) ? "array" : typeof value;
-}
 
 const call = z.looseObject({ id: text, type: text, function: object, custom: object });
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";
 import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
@@ -20,29 +21,11 @@ export interface ResponsesRequest {
   readonly conversation: string | null;
 }
 
-// Types only: what a value may be is the target's to say. A null asks for nothing.
-const text = z.string().nullish();
-const number = z.number().nullish();
-const flag = z.boolean().nullish();
-const object = z.looseObject({}).nullish();
-const list = z.array(z.unknown()).nullish();
-const map = z.record(z.string(), z.unknown()).nullish();
-
-function either(what: string, isOne: (value: unknown) => boolean) {
-  return z.unknown().refine(isOne, { error: what }).nullish();
-}
-
-const textOrObject = either(
-  "a string or an object",
-  (value) => typeof value === "string" || isObject(value),
-);
+const textOrObject = either("a string or an object", "string", "object");
 
 const responsesBody = z.looseObject({
   model: text,
-  input: either(
-    "a string or an array of items",
-    (value) => typeof value === "string" || Array.isArray(value),
-  ),
+  input: either("a string or an array of items", "string", "array"),
   instructions: text,
   stream: flag,
   stream_options: z.looseObject({ include_obfuscation: flag }).nullish(),
