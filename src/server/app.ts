@@ -1,6 +1,7 @@
 import { type Context, Hono } from "@hono/hono";
 import type { Endpoint } from "../api/client_api.ts";
 import { clientApis } from "../api/registry.ts";
+import { bugText } from "../core/bug.ts";
 import type { Reply } from "../core/reply.ts";
 import { fault, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
@@ -81,19 +82,14 @@ async function handled(
       document: body?.value ?? emptyDocument,
     });
   } catch (error) {
-    // What is thrown is a bug; its text may hold anything, so only its kind and place are kept.
-    call.report.bug = error instanceof Error ? `${error.name}\n${placeOf(error)}` : "not an error";
+    // What is thrown is a bug.
+    call.report.bug = bugText(error);
     return fault("internal_error", "The gateway has failed; this is a bug in it.");
   }
 }
 
 function bodyOf(request: Request, { body }: Endpoint) {
   return body === false ? null : readBody(request, body === "optional");
-}
-
-function placeOf(error: Error): string {
-  return (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).slice(0, 4)
-    .join("\n");
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -9,6 +9,8 @@ export interface Stream {
   readonly source: Source;
   readonly delivery: Delivery;
   settle(outcome: Outcome): void;
+  /** A codec threw, which is a bug. */
+  threw(error: unknown): void;
   /** The stream is over: null when it was complete. Runs once. */
   over(failure: Failure | null): Promise<void>;
 }
@@ -62,12 +64,12 @@ async function* deliver(
   }
 }
 
-async function advance({ source, delivery, settle }: Stream): Promise<Step> {
+async function advance({ source, delivery, settle, threw }: Stream): Promise<Step> {
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
   const records: StreamRecord[] = [];
   for (const record of group.value ?? [null]) {
-    const out = taken(delivery, record);
+    const out = taken(delivery, record, threw);
     if (!out.ok) return { records, failure: out.failure };
     records.push(...out.value);
     if (delivery.done) break;
@@ -80,10 +82,12 @@ async function advance({ source, delivery, settle }: Stream): Promise<Step> {
 function taken(
   delivery: Delivery,
   record: StreamRecord | null,
+  threw: (error: unknown) => void,
 ): Result<readonly StreamRecord[]> {
   try {
     return record === null ? delivery.end() : delivery.push(record);
-  } catch {
+  } catch (error) {
+    threw(error);
     return fault("internal_error", "The gateway has failed; this is a bug in it.");
   }
 }

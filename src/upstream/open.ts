@@ -1,3 +1,4 @@
+import { bugText } from "../core/bug.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, type Result, success } from "../core/result.ts";
@@ -79,6 +80,9 @@ export async function open(
       settle(outcome) {
         attempt.settle(outcome);
         report.usage = outcome.usage;
+      },
+      threw(error) {
+        report.bug = bugText(error);
       },
       async over(failure) {
         await (failure === null ? finish(call, body, watch) : body.cancel());
