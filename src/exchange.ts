@@ -1,10 +1,10 @@
-import { attempt } from "./attempts/attempt.ts";
+import { attempt, attemptOnce } from "./attempts/attempt.ts";
 import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./core/catalog.ts";
 import type { Reply } from "./core/reply.ts";
 import { type Result, success } from "./core/result.ts";
 import type { Call } from "./gateway/call.ts";
-import type { Inference } from "./gateway/inference.ts";
+import type { Attempt, Inference } from "./gateway/inference.ts";
 import { choose } from "./routing/choose.ts";
 import { type Requested, requested } from "./routing/requested.ts";
 import { discover } from "./upstream/discover.ts";
@@ -17,9 +17,14 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const lookup = lookUp(call, inference, plan.value);
   const kept = lookup?.answer ?? null;
   if (kept !== null) return success({ as: "answer", answer: kept });
-  const reply = await attempt(call, inference, plan.value);
+  const reply = await attempt(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;
+}
+
+/** The way of a call that only its owner can serve: no choice, no cache, one attempt. */
+export async function forward(call: Call, attempt: Attempt): Promise<Result<Reply>> {
+  return await attemptOnce(call, attempt);
 }
 
 /** The provider and the bare model that a client names; null where it leaves them open. */

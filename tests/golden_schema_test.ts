@@ -3,7 +3,12 @@ import { assert, assertEquals } from "./support/assert.ts";
 import { type GoldenAnswer, goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";
 
-const FOLDERS = ["chat_over_compat", "chat_over_messages", "chat_over_local"];
+const FOLDERS = [
+  "chat_over_compat",
+  "chat_over_messages",
+  "chat_over_local",
+  "chat_over_responses",
+];
 
 /** Cases whose upstream leaves the published shapes itself; they are relayed as they are. */
 const AS_SENT = "/as_sent/";

@@ -1,4 +1,5 @@
 import type { World } from "../src/core/world.ts";
+import type { WireName } from "../src/wires/wire.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { testGateway } from "./support/gateway.ts";
 import { type GoldenAnswer, type GoldenCase, goldenCases, withCrlf } from "./support/golden.ts";
@@ -9,11 +10,12 @@ import { scriptedWorld } from "./support/world.ts";
 const CAPABILITIES =
   "{structured_outputs: true, reasoning_effort: true, adaptive_thinking: true, embeddings_base64: true}";
 
-/** One folder each: what the client speaks, and the type of the provider. */
+/** One folder each: what the client speaks, and the protocol of the upstream. */
 const FOLDERS = {
   chat_over_compat: "compat",
   chat_over_messages: "messages",
   chat_over_local: "local",
+  chat_over_responses: "responses",
   responses_over_compat: "compat",
   responses_over_messages: "messages",
   responses_over_local: "local",
@@ -27,12 +29,14 @@ interface Seen {
   readonly body: string;
 }
 
-function config(type: string): string {
+function config(wire: WireName): string {
+  const type = wire === "responses" ? "compat" : wire;
+  const api = wire === "responses" ? "responses" : "chat_completions";
   return `
 providers:
   p: {type: ${type}, base_url: "http://up.test", api_key: key, capabilities: ${CAPABILITIES}}
 routing:
-  routes: [{name: main, targets: [{provider: p}]}]
+  routes: [{name: main, targets: [{provider: p, upstream_request_type: ${api}}]}]
 retry: {enabled: false}
 `;
 }
@@ -51,9 +55,9 @@ function worldOf(answer: GoldenAnswer, body: string, size: number, seen: Seen[])
   });
 }
 
-async function play(one: GoldenCase, type: string, body: string, size: number): Promise<void> {
+async function play(one: GoldenCase, wire: WireName, body: string, size: number): Promise<void> {
   const seen: Seen[] = [];
-  const gateway = testGateway(config(type), worldOf(one.upstreamAnswer, body, size, seen));
+  const gateway = testGateway(config(wire), worldOf(one.upstreamAnswer, body, size, seen));
   const answer = await gateway.app(
     new Request(`http://gateway.test${one.clientRequest.path}`, {
       method: one.clientRequest.method,
@@ -75,7 +79,7 @@ async function play(one: GoldenCase, type: string, body: string, size: number): 
   assertEquals(text.replaceAll("\r\n", "\n"), one.clientAnswer.body);
 }
 
-for (const [folder, type] of Object.entries(FOLDERS)) {
+for (const [folder, wire] of Object.entries(FOLDERS)) {
   const cases = goldenCases(new URL(`golden/${folder}`, import.meta.url).pathname);
 
   Deno.test(`${folder} has golden cases`, () => assert(cases.length > 0));
@@ -84,9 +88,9 @@ for (const [folder, type] of Object.entries(FOLDERS)) {
     Deno.test(`${folder}: ${one.name}, read in pieces of 1, 7 and all bytes`, async () => {
       const body = one.upstreamAnswer.body;
       for (const size of [1, 7, Math.max(1, body.length * 3)]) {
-        await play(one, type, body, size);
+        await play(one, wire, body, size);
         if (one.upstreamAnswer.headers["content-type"] !== "application/json") {
-          await play(one, type, withCrlf(body), size);
+          await play(one, wire, withCrlf(body), size);
         }
       }
     });

@@ -1,5 +1,5 @@
 import type { JsonDocument } from "../core/json.ts";
-import type { Reply } from "../core/reply.ts";
+import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 
@@ -23,8 +23,35 @@ export interface Endpoint {
   readonly handle: Handler;
 }
 
+/** A path on which clients open a socket. */
+export interface SocketEndpoint {
+  readonly path: `/${string}`;
+  /** Begins the dialogue of one connection. */
+  open(): Session;
+}
+
+/** The dialogue of one connection. */
+export interface Session {
+  /** Reads a message; one that asks for nothing sensible leaves the dialogue as it was. */
+  read(text: string): Message;
+}
+
+/** What a client has sent over a socket. */
+export interface Message {
+  /** What everything that answers it has as `stream_id`; null: nothing. */
+  readonly label: string | null;
+  readonly turn: Result<Turn>;
+}
+
+/** One request of a dialogue. Turns run one after the other. */
+export interface Turn {
+  /** The events that answer it, or why there are none. */
+  run(call: Call): Promise<Result<StreamReply>>;
+}
+
 /** A family of endpoints that clients call. */
 export interface ClientApi {
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
+  readonly sockets?: readonly SocketEndpoint[];
 }

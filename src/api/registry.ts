@@ -5,6 +5,7 @@ import { embeddings } from "./embeddings/embeddings.ts";
 import { models } from "./models/models.ts";
 import { ops } from "./ops/ops.ts";
 import { responses } from "./responses/responses.ts";
+import { storedChat } from "./stored_chat/stored_chat.ts";
 
 /** Every client API. */
 export const clientApis: readonly ClientApi[] = [
@@ -14,4 +15,5 @@ export const clientApis: readonly ClientApi[] = [
   models,
   ops,
   responses,
+  storedChat,
 ];

@@ -3,26 +3,30 @@ import { FAULTS, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, fault, type Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
-import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import type { Attempt, Plan } from "../gateway/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import { open } from "../upstream/open.ts";
 import { again, type Next } from "./again.ts";
 import { pause } from "./pause.ts";
 
 /** Tries the plan, target by target; the last failure decides what the client sees. */
-export async function attempt(
-  call: Call,
-  inference: Inference,
-  plan: Plan,
-): Promise<Result<Reply>> {
+export async function attempt(call: Call, plan: Plan): Promise<Result<Reply>> {
   const [first, ...others] = plan;
-  let outcome = await tryTarget(call, inference, first);
+  let outcome = await tryTarget(call, first);
   for (const other of others) {
     if (outcome.next.do !== "fall back") break;
     call.report.fallbacks++;
-    outcome = await tryTarget(call, inference, other);
+    outcome = await tryTarget(call, other);
   }
   return outcome.reply;
+}
+
+/** One owner, one attempt: no repeat, no fallback. */
+export async function attemptOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
+  const { provider, model } = attempt.target;
+  call.report.provider = provider.id;
+  if (model !== "") call.report.model = model;
+  return await tryOnce(call, attempt, 1);
 }
 
 interface Tried {
@@ -30,7 +34,7 @@ interface Tried {
   readonly next: Next;
 }
 
-async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Promise<Tried> {
+async function tryTarget(call: Call, attempt: Attempt): Promise<Tried> {
   const { report, generation, controls, vault } = call;
   const { account } = attempt.target.provider;
   report.provider = attempt.target.provider.id;
@@ -44,7 +48,7 @@ async function tryTarget(call: Call, inference: Inference, attempt: Attempt): Pr
       retry: generation.config.retry,
       mayRepeat: !controls.noRetry,
       random: call.world.random(),
-      leavesState: inference.leavesState,
+      leavesState: attempt.leavesState,
     });
     if (next.do !== "repeat") return { reply, next };
     // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
@@ -69,6 +73,7 @@ async function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Re
     return refused;
   }
   let isCommitted = false;
+  report.sent = attempt.request;
   try {
     const reply = await open(call, attempt, (failure) => {
       if (!isCommitted) return;

@@ -17,9 +17,9 @@ export function keyOf(
 ): string | null {
   const canonical = inference.canonical(request);
   if (canonical === null) return null;
-  const { provider, model } = target;
+  const { provider, model, wire } = target;
   const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
-  const who = [inference.type, provider.namespace, provider.wire.name, model, request.path];
+  const who = [inference.type, provider.namespace, wire.name, model, request.path];
   // Written as JSON the first part has no line break: so it is plain where the second one begins.
   return createHash("sha256")
     .update(`${JSON.stringify([...who, ...controls])}\n`)

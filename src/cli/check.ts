@@ -1,10 +1,10 @@
 import { load } from "../config/load.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Provider, Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
-import { matchText, providerText, shareText, targetText, writtenRoutes } from "./route_text.ts";
+import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
 /** `switchyard check`: what the file says, or everything that is wrong with it. */
 export const check: Command = {
@@ -46,14 +46,24 @@ function place(target: RouteTarget, route: Route): string {
 function targetLines(label: string, target: RouteTarget): string[] {
   const indent = " ".repeat(14);
   return [
-    `  ${label.padEnd(12)}${targetText(target)}: ${providerText(target.provider)}`,
-    ...capabilityLines(target.provider).map((line) => `${indent}${line}`),
+    `  ${label.padEnd(12)}${targetText(target)}: ${serverText(target)}`,
+    ...capabilityLines(target).map((line) => `${indent}${line}`),
   ];
 }
 
 /** The flags that a type looks at; the others change nothing for it. */
 const FLAGS: Readonly<Record<Provider["settings"]["type"], readonly string[]>> = {
-  compat: ["embeddings_base64"],
+  compat: [
+    "chat_completions_lifecycle",
+    "responses_lifecycle",
+    "conversations",
+    "background_responses",
+    "response_cancellation",
+    "response_compaction",
+    "response_input_tokens",
+    "embeddings_base64",
+    "hosted_tools",
+  ],
   messages: [
     "structured_outputs",
     "reasoning_effort",
@@ -63,7 +73,8 @@ const FLAGS: Readonly<Record<Provider["settings"]["type"], readonly string[]>> =
   local: ["structured_outputs", "reasoning_effort", "reasoning_effort_levels"],
 };
 
-function capabilityLines({ settings, wire }: Provider): string[] {
+function capabilityLines({ provider, wire }: RouteTarget): string[] {
+  const { settings } = provider;
   const all = Object.entries(settings.capabilities)
     .filter(([name]) => FLAGS[settings.type].includes(name));
   const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
@@ -72,11 +83,23 @@ function capabilityLines({ settings, wire }: Provider): string[] {
   );
   const on = named(true);
   const off = named(false);
-  const chat = settings.type === "compat" ? "every chat field" : "chat";
   return [
-    `takes: ${chat}${wire.embeddings === null ? "; no embeddings" : ", embeddings"}`,
+    `takes: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,
   ];
+}
+
+/** What a target takes beside embeddings; each protocol says itself which fields it cannot keep. */
+function taken({ name }: Wire): string {
+  switch (name) {
+    case "compat":
+      return "every chat field";
+    case "responses":
+      return "every Responses field, chat";
+    case "messages":
+    case "local":
+      return "chat";
+  }
 }

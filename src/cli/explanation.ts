@@ -8,7 +8,7 @@ import { isModel, isProvider, modelOf } from "../routing/eligible.ts";
 import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
 import { type Requested, requested } from "../routing/requested.ts";
 import { CHAT_PATH } from "./first_call.ts";
-import { providerText, shareText } from "./route_text.ts";
+import { serverText, shareText } from "./route_text.ts";
 
 /** What becomes of a request, line by line. */
 export interface Explanation {
@@ -136,9 +136,8 @@ function line(
   wanted: Requested,
   reason: string | null,
 ): string {
-  const { provider } = target;
-  const name = `${provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
-  const rest = reason === null ? `: ${providerText(provider)}` : ` passed over: ${reason}`;
+  const name = `${target.provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
+  const rest = reason === null ? `: ${serverText(target)}` : ` passed over: ${reason}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }
 
@@ -161,18 +160,19 @@ function fallbackObstacle(
 }
 
 /** Why not even a plain question can be translated for this target; null when it can. */
-function chatRefusal({ provider }: RouteTarget, model: string): string | null {
+function chatRefusal({ provider, wire }: RouteTarget, model: string): string | null {
   const messages = [{ role: "user", content: "Say hello." }];
   const plain = chatRequest(documentOf({ model, messages }));
-  const encoded = plain.ok ? provider.wire.encode(plain.value, { provider, model }) : plain;
+  const encoded = plain.ok ? wire.encode(plain.value, { provider, model, wire }) : plain;
   return encoded.ok ? null : encoded.failure.message;
 }
 
 /** Why not even a plain text can be sent to this target for its vector; null when it can. */
 function embeddingsRefusal({ provider }: RouteTarget, model: string): string | null {
-  const { embeddings } = provider.wire;
+  const { wire } = provider;
+  const { embeddings } = wire;
   if (embeddings === null) return NO_EMBEDDINGS;
   const plain = documentOf({ model, input: "Say hello." });
-  const encoded = embeddings.encode(plain, { provider, model });
+  const encoded = embeddings.encode(plain, { provider, model, wire });
   return encoded.ok ? null : encoded.failure.message;
 }

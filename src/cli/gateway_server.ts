@@ -8,7 +8,9 @@ import type { Generation } from "../gateway/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
 import { openSpans } from "../observe/spans.ts";
+import { openOutbound } from "../outbound/outbound.ts";
 import { createApp } from "../server/app.ts";
+import { newRemoteEntrance } from "../server/remote_entrance.ts";
 import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { listen, type Listening } from "./listen.ts";
@@ -44,8 +46,16 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   const world = realWorld();
   const serviceName = config.telemetry.service_name;
   const spans = await openSpans({ serviceName, environment, log });
-  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink])];
+  const outbound = openOutbound({
+    world,
+    log,
+    dropped: (events) => gateway.metrics.exportDropped(events),
+    generation: () => gateway.generation,
+    handle: (request) => remote(request),
+  });
+  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink]), outbound.sink];
   const gateway = newGateway(compile(config, 1), world, sinks, hostname());
+  const remote = createApp(gateway, newRemoteEntrance(gateway));
   const listening = listen(createApp(gateway), config.server.host, config.server.port);
   if (!listening.ok) {
     await spans?.flush();
@@ -55,6 +65,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   if (listening.note !== null) log.debug(listening.note);
   const warning = runtimeWarning(Deno.version.deno);
   if (warning !== null) log.warn(warning);
+  outbound.apply(config);
   return {
     ok: true,
     url: listening.url,
@@ -68,13 +79,15 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     world,
     reload(next) {
       level = next.logging.level;
-      return gateway.reload(next);
+      const changes = gateway.reload(next);
+      outbound.apply(next);
+      return changes;
     },
     reloaded: (isTaken) => gateway.metrics.reloaded(isTaken),
     async close() {
       const { running } = gateway.vault;
       await drain({ running, world, log, shutDown: listening.close }, config.server);
-      await spans?.flush();
+      await Promise.all([outbound.close(), spans?.flush()]);
       world.close();
     },
   };

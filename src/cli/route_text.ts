@@ -2,7 +2,6 @@ import type { RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
 import type { Strategy } from "../state/balancers.ts";
-import type { Provider } from "../wires/wire.ts";
 
 /** What a request must have to take this route. Values of headers may be secrets, so they are left out. */
 export function matchText({ path, headers, models }: RouteConfig["match"]): string {
@@ -32,9 +31,10 @@ export function shareText(
   return `${Number((share * 100).toFixed(1))}%`;
 }
 
-/** The protocol, the server and the deadline of a provider; of its address only the host. */
-export function providerText({ settings, base }: Provider): string {
-  const { type, timeout, timeout_mode } = settings;
+/** The protocol, the server and the deadline of a target; of its address only the host. */
+export function serverText({ provider: { settings, base }, wire }: RouteTarget): string {
+  const { timeout, timeout_mode } = settings;
+  const type = wire.name === "responses" ? `${settings.type}, Responses API` : settings.type;
   const until = timeout_mode === "ttft" ? "to the first byte" : "in all";
   return `${type} at ${new URL(base).host}, ${formatDuration(timeout)} ${until}`;
 }

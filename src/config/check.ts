@@ -1,6 +1,7 @@
 import { isObject } from "../core/json.ts";
 import { cachingProblems } from "./caching_rules.ts";
 import { issueProblems } from "./issues.ts";
+import { outboundProblems } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
@@ -38,6 +39,7 @@ function rules(value: Readonly<Record<string, unknown>>): Problem[] {
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...cachingProblems(value.caching),
+    ...outboundProblems(value.data_sharing, value.general),
   ];
 }
 

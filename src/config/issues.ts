@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { isObject } from "../core/json.ts";
-import { knownKeys } from "./json_schema.ts";
+import { type KnownKeys, newKnownKeys } from "./json_schema.ts";
 import { type Path, type Problem, unknownKey } from "./problems.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -17,13 +17,14 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 /** What the schema found, in words. */
 export function issueProblems(issues: readonly Issue[], value: unknown): Problem[] {
+  const knownKeys = newKnownKeys();
   return issues.flatMap((issue) => {
     const path = issue.path.filter((step) => typeof step !== "symbol");
-    return problemsOf(issue, path, valueAt(value, path));
+    return problemsOf(issue, path, valueAt(value, path), knownKeys);
   });
 }
 
-function problemsOf(issue: Issue, path: Path, value: unknown): Problem[] {
+function problemsOf(issue: Issue, path: Path, value: unknown, knownKeys: KnownKeys): Problem[] {
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(path);
     return issue.keys.map((key) => {

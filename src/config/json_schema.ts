@@ -16,11 +16,18 @@ export function configJsonSchema(): JsonObject {
   return isObject(schema) ? { title: "Switchyard configuration", ...schema } : {};
 }
 
-/** The keys that may stand in the mapping at this place; empty when any may. */
-export function knownKeys(path: Path): readonly string[] {
-  let schema: unknown = configJsonSchema();
-  for (const step of path) schema = inner(schema, step);
-  return isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
+/** Gives the keys that may stand in the mapping at a place; none when any may. */
+export type KnownKeys = (path: Path) => readonly string[];
+
+/** Looks keys up; the schema is built once, at the first question. */
+export function newKnownKeys(): KnownKeys {
+  let root: JsonObject | null = null;
+  return (path) => {
+    root ??= configJsonSchema();
+    let schema: unknown = root;
+    for (const step of path) schema = inner(schema, step);
+    return isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
+  };
 }
 
 function inner(schema: unknown, step: string | number): unknown {

@@ -2,8 +2,10 @@ import { dirname } from "node:path";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
+import { namesOf } from "./names.ts";
+import { outboundWarnings } from "./outbound_rules.ts";
 import { pricingWarnings } from "./pricing_rules.ts";
-import { pathText, type Problem } from "./problems.ts";
+import type { Problem } from "./problems.ts";
 import { providerWarnings } from "./provider_rules.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
@@ -22,7 +24,7 @@ export type Reloaded =
     readonly ok: true;
     readonly config: Config;
     readonly warnings: readonly string[];
-    /** The providers that are broken, so that the configuration does without them. */
+    /** The providers that are broken, so that the configuration does without them; as in messages. */
     readonly leftOut: readonly string[];
     /** What is wrong with those. */
     readonly problems: readonly string[];
@@ -84,7 +86,7 @@ export function parseReload(text: string, variables: Variables): Reloaded {
     config: again.config,
     // The others name places in lists that have become shorter.
     warnings: source.lines(source.warnings),
-    leftOut: rest.leftOut,
+    leftOut: rest.leftOut.map(namesOf(source.value).providerText),
     problems: problemsOf(source, checked.problems),
   };
 }
@@ -101,8 +103,8 @@ async function readConfig(path: string, environment: Variables) {
 
 /** A variable that is not set is often the reason for what is wrong in its place. */
 function problemsOf(source: Source, problems: readonly Problem[]): string[] {
-  const places = new Set(problems.map(({ path }) => pathText(path)));
-  const reasons = source.warnings.filter(({ path }) => places.has(pathText(path)));
+  const places = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  const reasons = source.warnings.filter(({ path }) => places.has(JSON.stringify(path)));
   return source.lines([...problems, ...reasons]);
 }
 
@@ -113,5 +115,6 @@ function warningsOf(source: Source, config: Config): string[] {
     ...routingWarnings(config),
     ...securityWarnings(config),
     ...pricingWarnings(config),
+    ...outboundWarnings(config),
   ]);
 }

@@ -1,5 +1,3 @@
-import { PROVIDER_ID } from "./provider_schema.ts";
-
 /** Where a value stands in the file: keys and list indices. */
 export type Path = readonly (string | number)[];
 
@@ -17,27 +15,9 @@ export interface Position {
   readonly column: number;
 }
 
-// Known keys look like this. Other text in the place of a key may be a secret that slipped there.
-const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
-
 /** A problem in one line: `path.to.key: what is wrong (line L, column C)`. */
-export function describe(problem: Problem, { line, column }: Position): string {
-  return `${pathText(problem.path)}: ${problem.text} (line ${line}, column ${column})`;
-}
-
-/** A path as people write it: `routing.routes[0].name`. Keys that may be secrets are left out. */
-export function pathText(path: Path): string {
-  let written = "";
-  for (const [depth, step] of path.entries()) {
-    if (typeof step === "number") {
-      written += `[${step}]`;
-      continue;
-    }
-    const isProvider = depth === 1 && path[0] === "providers";
-    const isShown = (isProvider ? PROVIDER_ID : PLAIN_WORD).test(step);
-    written += `${depth > 0 ? "." : ""}${isShown ? step : "(key)"}`;
-  }
-  return written === "" ? "config" : written;
+export function describe(place: string, text: string, { line, column }: Position): string {
+  return `${place}: ${text} (line ${line}, column ${column})`;
 }
 
 /** What to say about a key that is not known, with the likely one of those that are. */

@@ -21,6 +21,18 @@ const ONLY: readonly (readonly [key: string, type: ProviderType])[] = [
   ["normalize_developer_role", "compat"],
 ];
 
+/** Only the upstreams of one type have these. */
+const ONLY_COMPAT = [
+  "chat_completions_lifecycle",
+  "responses_lifecycle",
+  "conversations",
+  "background_responses",
+  "response_cancellation",
+  "response_compaction",
+  "response_input_tokens",
+  "hosted_tools",
+];
+
 /** Headers that belong to the connection or to the framing of the request. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
@@ -65,6 +77,7 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
     const text = `means nothing to type ${type}, only to type ${only}; take it out`;
     problems.push({ path: [...path, key], text, at: "key" });
   }
+  problems.push(...capabilityProblems(written.capabilities, type, path));
   if (written.base_url === undefined && knownUrl(id, type) === null) {
     const text = `is required: no address is known for this ID with type ${type}`;
     problems.push({ path: [...path, "base_url"], text, at: "key" });
@@ -79,6 +92,18 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
     ...samplingProblems(written, type, path),
     ...extraProblems(written, type, path),
   ];
+}
+
+function capabilityProblems(written: unknown, type: ProviderType, path: Path): Problem[] {
+  if (type === "compat" || !isObject(written)) return [];
+  return ONLY_COMPAT.filter((key) => asksFor(written[key])).map((key) => {
+    const text = `means nothing to type ${type}, only to type compat; take it out`;
+    return { path: [...path, "capabilities", key], text, at: "key" };
+  });
+}
+
+function asksFor(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value === true || value === "true";
 }
 
 /** Local runtimes speak Chat Completions below /v1, and their own protocol elsewhere. */
@@ -155,7 +180,8 @@ export function providerWarnings({ providers }: Config): Problem[] {
   });
 }
 
-function typeOf(id: string, written: { readonly type?: unknown }): ProviderType | null {
+/** The type of a provider, written or known by its ID; null while it is open. */
+export function typeOf(id: string, written: { readonly type?: unknown }): ProviderType | null {
   if (written.type === undefined) return BUILT_IN.get(id)?.type ?? null;
   return PROVIDER_TYPES.find((type) => type === written.type) ?? null;
 }

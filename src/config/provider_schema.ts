@@ -21,7 +21,8 @@ const baseUrl = z.string().superRefine((written, context) => {
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-function addressProblem(written: string): string | null {
+/** What is wrong with an absolute http or https URL; null when nothing is. */
+export function addressProblem(written: string): string | null {
   const url = URL.parse(written);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return "must be an absolute URL that begins with http:// or https://";
@@ -29,22 +30,38 @@ function addressProblem(written: string): string | null {
   return /[?#]/.test(written) ? "must not hold a query or a fragment" : null;
 }
 
-const levels = z.array(z.string()).transform((words) => {
-  const known = words.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
+const words = z.array(z.string()).transform((written) => {
+  const known = written.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
   return [...new Set(known)];
 });
 
 const capabilities = section({
+  chat_completions_lifecycle: flag().prefault(false)
+    .describe("A compat upstream keeps stored Chat Completions and gives them back."),
+  responses_lifecycle: flag().prefault(false)
+    .describe("A compat upstream keeps its Responses: retrieve, delete, input items."),
+  conversations: flag().prefault(false)
+    .describe("A compat upstream keeps Conversations itself."),
+  background_responses: flag().prefault(false)
+    .describe("A compat upstream makes Responses in the background."),
+  response_cancellation: flag().prefault(false)
+    .describe("A compat upstream can cancel a running Response."),
+  response_compaction: flag().prefault(false)
+    .describe("A compat upstream can compact the input of a Response."),
+  response_input_tokens: flag().prefault(false)
+    .describe("A compat upstream can count the input tokens of a Response."),
   structured_outputs: flag().prefault(false)
     .describe("The upstream takes a JSON Schema for its answer."),
   reasoning_effort: flag().prefault(false)
     .describe("The upstream takes a reasoning effort."),
-  reasoning_effort_levels: levels.prefault([])
+  reasoning_effort_levels: words.prefault([])
     .describe("Permitted effort levels; when empty: low, medium and high."),
   adaptive_thinking: flag().prefault(false)
     .describe("A messages upstream takes thinking of type adaptive."),
   embeddings_base64: flag().prefault(false)
     .describe("A compat upstream can answer embeddings in base64."),
+  hosted_tools: words.prefault([])
+    .describe("Types of hosted tools that native Responses may use, such as web_search."),
 });
 
 const models = section({

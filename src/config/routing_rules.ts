@@ -1,6 +1,7 @@
 import { isObject } from "../core/json.ts";
 import { readNumber } from "./fields.ts";
 import { nearest, type Path, type Problem } from "./problems.ts";
+import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_ID } from "./provider_schema.ts";
 import type { Config, RouteConfig } from "./schema.ts";
 
@@ -24,6 +25,8 @@ export function routingProblems(routing: unknown, providers: unknown): Problem[]
       ...matchProblems(route.match, path),
       ...providerProblems(route.targets, [...path, "targets"], ids),
       ...providerProblems(route.fallback, [...path, "fallback"], ids),
+      ...protocolProblems(route.targets, [...path, "targets"], providers),
+      ...protocolProblems(route.fallback, [...path, "fallback"], providers),
       ...weightProblems(route.targets, [...path, "targets"]),
     );
   }
@@ -54,6 +57,19 @@ function providerProblems(
     const hint = likely === null ? "" : `; did you mean "${likely}"?`;
     const text = `is not a configured provider${hint}`;
     return [{ path: [...path, index, "provider"], text, at: "value" }];
+  });
+}
+
+function protocolProblems(items: unknown, path: Path, providers: unknown): Problem[] {
+  if (!Array.isArray(items) || !isObject(providers)) return [];
+  return items.flatMap((item, index): Problem[] => {
+    if (!isObject(item) || item.upstream_request_type !== "responses") return [];
+    const { provider: id } = item;
+    const provider = typeof id === "string" ? providers[id] : undefined;
+    const type = typeof id === "string" && isObject(provider) ? typeOf(id, provider) : null;
+    if (type === null || type === "compat") return [];
+    const text = `may only be responses at a provider of type compat; this one is ${type}`;
+    return [{ path: [...path, index, "upstream_request_type"], text, at: "value" }];
   });
 }
 
@@ -89,8 +105,9 @@ function shadowWarnings(
 
 function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Problem[] {
   return fallback.flatMap((item, place): Problem[] => {
-    const isTarget = targets.some(({ provider, model }) =>
-      provider === item.provider && model === item.model
+    const isTarget = targets.some(({ provider, model, upstream_request_type: type }) =>
+      provider === item.provider && model === item.model &&
+      type === item.upstream_request_type
     );
     const text = "is a target of this route already";
     const path = ["routing", "routes", index, "fallback", place];

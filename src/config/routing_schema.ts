@@ -20,6 +20,8 @@ const place = {
   provider: text().describe("The ID of a configured provider."),
   model: text().optional()
     .describe("The model; else the requested one, else the default_model of the provider."),
+  upstream_request_type: z.enum(["chat_completions", "responses"]).default("chat_completions")
+    .describe("The API that is asked upstream; responses only at providers of type compat."),
 };
 
 const target = section({

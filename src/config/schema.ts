@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { decimal, duration, flag, integer, section, text } from "./fields.ts";
+import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { PRICED_MODEL } from "./pricing_rules.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
@@ -110,6 +111,10 @@ export const configSchema = section({
     .describe("USD per million tokens by <provider>/<model>; wins over the built-in prices."),
   telemetry: telemetry.prefault({})
     .describe("How spans are told, when an OTEL_EXPORTER_OTLP_ENDPOINT is set."),
+  general: generalSchema.prefault({}).describe("Who the gateway is to its dashboard."),
+  data_sharing: dataSharingSchema.prefault({}).describe("What the dashboard is told."),
+  update_check: updateCheckSchema.prefault({})
+    .describe("How the gateway learns of a newer release."),
 });
 
 type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]

@@ -14,14 +14,17 @@ export const webOrigin = z.string().regex(ORIGIN, {
   error: "must be *, or scheme, host and maybe a port such as https://*.example.com, and no path",
 });
 
-// What a client cannot send in a header, or sends and loses on the way, can never be equal.
-const keyValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|\s*)$/, {
+/**
+ * A secret that goes in a header; a blank one is none. What a header cannot carry, or loses on the
+ * way, could never be equal.
+ */
+export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|\s*)$/, {
   error: "must be one line of printable ASCII characters without blanks around it",
 });
 
 const clientKey = section({
   name: text().describe("What log lines call the client; unique among the keys."),
-  value: keyValue.describe("The secret that the client sends, normally ${NAME}."),
+  value: secretValue.describe("The secret that the client sends, normally ${NAME}."),
   requests_per_minute: integer(1).optional()
     .describe("The rate limit of this client; that of rate_limiting when absent."),
 });

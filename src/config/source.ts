@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument, type YAMLError } from "@std/yaml";
 import type { Variables } from "./expand.ts";
+import { namesOf } from "./names.ts";
 import { describe, type Path, type Problem } from "./problems.ts";
 import { type Mark, readTree } from "./tree.ts";
 
@@ -32,7 +33,7 @@ export function readSource(text: string, variables: Variables): Source {
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) return unreadable(faultProblems(faults, text), counter);
   const { value, mark, problems, warnings } = readTree(document.contents, variables);
-  return { value, problems, warnings, lines: lines(counter, mark) };
+  return { value, problems, warnings, lines: lines(counter, value, mark) };
 }
 
 /** The first fault of each kind: the others mostly follow from it. */
@@ -50,20 +51,23 @@ function faultProblems(faults: readonly YAMLError[], text: string): Problem[] {
 }
 
 function unreadable(problems: readonly Problem[], counter: LineCounter): Source {
-  return { value: undefined, problems, warnings: [], lines: lines(counter, null) };
+  return { value: undefined, problems, warnings: [], lines: lines(counter, undefined, null) };
 }
 
 function lines(
   counter: LineCounter,
+  value: unknown,
   mark: Mark | null,
 ): (problems: readonly Problem[]) => string[] {
   return (problems) => {
+    const names = namesOf(value);
     const placed = problems.map((problem) => ({ problem, at: offsetOf(problem, mark) }));
     placed.sort((one, other) => one.at - other.at);
     const written = placed.map(({ problem, at }) => {
       const { line, col } = counter.linePos(at);
       // Nothing was counted in a text that was not parsed.
-      return describe(problem, { line: Math.max(line, 1), column: Math.max(col, 1) });
+      const position = { line: Math.max(line, 1), column: Math.max(col, 1) };
+      return describe(names.pathText(problem.path), problem.text, position);
     });
     return [...new Set(written)];
   };

@@ -116,7 +116,8 @@ function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
       walk.problems.push({ path: place, text: problem ?? "", at });
       continue;
     }
-    const leaf = readNode(pair.value, [...path, key], walk);
+    // A key without a colon has nothing that stands anywhere, so its own place is told.
+    const leaf = pair.value === null ? bare(null, at) : readNode(pair.value, [...path, key], walk);
     if (key === "<<") merged.push(leaf);
     else members.set(key, { ...leaf, mark: { ...leaf.mark, key: at } });
   }

@@ -28,12 +28,15 @@ export const REFUSALS = {
   unknown_url: 404,
   unknown_model: 404,
   response_not_found: 404,
+  completion_not_found: 404,
   conversation_not_found: 404,
   conversation_item_not_found: 404,
   method_not_allowed: 405,
   request_too_large: 413,
   state_too_large: 413,
+  upgrade_required: 426,
   rate_limit_exceeded: 429,
+  too_many_pending_requests: 429,
   draining: 503,
 } as const;
 

@@ -18,9 +18,12 @@ export interface StreamRecord {
 }
 
 /** What a call gives back: a whole answer, or records in groups that arrived together. */
-export type Reply =
-  | { readonly as: "answer"; readonly answer: Answer }
-  | {
-    readonly as: "stream";
-    readonly records: AsyncIterable<readonly StreamRecord[]>;
-  };
+export type Reply = { readonly as: "answer"; readonly answer: Answer } | StreamReply;
+
+/** Records in groups that arrived together. */
+export interface StreamReply {
+  readonly as: "stream";
+  /** What the upstream's own headers have for the client. */
+  readonly headers: HeaderFields;
+  readonly records: AsyncIterable<readonly StreamRecord[]>;
+}

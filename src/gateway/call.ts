@@ -1,5 +1,6 @@
 import type { Departure } from "../core/departure.ts";
 import { headerWords } from "../core/header_words.ts";
+import type { HeaderFields } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
@@ -32,6 +33,8 @@ export interface Call {
   readonly world: World;
   readonly metrics: Metrics;
   readonly report: CallReport;
+  /** What every upstream request of the call carries beside the headers of its wire. */
+  readonly upstreamHeaders: HeaderFields;
   /** What the stages before the endpoint add to the answer, by lower-case name. */
   readonly answerHeaders: Record<string, string>;
 }

@@ -90,6 +90,7 @@ interface WrittenTarget {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly weight?: number | undefined;
+  readonly upstream_request_type: "chat_completions" | "responses";
 }
 
 function targetsOf(
@@ -100,8 +101,10 @@ function targetsOf(
     const provider = providers.get(target.provider);
     if (provider === undefined) return [];
     const model = target.model ?? null;
-    const key = `${index} ${target.provider} ${model ?? ""}`;
-    return [{ key, provider, model, weight: target.weight ?? 1 }];
+    const isNative = target.upstream_request_type === "responses";
+    const wire = isNative ? wires.responses : provider.wire;
+    const key = `${index} ${target.provider} ${wire.name} ${model ?? ""}`;
+    return [{ key, provider, wire, model, weight: target.weight ?? 1 }];
   });
 }
 

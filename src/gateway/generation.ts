@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { Strategy } from "../state/balancers.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Provider, Wire } from "../wires/wire.ts";
 
 /** One configuration, compiled. Immutable; a reload swaps it whole. */
 export interface Generation {
@@ -45,7 +45,16 @@ export interface RouteTarget {
   /** Tells the targets of a route apart, also two of the same provider and model. */
   readonly key: string;
   readonly provider: Provider;
+  /** The protocol in which the provider is asked. */
+  readonly wire: Wire;
   /** Null: the requested model, else the provider's default one. */
   readonly model: string | null;
   readonly weight: number;
+}
+
+/** Whether a route leads to the Responses API of a provider. */
+export function isNativeTarget({ targets, fallback }: Route, provider: Provider): boolean {
+  return [...targets, ...fallback].some((target) =>
+    target.provider.id === provider.id && target.wire.name === "responses"
+  );
 }

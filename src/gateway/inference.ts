@@ -10,8 +10,6 @@ export interface Inference {
   /** As requested; "" or "auto" leaves it to the route. */
   readonly model: string;
   readonly stream: boolean;
-  /** The call leaves something upstream: then only tries that were certainly not taken are repeated. */
-  readonly leavesState: boolean;
   /** What the call continues, and so who must serve it: no choice, no fallback. Null: whoever can. */
   readonly owner: Pin | null;
   /**
@@ -27,6 +25,8 @@ export interface Inference {
 export interface Attempt {
   readonly target: Target;
   readonly request: UpstreamRequest;
+  /** It leaves something upstream: then only a try that was certainly not taken is repeated. */
+  readonly leavesState: boolean;
   /** Fresh for every try: a delivery holds state. */
   reader(): Reader;
   /** Keeps what is to be kept; runs before the last record goes out. */
@@ -40,6 +40,13 @@ export type Plan = readonly [Attempt, ...Attempt[]];
 export type Reader =
   | {
     readonly as: "answer";
+    /** The most bytes that the answer may have; that of every answer when absent. */
+    readonly limit?: number;
     read(answer: Answer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
   }
-  | { readonly as: "stream"; readonly delivery: Delivery };
+  | {
+    readonly as: "stream";
+    readonly delivery: Delivery;
+    /** The upstream's headers go to the client. */
+    readonly copiesHeaders?: boolean;
+  };

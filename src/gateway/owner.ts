@@ -1,13 +1,21 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Origin, Owner } from "../state/bindings.ts";
 import type { BoundType } from "../state/vault.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 
 /** Who must serve a call, and what of the earlier one it keeps. */
 export interface Pin {
   readonly provider: Provider;
-  readonly origin: Origin;
+  /** The API that must be asked. */
+  readonly protocol: Origin["protocol"];
+  /** Null: the client names the provider of something that nothing is known about. */
+  readonly origin: Origin | null;
+}
+
+/** The API that a target of this protocol is asked. */
+export function protocolOf({ name }: Pick<Wire, "name">): Origin["protocol"] {
+  return name === "responses" ? "responses" : "chat_completions";
 }
 
 /** Who an object belongs to. */

@@ -119,6 +119,15 @@ export function registerInstruments(registry: Registry) {
       "Configurations read again while serving; result is success or failure.",
       "result",
     ),
+    exportDropped: counter(
+      "gateway_export_dropped_total",
+      "Events for the dashboard that were given up: no room was left, or it did not take them.",
+    ),
+    sockets: new Gauge({
+      name: "gateway_websocket_connections",
+      help: "Open sockets of clients.",
+      registers,
+    }),
     active: new Gauge({
       name: "gateway_active_requests",
       help: "Requests whose answer is not out yet.",

@@ -29,8 +29,12 @@ export interface Metrics {
   /** A call has begun; its report must follow. */
   began(endpoint: string): void;
   readonly sink: Sink;
+  /** A socket has been opened, or one has been closed. */
+  sockets(change: 1 | -1): void;
   /** A changed configuration was taken or refused. */
   reloaded(isTaken: boolean): void;
+  /** So many events for the dashboard were given up. */
+  exportDropped(events: number): void;
   /** Everything in the Prometheus text format. */
   scrape(): Promise<string>;
 }
@@ -51,6 +55,8 @@ export function newMetrics(sources: MetricSources): Metrics {
       count(instruments, report, { provider, model: label(report.model) });
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
+    sockets: (change) => instruments.sockets.inc(change),
+    exportDropped: (events) => instruments.exportDropped.inc(events),
     scrape: () => registry.metrics(),
   };
 }

@@ -86,5 +86,5 @@ export function prepare(
   const model = modelOf(routed, wanted);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
-    : inference.prepare({ provider: routed.provider, model });
+    : inference.prepare({ provider: routed.provider, model, wire: routed.wire });
 }

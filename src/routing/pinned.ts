@@ -1,9 +1,9 @@
-import { fault, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
-import type { Inference, Plan } from "../gateway/inference.ts";
-import type { Pin } from "../gateway/owner.ts";
-import type { Route } from "../gateway/generation.ts";
-import { isModel } from "./eligible.ts";
+import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import { type Pin, protocolOf } from "../gateway/owner.ts";
+import type { Route, RouteTarget } from "../gateway/generation.ts";
+import { isModel, prepare } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
 import type { Requested } from "./requested.ts";
 
@@ -14,9 +14,10 @@ import type { Requested } from "./requested.ts";
 export function pinned(
   call: Call,
   inference: Inference,
-  { provider, origin }: Pin,
+  pin: Pin,
   wanted: Requested,
 ): Result<Plan> {
+  const { provider, protocol } = pin;
   if (wanted.provider !== null && wanted.provider !== provider.id) {
     return refuse(
       "invalid_value",
@@ -24,41 +25,65 @@ export function pinned(
       "provider",
     );
   }
-  const route = routeOf(call, inference, origin.route, wanted);
+  const route = routeOf(call, inference, pin.origin?.route ?? null, wanted);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { taken: false });
   }
   call.report.route = route.name;
-  const targets = [...route.targets, ...route.fallback]
+  const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
-  if (targets.length === 0) {
-    return refuse(
-      "provider_not_found",
-      `The route '${route.name}' has no target with the provider of what this request continues.`,
-      "provider",
-    );
-  }
+  const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
+  if (able.length === 0) return noTarget(route, pin, own.length > 0);
+  const attempt = preparedOf(route, inference, pin, wanted, able);
+  return attempt.ok ? success([attempt.value]) : attempt;
+}
+
+function preparedOf(
+  route: Route,
+  inference: Inference,
+  { provider, origin }: Pin,
+  wanted: Requested,
+  able: readonly RouteTarget[],
+): Result<Attempt> {
+  const [first] = able;
   // Clients repeat the model they asked for, also when a fallback answered with another one.
-  const stays = wanted.model === null || wanted.model === origin.asked ||
-    wanted.model === origin.model;
-  if (!stays && !targets.some((target) => isModel(target, wanted))) {
-    return refuse(
+  const stays = wanted.model === null || wanted.model === origin?.asked ||
+    wanted.model === origin?.model;
+  if (origin !== null && stays && first !== undefined) {
+    return inference.prepare({ provider, model: origin.model, wire: first.wire });
+  }
+  const target = able.find((one) => isModel(one, wanted));
+  return target === undefined
+    ? refuse(
       "model_not_found",
       `The route '${route.name}' has no target with the requested model at this provider.`,
       "model",
+    )
+    : prepare(target, wanted, inference);
+}
+
+/** The owner is in the route with another API, or not at all. */
+function noTarget({ name }: Route, { protocol }: Pin, isThere: boolean): Failed {
+  if (!isThere) {
+    return refuse(
+      "provider_not_found",
+      `The route '${name}' has no target with the provider of what this request continues.`,
+      "provider",
     );
   }
-  const attempt = inference.prepare({
-    provider,
-    model: stays ? origin.model : wanted.model,
-  });
-  return attempt.ok ? success([attempt.value]) : attempt;
+  const wanted = protocol === "responses" ? "responses" : "chat_completions";
+  return refuse(
+    "unsupported_feature",
+    `What this request continues needs a target of the route '${name}' with ` +
+      `upstream_request_type ${wanted} at its provider.`,
+    "provider",
+  );
 }
 
 function routeOf(
   call: Call,
   inference: Inference,
-  earlier: string,
+  earlier: string | null,
   wanted: Requested,
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;

@@ -1,33 +1,41 @@
 import { type Context, Hono } from "@hono/hono";
-import type { Endpoint } from "../api/client_api.ts";
+import type { Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis } from "../api/registry.ts";
 import { bugText } from "../core/bug.ts";
 import type { Reply } from "../core/reply.ts";
-import { fault, refuse, type Result } from "../core/result.ts";
+import { type Failed, fault, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { admit } from "./admit.ts";
 import { readBody } from "./body.ts";
-import { newEntrance, type Peer } from "./entrance.ts";
+import { type Entrance, newEntrance, type Peer } from "./entrance.ts";
 import { newFlusher } from "./flusher.ts";
 import { respond } from "./respond.ts";
+import { openSocket } from "./socket.ts";
+import { isTold } from "./shared.ts";
 
 /** Serves every request of the gateway; the peer is who sent it. Never rejects. */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
 type PeerContext = Context<{ Bindings: Peer }>;
 
-/** The gateway as a request handler: the client APIs, and an answer in the envelope for all else. */
-export function createApp(gateway: Gateway): App {
+/**
+ * The gateway as a request handler: the client APIs, and an answer in the envelope for all else. Who
+ * does not come over the listener has an entrance of its own.
+ */
+export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gateway)): App {
   const hono = new Hono<{ Bindings: Peer }>();
-  const enter = newEntrance(gateway);
   const rim = { sinks: gateway.sinks, flusher: newFlusher() };
   const methods = new Map<string, string[]>();
   for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
     const name = endpoint.path.replace(/\{[^}]*\}/, "");
     hono.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, name));
     methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
+  }
+  for (const { path, open } of clientApis.flatMap((api) => api.sockets ?? [])) {
+    hono.get(path, (context) => talk(context, path, open));
+    methods.set(path, [...methods.get(path) ?? [], "GET"]);
   }
   for (const [path, allowed] of methods) {
     hono.all(path, (context) => wrongMethod(context, allowed));
@@ -58,6 +66,14 @@ export function createApp(gateway: Gateway): App {
     return respond(call, result, rim);
   }
 
+  function talk({ req, env }: PeerContext, path: string, open: SocketEndpoint["open"]): Response {
+    const call = admit(gateway, req.raw, req.path, path);
+    const stopped = enter(call, env) ?? (call.vault.running.isDraining ? draining() : null);
+    if (stopped !== null) return respond(call, stopped, rim);
+    const opened = openSocket(gateway, call, req.raw, env, open(), rim);
+    return opened instanceof Response ? opened : respond(call, opened, rim);
+  }
+
   function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
     const call = admit(gateway, req.raw, req.path, "");
     const stopped = enter(call, env);
@@ -68,6 +84,10 @@ export function createApp(gateway: Gateway): App {
   }
 }
 
+function draining(): Failed {
+  return refuse("draining", "The gateway is shutting down; open the socket again.");
+}
+
 async function handled(
   call: Call,
   req: Context["req"],
@@ -76,6 +96,7 @@ async function handled(
   try {
     const body = await bodyOf(req.raw, endpoint);
     if (body !== null && !body.ok) return body;
+    if (body !== null && isTold(call, "share_prompts")) call.report.prompt = body.value.text;
     return await endpoint.handle(call, {
       params: req.param(),
       query: queryOf(req.raw.url),

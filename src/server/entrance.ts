@@ -1,6 +1,7 @@
 import type { Reply } from "../core/reply.ts";
-import type { Result } from "../core/result.ts";
+import type { Failed, Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
+import type { Generation } from "../gateway/generation.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { authenticate } from "./auth.ts";
 import { newGuard } from "./guard.ts";
@@ -28,6 +29,13 @@ export function newEntrance({ generation, hostname }: Gateway): Entrance {
     tellRate(call, address);
     return key;
   };
+}
+
+/** Key and rate again, for one more message on a socket: as the configuration of this moment has them. */
+export function enterTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
+  const current = { ...call, generation };
+  const key = authenticate(current);
+  return key.ok ? takeToken(current, key.value, () => addressOf(peer)) : key;
 }
 
 /** Forwarding headers are not looked at: anybody can write them. */

@@ -3,21 +3,33 @@ import { refuse } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import type { ClientKey } from "../gateway/generation.ts";
 
+/** What calls from the dashboard are named by. */
+export const REMOTE_CONTROL = "remote control";
+
 /**
  * Takes a token from the bucket of the caller's key, else of its address; null when there was one,
  * or when nobody is held to a rate. `X-RateLimit-Limit` is the requests per minute, `-Remaining` what
  * may be asked at once. Refused as `rate_limit_exceeded`, with the seconds to wait.
  */
 export function takeToken(call: Call, key: ClientKey | null, peer: () => string): Failed | null {
-  const { generation: { config }, vault, answerHeaders } = call;
-  const { enabled, requests_per_minute: everybody, burst_size } = config.rate_limiting;
+  const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
   if (!enabled) return null;
-  const requests_per_minute = key?.requestsPerMinute ?? everybody;
-  const caller = key === null ? addressBucket(peer()) : `key ${key.name}`;
-  const { isTaken, remaining, wait } = vault.buckets.take(caller, {
-    requests_per_minute,
-    burst_size,
-  });
+  return key === null
+    ? takeFrom(call, addressBucket(peer()), requests_per_minute)
+    : takeFrom(call, `key ${key.name}`, key.requestsPerMinute ?? requests_per_minute);
+}
+
+/** As `takeToken`, for calls from the dashboard, which have one bucket. */
+export function takeRemoteToken(call: Call): Failed | null {
+  const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
+  return enabled ? takeFrom(call, REMOTE_CONTROL, requests_per_minute) : null;
+}
+
+function takeFrom(call: Call, bucket: string, requests_per_minute: number): Failed | null {
+  const { generation: { config }, vault, answerHeaders } = call;
+  const { burst_size } = config.rate_limiting;
+  const settings = { requests_per_minute, burst_size };
+  const { isTaken, remaining, wait } = vault.buckets.take(bucket, settings);
   tell(answerHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
   const seconds = Math.max(1, Math.ceil(wait / 1000));

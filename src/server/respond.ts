@@ -1,4 +1,4 @@
-import { failureAnswer } from "../core/envelope.ts";
+import { failureAnswer, statusOf } from "../core/envelope.ts";
 import { fault } from "../core/result.ts";
 import type { Answer, HeaderFields, Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
@@ -6,6 +6,7 @@ import type { Call } from "../gateway/call.ts";
 import { costOf } from "../observe/cost.ts";
 import type { Sink } from "../observe/report.ts";
 import type { Flusher } from "./flusher.ts";
+import { isTold, keptRecords, sharedOf } from "./shared.ts";
 import { streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
@@ -24,29 +25,41 @@ export interface Rim {
 /** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
 export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
   const { report, world } = call;
-  const now = world.now() - report.began;
-  report.ms.firstByte = now;
-  if (!result.ok) {
-    report.failure = result.failure;
-    return whole(call, failureAnswer(result.failure), now, rim);
-  }
+  const now = begin(call, result);
+  if (!result.ok) return whole(call, failureAnswer(result.failure), now, rim);
   if (result.value.as === "answer") return whole(call, result.value.answer, now, rim);
-  report.status = 200;
-  report.stream = true;
-  report.ms.firstToken = now;
-  const { records } = result.value;
+  const { headers, records } = result.value;
   const body = streamBody(
-    records,
+    isTold(call, "share_responses") ? keptRecords(records, report) : records,
     world,
     call.departure,
     rim.flusher,
     (isWhole) => finish(call, rim, isWhole),
   );
-  return new Response(body, { status: 200, headers: { ...STREAM_HEADERS, ...own(call, now) } });
+  return new Response(body, {
+    status: 200,
+    headers: { ...headers, ...STREAM_HEADERS, ...own(call, now) },
+  });
+}
+
+/** What the report is told when the answer begins; the result is how many milliseconds that took. */
+export function begin({ report, world }: Call, result: Result<Reply>): number {
+  const now = world.now() - report.began;
+  report.ms.firstByte = now;
+  if (!result.ok) {
+    report.failure = result.failure;
+    report.status = statusOf(result.failure);
+  } else if (result.value.as === "stream") {
+    report.status = 200;
+    report.stream = true;
+    report.ms.firstToken = now;
+  }
+  return now;
 }
 
 function whole(call: Call, answer: Answer, now: number, rim: Rim): Response {
   call.report.status = answer.status;
+  if (isTold(call, "share_responses")) call.report.answer = answer.body;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
     // Without no-transform the runtime compresses, and what was exact no longer is.
@@ -85,7 +98,8 @@ function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
-function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
+/** The answer is out, or nothing more of it can go out: the report goes to the sinks. */
+export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
   const { report, world, departure, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
@@ -98,5 +112,6 @@ function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
   if (usage !== null && provider !== null && model !== null) {
     report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
+  if (generation.config.data_sharing.enabled) report.shared = sharedOf(call);
   for (const sink of sinks) sink(report);
 }

@@ -1,3 +1,4 @@
+import { earlyQuirk, NATIVE_QUIRKS, type Quirk, STORED_QUIRKS } from "./quirks.ts";
 import type { Defect } from "./voice.ts";
 
 /** How a model speaks. */
@@ -7,7 +8,8 @@ export type Manner =
   /** Milliseconds before each word. */
   | { readonly kind: "slow"; readonly pause: number }
   | { readonly kind: "tools"; readonly calls: 1 | 2; readonly thinks: boolean }
-  | { readonly kind: "broken"; readonly defect: Defect };
+  | { readonly kind: "broken"; readonly defect: Defect }
+  | { readonly kind: "odd"; readonly quirk: Quirk };
 
 /** What a model does when it is called. */
 export type Behaviour =
@@ -15,7 +17,7 @@ export type Behaviour =
   | { readonly does: "fail"; readonly status: number }
   | { readonly does: "redirect" | "say_nothing" | "hang" };
 
-const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
+const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ["sim-echo", speak({ kind: "echo" })],
   ["sim-embed", speak({ kind: "echo" })],
   ["sim-long", speak({ kind: "long", words: 200 })],
@@ -46,6 +48,10 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   ["sim-error-429", { does: "fail", status: 429 }],
   ["sim-error-500", { does: "fail", status: 500 }],
   ["sim-error-503", { does: "fail", status: 503 }],
+  ...NATIVE_QUIRKS.map((name) =>
+    [`sim-native-${name}`, odd({ of: "native", name, first: false })] as const
+  ),
+  ...STORED_QUIRKS.map((name) => [`sim-stored-${name}`, odd({ of: "stored", name })] as const),
 ]);
 
 /** The names that the voices list. Others with a number of their own are known as well. */
@@ -53,11 +59,14 @@ export const MODELS: readonly string[] = [...BEHAVIOURS.keys()];
 
 /**
  * What the model of this name does: one of `MODELS`, or `sim-long-N` (N words), `sim-slow-N`
- * (N milliseconds before each word), `sim-error-N` (status 400 to 599). Null for any other name.
+ * (N milliseconds before each word), `sim-error-N` (status 400 to 599), or one of the early quirks.
+ * Null for any other name.
  */
 export function behaviourOf(model: string): Behaviour | null {
   const listed = BEHAVIOURS.get(model);
   if (listed !== undefined) return listed;
+  const early = earlyQuirk(model);
+  if (early !== null) return odd(early);
   const [, word, digits] = /^sim-(long|slow|error)-(\d{1,6})$/.exec(model) ?? [];
   const figure = Number(digits);
   if (word === "long") return speak({ kind: "long", words: figure });
@@ -73,4 +82,8 @@ function speak(manner: Manner): Behaviour {
 
 function broken(defect: Defect): Behaviour {
   return speak({ kind: "broken", defect });
+}
+
+function odd(quirk: Quirk): Behaviour {
+  return speak({ kind: "odd", quirk });
 }

@@ -36,7 +36,7 @@ function answer(script: Script, ask: Ask, stage: Stage): JsonObject {
     logprobs: null,
   });
   return {
-    ...head("chat.completion", ask, stage),
+    ...identified(head("chat.completion", ask, stage), script, 0),
     choices: Array.from({ length: ask.choices }, (_, index) => ({ index, ...choice() })),
     usage: usageOf(script, ask),
   };
@@ -63,14 +63,17 @@ function whole({ name, input }: ToolCall, stage: Stage): JsonObject {
 function* records(script: Script, ask: Ask, stage: Stage): Generator<Chunk> {
   const start: JsonObject = head("chat.completion.chunk", ask, stage);
   if (ask.usageWanted) start.usage = null;
+  let chunks = 0;
   for (let index = 0; index < ask.choices; index++) {
     for (const { delta, finish = null, word = false } of deltas(script, stage)) {
       const choice = { index, delta, finish_reason: finish, logprobs: null };
-      yield { text: frame({ ...start, choices: [choice] }), word };
+      const chunk = identified({ ...start, choices: [choice] }, script, chunks++);
+      yield { text: frame(chunk), word };
     }
   }
   if (ask.usageWanted) {
-    yield { text: frame({ ...start, choices: [], usage: usageOf(script, ask) }), word: false };
+    const last = { ...start, choices: [], usage: usageOf(script, ask) };
+    yield { text: frame(identified(last, script, chunks)), word: false };
   }
   yield { text: "data: [DONE]\n\n", word: false };
 }
@@ -101,6 +104,22 @@ function* deltas(script: Script, stage: Stage): Generator<Delta> {
 function head(object: string, ask: Ask, stage: Stage) {
   const id = newId("chatcmpl-", stage);
   return { id, object, created: stage.unix(), model: ask.shownModel, system_fingerprint: "fp_sim" };
+}
+
+/** The identity of an answer, or of the chunk at this place, as the quirk has it. */
+function identified(value: JsonObject, { quirk }: Script, at: number): JsonObject {
+  if (quirk?.of !== "stored") return value;
+  const { id, ...rest } = value;
+  switch (quirk.name) {
+    case "no-id":
+      return rest;
+    case "padded-id":
+      return { ...value, id: ` ${id} ` };
+    case "changing-id":
+      return { ...value, id: at === 0 ? id : `${id}${at}` };
+    case "wrong-object":
+      return { ...value, object: "text_completion" };
+  }
 }
 
 function frame(value: JsonValue): string {

@@ -1,17 +1,25 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
-import { complain, type Complaint } from "./voice.ts";
-
-type Check = (value: JsonValue) => boolean;
-
-const isText: Check = (value) => typeof value === "string";
-const isFlag: Check = (value) => typeof value === "boolean";
+import {
+  between,
+  type Field,
+  integerBetween,
+  invalid,
+  isFlag,
+  isMetadata,
+  isText,
+  missing,
+  oneOf,
+  orNull,
+  wrongFields,
+} from "./checks.ts";
+import type { Complaint } from "./voice.ts";
 
 // Chat Completions, create: type and range of each field; `null` where the document allows it.
-const FIELDS: readonly (readonly [string, string, Check])[] = [
+const FIELDS: readonly Field[] = [
   ["stream", "a boolean or null", orNull(isFlag)],
   ["stream_options", "an object or null", orNull(isObject)],
   ["store", "a boolean or null", orNull(isFlag)],
-  ["metadata", "an object of strings or null", orNull(isMapOfTexts)],
+  ["metadata", "an object of strings or null", orNull(isMetadata)],
   ["temperature", "a number from 0 to 2 or null", orNull(between(0, 2))],
   ["top_p", "a number from 0 to 1 or null", orNull(between(0, 1))],
   ["presence_penalty", "a number from -2 to 2 or null", orNull(between(-2, 2))],
@@ -40,10 +48,7 @@ const FIELDS: readonly (readonly [string, string, Check])[] = [
 /** The fields of a request that are wrong, in the words of the envelope (Chat Completions, create). */
 export function* fieldComplaints(body: JsonObject): Generator<Complaint> {
   if (typeof body.model !== "string") yield missing("model");
-  for (const [name, wanted, check] of FIELDS) {
-    const value = body[name];
-    if (value !== undefined && !check(value)) yield invalid(name, `${name} must be ${wanted}.`);
-  }
+  yield* wrongFields(body, FIELDS);
   if (isObject(body.stream_options) && body.stream !== true) {
     yield invalid("stream_options", "stream_options is only allowed when stream is enabled.");
   }
@@ -53,38 +58,6 @@ export function* fieldComplaints(body: JsonObject): Generator<Complaint> {
   if (body.tool_choice !== undefined && body.tool_choice !== "none" && body.tools === undefined) {
     yield invalid("tool_choice", "tool_choice is only allowed when tools are specified.");
   }
-}
-
-/** A complaint about the value of a field. */
-export function invalid(param: string, message: string): Complaint {
-  return complain(message, { param, code: "invalid_value" });
-}
-
-function missing(param: string): Complaint {
-  const message = `Missing required parameter: '${param}'.`;
-  return complain(message, { param, code: "missing_required_parameter" });
-}
-
-function orNull(check: Check): Check {
-  return (value) => value === null || check(value);
-}
-
-function between(low: number, high: number): Check {
-  return (value) => typeof value === "number" && value >= low && value <= high;
-}
-
-function integerBetween(low: number, high: number): Check {
-  const fits = between(low, high);
-  return (value) => Number.isInteger(value) && fits(value);
-}
-
-function oneOf(words: string): Check {
-  const known = words.split(" ");
-  return (value) => typeof value === "string" && known.includes(value);
-}
-
-function isMapOfTexts(value: JsonValue): boolean {
-  return isObject(value) && Object.values(value).every((item) => typeof item === "string");
 }
 
 function isStop(value: JsonValue): boolean {

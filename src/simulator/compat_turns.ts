@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
-import { invalid } from "./compat_rules.ts";
+import { invalid } from "./checks.ts";
 import { complain, type Complaint } from "./voice.ts";
 
 const PARTS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
 import { bodyOf, perform, refusal, type Scene, whole } from "./chat.ts";
-import { invalid } from "./compat_rules.ts";
+import { invalid } from "./checks.ts";
 import { bareName } from "./local_request.ts";
 import { complain } from "./voice.ts";
 import { hashOf, wordsOf } from "./words.ts";

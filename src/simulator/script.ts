@@ -11,7 +11,10 @@ const SILENT: Script = {
   output: 0,
   pause: 0,
   defect: null,
+  quirk: null,
 };
+
+const EIGHT_WORDS = "one two three four five six seven eight";
 
 /** What a model of this manner answers: the same for the same request, cut at the token limit. */
 export function scriptFor(manner: Manner, ask: Ask): Script {
@@ -43,7 +46,9 @@ function draft(manner: Manner, ask: Ask): Script {
     case "filter":
       return { ...say("The rest of this answer was"), finish: "content_filter" };
     case "broken":
-      return { ...say("one two three four five six seven eight"), defect: manner.defect };
+      return { ...say(EIGHT_WORDS), defect: manner.defect };
+    case "odd":
+      return { ...say(EIGHT_WORDS), quirk: manner.quirk };
   }
 }
 

@@ -1,23 +1,25 @@
 import type { JsonObject } from "../core/json.ts";
+import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
 import { converse, refusal, type Scene } from "./chat.ts";
 import { COMPAT } from "./compat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
+import { NATIVE_ROUTES } from "./native_routes.ts";
+import { findRoute, type RouteTable } from "./routes.ts";
+import type { Route, Visit } from "./visit.ts";
 import { complain, type Stage, type Voice } from "./voice.ts";
 
-type Route = (scene: Scene, url: URL, id: string) => Promise<Response> | Response;
-
-const VOICES: readonly (readonly [string, Voice, ReadonlyMap<string, Route>])[] = [
+const VOICES: readonly (readonly [string, Voice, RouteTable])[] = [
   [
     "/compat/v1",
     COMPAT,
     new Map<string, Route>([
-      ["POST /chat/completions", converse],
+      ...NATIVE_ROUTES,
       ["POST /embeddings", embedCompat],
       ["GET /models", () => Response.json(compatModels())],
-      ["GET /models/", (scene, _url, id) => found(compatModel(id), id, scene)],
+      ["GET /models/*id", (visit) => found(compatModel, visit)],
     ]),
   ],
   [
@@ -25,8 +27,8 @@ const VOICES: readonly (readonly [string, Voice, ReadonlyMap<string, Route>])[] 
     MESSAGES,
     new Map<string, Route>([
       ["POST /messages", converse],
-      ["GET /models", (_scene, url) => Response.json(messagesModels(url.searchParams))],
-      ["GET /models/", (scene, _url, id) => found(messagesModel(id), id, scene)],
+      ["GET /models", ({ query }) => Response.json(messagesModels(query))],
+      ["GET /models/*id", (visit) => found(messagesModel, visit)],
     ]),
   ],
   [
@@ -44,19 +46,21 @@ const VOICES: readonly (readonly [string, Voice, ReadonlyMap<string, Route>])[] 
 /**
  * An upstream for trying and testing, to be served as it is. It speaks compat below `/compat/v1` and
  * `/v1`, messages below `/messages/v1` and the local runtime's protocol below `/local/api`; the model's
- * name says what it does. The same request gives the same answer, ids and times aside.
+ * name says what it does. The same request gives the same answer, ids and times aside. What compat
+ * stores it keeps in memory, for each bearer key apart.
  */
 export function simulator(stage: Stage): (request: Request) => Promise<Response> {
+  const accountOf = newAccounts(stage);
   return async (request) => {
     const url = new URL(request.url);
     const path = url.pathname.replace(/^\/v1\//, "/compat/v1/");
-    for (const [prefix, voice, routes] of VOICES) {
+    for (const [prefix, voice, table] of VOICES) {
       if (!path.startsWith(`${prefix}/`)) continue;
       const scene = { voice, request, stage };
-      const rest = path.slice(prefix.length);
-      const [, family = rest, id = ""] = /^(\/models\/)(.+)$/.exec(rest) ?? [];
-      const route = routes.get(`${request.method} ${family}`);
-      return route === undefined ? unknownUrl(scene) : await route(scene, url, id);
+      const found = findRoute(table, request.method, path.slice(prefix.length));
+      if (found === null) return unknownUrl(scene);
+      const { route, ids } = found;
+      return await route({ ...scene, ids, query: url.searchParams, account: accountOf(request) });
     }
     return path === "/local/" || path === "/local"
       ? new Response("Ollama is running")
@@ -64,8 +68,10 @@ export function simulator(stage: Stage): (request: Request) => Promise<Response>
   };
 }
 
-function found(model: JsonObject | null, id: string, scene: Scene): Response {
-  return model === null ? refusal(scene.voice.unknownModel(id), scene) : Response.json(model);
+function found(find: (id: string) => JsonObject | null, visit: Visit): Response {
+  const [id = ""] = visit.ids;
+  const model = find(id);
+  return model === null ? refusal(visit.voice.unknownModel(id), visit) : Response.json(model);
 }
 
 function unknownUrl(scene: Scene): Response {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
 import type { World } from "../core/world.ts";
+import type { Quirk } from "./quirks.ts";
 
 /** What the simulator needs of the outside. */
 export type Stage = Pick<World, "unix" | "uuid" | "after">;
@@ -72,6 +73,7 @@ export interface Script {
   /** Milliseconds before each word. */
   readonly pause: number;
   readonly defect: Defect | null;
+  readonly quirk: Quirk | null;
 }
 
 /** Why a request is refused. A voice shows of it what its protocol has room for. */

@@ -11,6 +11,8 @@ export interface Running {
   readonly isDraining: boolean;
   /** The gateway is about to end; calls are still taken. */
   drain(): void;
+  /** Runs the task when the gateway is about to end, at once when it is; the result takes it back. */
+  onDrain(task: () => void): () => void;
   /** How many calls run. */
   readonly count: number;
   /** Resolves when no call runs. */
@@ -23,6 +25,7 @@ export interface Running {
 export function runningCalls(): Running {
   const departures = new Map<string, Departure>();
   const waiting: (() => void)[] = [];
+  const tasks = new Set<() => void>();
   let isDraining = false;
   let isCut = false;
 
@@ -49,6 +52,16 @@ export function runningCalls(): Running {
     },
     drain() {
       isDraining = true;
+      for (const task of tasks) task();
+      tasks.clear();
+    },
+    onDrain(task) {
+      if (isDraining) {
+        task();
+        return () => {};
+      }
+      tasks.add(task);
+      return () => void tasks.delete(task);
     },
     get count() {
       return departures.size;

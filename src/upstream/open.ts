@@ -7,7 +7,7 @@ import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Attempt } from "../gateway/inference.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Wire } from "../wires/wire.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { commit } from "./deliver.ts";
@@ -33,7 +33,7 @@ export async function open(
   over: (failure: Failure | null) => void,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
-  const { provider } = attempt.target;
+  const { provider, wire } = attempt.target;
   const reader = attempt.reader();
   const began = world.now();
   const watch = startWatch(world, call.departure, {
@@ -41,7 +41,11 @@ export async function open(
     mode: provider.settings.timeout_mode,
     idle: reader.as === "stream" ? provider.settings.stream_idle_timeout ?? null : null,
   });
-  const headers = provider.wire.headers(provider, call.headers);
+  const headers = {
+    ...call.upstreamHeaders,
+    ...attempt.request.headers,
+    ...wire.headers(provider, call.headers),
+  };
   const url = provider.base + attempt.request.path;
   let isDelivering = false;
   try {
@@ -57,9 +61,9 @@ export async function open(
   }
 
   async function answered(response: Response, body: BodyReader): Promise<Result<Reply>> {
-    if (response.status !== 200) return await rejection(call, provider, response, body);
+    if (response.status !== 200) return await rejection(call, attempt.target, response, body);
     if (reader.as === "answer") {
-      const bytes = await readAll(body, ANSWER_LIMIT);
+      const bytes = await readAll(body, reader.limit ?? ANSWER_LIMIT);
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
@@ -75,7 +79,7 @@ export async function open(
       return success({ as: "answer", answer: read.value.answer });
     }
     const records = await commit({
-      source: openSource(body, framingOf(provider)),
+      source: openSource(body, framingOf(wire)),
       delivery: reader.delivery,
       settle(outcome) {
         attempt.settle(outcome);
@@ -90,7 +94,9 @@ export async function open(
         over(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
-    return records.ok ? success({ as: "stream", records: records.value }) : records;
+    if (!records.ok) return records;
+    const copied = reader.copiesHeaders ? copiedBack(response.headers, provider.secrets) : {};
+    return success({ as: "stream", headers: copied, records: records.value });
   }
 }
 
@@ -101,6 +107,6 @@ async function finish(call: Call, body: BodyReader, watch: Watch): Promise<void>
   if (rest.ok && rest.value !== null) await body.cancel();
 }
 
-function framingOf(provider: Provider): Framing {
-  return provider.wire.framing === "sse" ? sseFraming() : ndjsonFraming();
+function framingOf(wire: Wire): Framing {
+  return wire.framing === "sse" ? sseFraming() : ndjsonFraming();
 }

@@ -5,7 +5,7 @@ import type { Answer } from "../core/reply.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { copiedBack, retryAfter } from "./headers.ts";
 
@@ -18,7 +18,7 @@ const NOT_TAKEN = [429, 503, 529];
 /** What an upstream answer other than 200 means: never a success. */
 export async function rejection(
   call: Call,
-  provider: Provider,
+  { provider, wire }: Target,
   response: Response,
   body: BodyReader,
 ): Promise<Failed> {
@@ -33,7 +33,7 @@ export async function rejection(
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
-  const shown = errorBody(provider, status, text);
+  const shown = errorBody(wire, status, text);
   const copied = copiedBack(headers, provider.secrets);
   return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
     taken: !NOT_TAKEN.includes(status),
@@ -57,13 +57,18 @@ function kindOf(call: Call, status: number): FaultKind {
 }
 
 /** The upstream's own text where it already is the client's envelope, else an envelope made of its fields. */
-function errorBody(provider: Provider, status: number, text: string | null): string {
+function errorBody(wire: Wire, status: number, text: string | null): string {
   const body = text === null ? undefined : parseJson(text);
-  if (text !== null && isObject(body) && provider.wire.name === "compat" && isObject(body.error)) {
+  if (text !== null && isObject(body) && isEnvelope(wire) && isObject(body.error)) {
     return text;
   }
-  const fields = isObject(body) ? provider.wire.error(body) : null;
+  const fields = isObject(body) ? wire.error(body) : null;
   return envelope(completed(status, fields));
+}
+
+/** These protocols tell their errors as the client's does. */
+function isEnvelope({ name }: Wire): boolean {
+  return name === "compat" || name === "responses";
 }
 
 function completed(status: number, fields: Partial<ErrorFields> | null): ErrorFields {

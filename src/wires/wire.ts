@@ -4,16 +4,17 @@ import type { Codec } from "../core/codec.ts";
 import type { ErrorFields } from "../core/envelope.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
-import type { StreamRecord } from "../core/reply.ts";
+import type { HeaderFields, StreamRecord } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 
-/** The provider types of the configuration. */
-export type WireName = "compat" | "messages" | "local";
+/** The protocols that upstreams speak: that of each provider type, and Responses at type compat. */
+export type WireName = "compat" | "responses" | "messages" | "local";
 
 /** A configured upstream account. */
 export interface Provider {
   readonly id: string;
+  /** The protocol of its type. */
   readonly wire: Wire;
   readonly settings: ProviderConfig;
   /** Where the wire's paths begin; no slash at its end. */
@@ -26,18 +27,22 @@ export interface Provider {
   readonly secrets: readonly string[];
 }
 
-/** A provider and the bare model it is asked for. */
+/** A provider, the bare model it is asked for, and the protocol in which. */
 export interface Target {
   readonly provider: Provider;
   readonly model: string;
+  /** That of the provider's type, or Responses. */
+  readonly wire: Wire;
 }
 
 /** One call as it goes out. */
 export interface UpstreamRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the provider's base, with its leading slash. */
+  /** Below the provider's base, with its leading slash; a query may follow. */
   readonly path: string;
   readonly body: string | null;
+  /** Headers beside those of the wire, which win. */
+  readonly headers?: HeaderFields;
 }
 
 /** What decoding may ask of the outside: fresh ids and the time in seconds. */

@@ -24,6 +24,10 @@ routing:
       fallback: [{provider: openai}]
 `;
 
+/** What only compat upstreams may have, in the order of the table. */
+const NATIVE = "chat_completions_lifecycle, responses_lifecycle, conversations, " +
+  "background_responses, response_cancellation, response_compaction, response_input_tokens";
+
 Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
   using file = await configFile(FILE);
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
@@ -36,16 +40,40 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "              takes: every chat field, embeddings",
     "              on: embeddings_base64",
+    `              off: ${NATIVE}`,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
     "              takes: every chat field, embeddings",
-    "              off: embeddings_base64",
+    `              off: ${NATIVE}, embeddings_base64`,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
     "              takes: every chat field, embeddings",
-    "              off: embeddings_base64",
+    `              off: ${NATIVE}, embeddings_base64`,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
     "              takes: every chat field, embeddings",
     "              on: embeddings_base64",
+    `              off: ${NATIVE}`,
+    "",
+  ]);
+});
+
+Deno.test("a target that is asked in the Responses API is told as such", async () => {
+  using file = await configFile(`
+providers:
+  openai: {api_key: k, capabilities: {responses_lifecycle: true, hosted_tools: [web_search]}}
+routing:
+  routes:
+    - name: all
+      targets: [{provider: openai, upstream_request_type: responses}]
+`);
+  const { code, out, err } = await ran(["check", "--config", file.path]);
+  assertEquals([code, err], [0, ""]);
+  assertEquals(out.split("\n").slice(5), [
+    "  100%        openai (requested model): compat, Responses API at api.openai.com, " +
+    "2m to the first byte",
+    "              takes: every Responses field, chat, embeddings",
+    "              on: responses_lifecycle",
+    `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
+    "              hosted_tools: web_search",
     "",
   ]);
 });

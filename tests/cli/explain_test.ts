@@ -24,6 +24,23 @@ async function explained(...args: readonly string[]) {
   return await ran(["explain", "--config", file.path, ...args]);
 }
 
+Deno.test("a target that is asked in the Responses API takes chats, Responses and embeddings", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}}
+routing:
+  routes:
+    - name: all
+      targets: [{provider: openai, upstream_request_type: responses}]
+`);
+  for (const path of ["/v1/chat/completions", "/v1/responses", "/v1/embeddings"]) {
+    const { code, out } = await ran(
+      ["explain", "--config", file.path, "--model", "m", "--path", path],
+    );
+    assertEquals(code, 0, out);
+    assertStringIncludes(out, "100%   openai/m: compat, Responses API at api.openai.com");
+  }
+});
+
 Deno.test("the route, the shares of its targets and the order of its fallbacks are told", async () => {
   const { code, out } = await explained("--model", "gpt-4o", "--header", "X-Team=blue");
   assertEquals(code, 0);

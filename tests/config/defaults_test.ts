@@ -70,6 +70,14 @@ Deno.test("everything but providers and routes has a default", () => {
     },
     pricing: {},
     telemetry: { service_name: "switchyard" },
+    general: {},
+    data_sharing: {
+      enabled: false,
+      share_prompts: false,
+      share_responses: false,
+      remote_control: false,
+    },
+    update_check: { enabled: true, interval: 86_400_000, timeout: 3_000 },
   });
 });
 

@@ -16,7 +16,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
     wire,
     settings: {
       ...providerSchema.parse(written),
-      type: wire.name,
+      type: wire.name === "responses" ? "compat" : wire.name,
       base_url,
       normalize_developer_role: false,
     },
@@ -33,10 +33,11 @@ export function encodeAs(
   text: string,
   provider: Provider,
   model = "m",
+  wire = provider.wire,
 ): Result<string> {
   const document = valueOf(readDocument(text));
   const chat = { document, stream: document.value.stream === true, includeUsage: false };
-  const request = provider.wire.encode(chat, { provider, model });
+  const request = wire.encode(chat, { provider, model, wire });
   if (!request.ok) return request;
   assertEquals(`${request.value.method} ${request.value.path}`, expected);
   return success(request.value.body ?? "");

@@ -7,6 +7,7 @@ import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
+import { isCapable } from "../../gateway/capable.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
 import type { Target, Wire } from "../../wires/wire.ts";
 import { answerDocument } from "../answer_document.ts";
@@ -16,6 +17,7 @@ import { completionOf, type Labels } from "./completion.ts";
 import { chatEncoder } from "./encoder.ts";
 import { relay } from "./relay.ts";
 import { chatRequest } from "./request.ts";
+import { stored } from "./stored.ts";
 
 /** `POST /v1/chat/completions` (OpenAI API, Chat Completions). */
 export const chat: ClientApi = {
@@ -37,26 +39,28 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     type: "chat_completions",
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
-    leavesState: value.store === true,
     owner: null,
     // Who writes `store`, whatever it says, wants more than the answer.
     canonical: ({ body }) =>
       request.stream || Object.hasOwn(value, "store") ? null : canonicalJson(`[${text},${body}]`),
     prepare(target) {
-      const encoded = target.provider.wire.encode(request, target);
+      const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
       return success<Attempt>({
         target,
         request: encoded.value,
+        leavesState: isStored(request),
         reader: () => readerOf(call, request, target),
-        settle() {},
+        settle({ resource }) {
+          if (typeof resource?.id === "string") bind(call, target, resource.id);
+        },
       });
     },
   };
 }
 
 function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
-  const { wire, settings } = target.provider;
+  const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
     created: call.world.unix(),
@@ -64,9 +68,20 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
     legacyFunctions: hasFunctions(request),
   };
   const extracts = settings.extract_reasoning_tags;
-  return wire.name === "compat"
-    ? relayed(request, labels, extracts)
-    : translated(call, wire, request, labels, extracts);
+  if (wire.name !== "compat") return translated(call, wire, request, labels, extracts);
+  const reader = relayed(request, labels, extracts);
+  const isKept = isStored(request) && isCapable(target.provider, "chat_completions_lifecycle");
+  return isKept ? stored(reader) : reader;
+}
+
+function isStored({ document }: ChatRequest): boolean {
+  return document.value.store === true;
+}
+
+/** Remembers who keeps a completion. */
+function bind(call: Call, { provider }: Target, id: string): void {
+  const owner = { provider: provider.id, account: provider.account, origin: null };
+  call.vault.bindings.chat_completion.bind(id, owner);
 }
 
 /** An empty list asks for nothing. */

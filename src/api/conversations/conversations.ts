@@ -1,44 +1,71 @@
 import type { Reply } from "../../core/reply.ts";
-import { refuse, type Result } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
+import { capable, nativeProvider } from "../../gateway/capable.ts";
+import { ownerOf } from "../../gateway/owner.ts";
 import type { Conversation } from "../../state/conversations.ts";
-import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
+import type { Provider } from "../../wires/wire.ts";
+import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
 import { identifierProblem } from "../identifier.ts";
 import * as local from "./local.ts";
+import * as native from "./native.ts";
 
 const ONE = "/v1/conversations/:conversation_id";
 const ITEMS = `${ONE}/items` as const;
 const ITEM = `${ITEMS}/:item_id` as const;
 
-/** The Conversations API; the gateway itself keeps the conversations (OpenAI API, Conversations). */
+/**
+ * The Conversations API: an upstream keeps those that were made there, the gateway itself the others
+ * (OpenAI API, Conversations).
+ */
 export const conversations: ClientApi = {
   name: "conversations",
   endpoints: [
     { method: "POST", path: "/v1/conversations", body: "optional", handle: create },
-    { method: "GET", path: ONE, body: false, handle: onConversation(local.retrieve) },
-    { method: "POST", path: ONE, body: true, handle: onConversation(local.update) },
-    { method: "DELETE", path: ONE, body: false, handle: onConversation(local.remove) },
-    { method: "POST", path: ITEMS, body: true, handle: onConversation(local.addItems) },
-    { method: "GET", path: ITEMS, body: false, handle: onConversation(local.listItems) },
-    { method: "GET", path: ITEM, body: false, handle: onConversation(local.retrieveItem) },
-    { method: "DELETE", path: ITEM, body: false, handle: onConversation(local.removeItem) },
+    endpoint("GET", ONE, local.retrieve, native.retrieve),
+    endpoint("POST", ONE, local.update, native.update),
+    endpoint("DELETE", ONE, local.remove, native.remove),
+    endpoint("POST", ITEMS, local.addItems, native.addItems),
+    endpoint("GET", ITEMS, local.listItems, native.listItems),
+    endpoint("GET", ITEM, local.retrieveItem, native.retrieveItem),
+    endpoint("DELETE", ITEM, local.removeItem, native.removeItem),
   ],
 };
 
-function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
-  return Promise.resolve(providerProblem(call, request) ?? local.create(call, request));
+/** The provider that is named keeps it, else the only one that can, else the gateway. */
+async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
+  const named = providerNamed(call, request);
+  if (!named.ok) return named;
+  const provider = nativeProvider(call, named.value, "conversations");
+  if (!provider.ok) return provider;
+  return provider.value === null
+    ? local.create(call, request)
+    : await native.create(call, request, provider.value);
 }
 
-/** An operation on a conversation that is there. */
-type Operation = (call: Call, request: ApiRequest, kept: Conversation) => Result<Reply>;
+/** An operation on a conversation that the gateway keeps. */
+type LocalOperation = (call: Call, request: ApiRequest, kept: Conversation) => Result<Reply>;
 
-function onConversation(operation: Operation): Handler {
-  return (call, request) => {
-    const problem = pathProblem(request) ?? providerProblem(call, request);
-    if (problem !== null) return Promise.resolve(problem);
-    const kept = local.find(call, request.params.conversation_id ?? "");
-    return Promise.resolve(kept.ok ? operation(call, request, kept.value) : kept);
+function endpoint(
+  method: Endpoint["method"],
+  path: Endpoint["path"],
+  here: LocalOperation,
+  upstream: native.Operation,
+): Endpoint {
+  return {
+    method,
+    path,
+    body: method === "POST",
+    async handle(call, request) {
+      const problem = pathProblem(request);
+      if (problem !== null) return problem;
+      const keeper = keeperOf(call, request);
+      if (!keeper.ok) return keeper;
+      if (keeper.value !== null) return await upstream(call, request, keeper.value);
+      const kept = local.find(call, request.params.conversation_id ?? "");
+      return kept.ok ? here(call, request, kept.value) : kept;
+    },
   };
 }
 
@@ -48,18 +75,23 @@ function pathProblem({ params }: ApiRequest) {
     (item === undefined ? null : identifierProblem(item, "item_id"));
 }
 
-/** Who names a provider wants its conversations, not those of the gateway. */
-function providerProblem(call: Call, { document }: ApiRequest) {
+/** The provider that keeps a conversation; null when it can only be one of the gateway's own. */
+function keeperOf(call: Call, request: ApiRequest): Result<Provider | null> {
+  const named = providerNamed(call, request);
+  if (!named.ok) return named;
+  const owned = ownerOf(call, {
+    type: "conversation",
+    id: request.params.conversation_id ?? "",
+    param: "conversation_id",
+    provider: named.value,
+  });
+  if (!owned.ok) return owned;
+  return owned.value === null ? success(null) : capable(owned.value.provider, "conversations");
+}
+
+/** The provider that a client asks for, by the header or by a canonical model; null when by neither. */
+function providerNamed(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
   const named = namedBy(call, typeof model === "string" ? model : "");
-  if (!named.ok) return named;
-  const { provider } = named.value;
-  if (provider === null) return null;
-  return call.generation.providers.has(provider)
-    ? refuse(
-      "unsupported_feature",
-      "The named provider has no conversations; name none to use those of the gateway.",
-      "provider",
-    )
-    : refuse("provider_not_found", "There is no provider with the requested name.", "provider");
+  return named.ok ? success(named.value.provider) : named;
 }

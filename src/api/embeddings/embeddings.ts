@@ -47,7 +47,6 @@ function inferenceOf(document: JsonDocument): Inference {
     type: "embeddings",
     model: typeof model === "string" ? model : "",
     stream: false,
-    leavesState: false,
     owner: null,
     canonical: ({ body }) => canonicalJson(`[${document.text},${body}]`),
     prepare(target) {
@@ -65,6 +64,7 @@ function inferenceOf(document: JsonDocument): Inference {
       return success<Attempt>({
         target,
         request: encoded.value,
+        leavesState: false,
         reader: () => reader,
         settle() {},
       });

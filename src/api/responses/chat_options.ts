@@ -62,6 +62,8 @@ const HINTS: Readonly<Record<WireName, readonly string[]>> = {
     "prompt_cache_retention",
     "prompt_cache_options",
   ],
+  // Gets the document itself.
+  responses: [],
   messages: ["user"],
   local: [],
 };

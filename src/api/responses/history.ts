@@ -1,7 +1,10 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import type { Refusal } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
+import { capable } from "../../gateway/capable.ts";
+import { isNativeTarget } from "../../gateway/generation.ts";
 import { ownerOf, type Pin } from "../../gateway/owner.ts";
 import {
   addedProblem,
@@ -9,78 +12,124 @@ import {
   MOST_ITEMS,
   unknownConversation,
 } from "../../state/conversations.ts";
-import type { Snapshot } from "../../state/snapshots.ts";
-import { isReference } from "../kept_item.ts";
-import type { ResponsesRequest } from "./request.ts";
 import type { HistoryItem } from "./to_chat.ts";
+import { outputOf, resolved } from "./references.ts";
+import type { ResponsesRequest } from "./request.ts";
 
 /** What a request means together with what it refers to. */
-export interface Context {
-  /** The items before the new ones, oldest first. */
-  readonly history: readonly JsonObject[];
-  /** The new items; what stood for another one is that one. */
+export interface Context extends Earlier {
+  /** The new items; what stood for another one is that one, where it is known. */
   readonly added: readonly HistoryItem[];
-  /** Who made the response that is continued; null when none is. */
-  readonly owner: Pin | null;
+  /** Why one of the new items is not known here; null when all are. */
+  readonly missing: Failed<Refusal> | null;
   /** The local conversation that gets the new items and the output. */
   readonly conversation: string | null;
   /** The bare model that is asked for; null leaves it open. */
   readonly asked: string | null;
 }
 
-interface Earlier {
+/** What comes before a request. */
+export interface Earlier {
+  /** The items before the new ones, oldest first, as far as the gateway keeps them. */
   readonly history: readonly JsonObject[];
+  /** Who made what is continued; null when nothing is. */
   readonly owner: Pin | null;
+  /** The owner keeps what came before that itself. */
+  readonly isUpstream: boolean;
+  /** The response before the history, which the owner keeps; null when there is none. */
+  readonly previous: string | null;
 }
 
+/** Finds what comes before the response with this id; `provider` is the one that the client names. */
+export type Continued = (call: Call, id: string, provider: string | null) => Result<Earlier>;
+
+const NOTHING: Earlier = { history: [], owner: null, isUpstream: false, previous: null };
+
 /** Finds what a request continues, belongs to and points at; refused when something is not there. */
-export function contextOf(call: Call, request: ResponsesRequest): Result<Context> {
+export function contextOf(
+  call: Call,
+  request: ResponsesRequest,
+  continued: Continued,
+): Result<Context> {
   const named = namedBy(call, request.model);
   if (!named.ok) return named;
   const { provider, model } = named.value;
-  const earlier = request.previousResponseId !== null
-    ? continued(call, request.previousResponseId, provider)
-    : request.conversation !== null
-    ? associated(call, request.conversation)
-    : success<Earlier>({ history: [], owner: null });
+  const { previousResponseId: previous, conversation } = request;
+  const earlier = previous !== null
+    ? continued(call, previous, provider)
+    : conversation !== null
+    ? associated(call, conversation, provider)
+    : success(NOTHING);
   if (!earlier.ok) return earlier;
-  const { history, owner } = earlier.value;
-  const added = resolved(call, request, history);
-  if (!added.ok) return added;
-  const problem = request.conversation === null
-    ? null
-    : roomProblem(history, added.value.map(({ item }) => item));
+  const { history, owner, isUpstream } = earlier.value;
+  const { added, missing } = resolved(call, request, history);
+  const local = isUpstream ? null : conversation;
+  const problem = local === null ? null : roomProblem(history, added.map(({ item }) => item));
   return problem ?? success({
-    history,
-    added: added.value,
-    owner,
-    conversation: request.conversation,
-    asked: model ?? owner?.origin.asked ?? null,
+    ...earlier.value,
+    added,
+    missing,
+    conversation: local,
+    asked: model ?? owner?.origin?.asked ?? null,
   });
 }
 
-function continued(call: Call, id: string, provider: string | null): Result<Earlier> {
-  const param = "previous_response_id";
-  const owned = ownerOf(call, { type: "response", id, param, provider });
+/** What comes before a response that was made through the gateway, and who made it. */
+export function continuedFromState(
+  call: Call,
+  id: string,
+  provider: string | null,
+): Result<Earlier> {
+  const owned = ownerOf(call, {
+    type: "response",
+    id,
+    param: "previous_response_id",
+    provider,
+  });
   if (!owned.ok) return owned;
-  const origin = owned.value?.owner?.origin ?? null;
+  if (owned.value === null) return unknownPrevious();
+  const { provider: owner, owner: binding } = owned.value;
+  const origin = binding?.account === owner.account ? binding.origin : null;
   const snapshot = origin === null ? undefined : call.vault.snapshots.get(id);
-  if (owned.value === null || origin === null || snapshot === undefined) {
-    return refuse(
-      "previous_response_not_found",
-      "There is no such response to continue; send the whole conversation as input.",
-      param,
-    );
+  if (origin !== null && snapshot !== undefined) {
+    const pin = { provider: owner, protocol: origin.protocol, origin };
+    const history = [...snapshot.input, ...outputOf(snapshot)];
+    return success({ ...NOTHING, history, owner: pin });
   }
-  const history = [...snapshot.input, ...outputOf(snapshot)];
-  return success({ history, owner: { provider: owned.value.provider, origin } });
+  const mayKnow = origin === null
+    ? call.generation.routes.some((route) => isNativeTarget(route, owner))
+    : origin.protocol === "responses" && !origin.hasSnapshot;
+  if (!mayKnow) return unknownPrevious();
+  return success({
+    history: [],
+    owner: { provider: owner, protocol: "responses", origin },
+    isUpstream: true,
+    previous: id,
+  });
 }
 
-function associated(call: Call, id: string): Result<Earlier> {
-  const conversation = call.vault.conversations.get(id);
-  return conversation === undefined
-    ? unknownConversation("conversation")
-    : success({ history: conversation.items, owner: null });
+/** There is nothing to continue under this id. */
+export function unknownPrevious(): Failed<Refusal> {
+  return refuse(
+    "previous_response_not_found",
+    "There is no such response to continue; send the whole conversation as input.",
+    "previous_response_id",
+  );
+}
+
+/** A native conversation goes to its owner; the gateway's own ones come next. */
+function associated(call: Call, id: string, provider: string | null): Result<Earlier> {
+  const { bindings, conversations } = call.vault;
+  const kept = conversations.get(id);
+  const isBound = bindings.conversation.get(id) !== undefined;
+  if (kept !== undefined && !isBound) return success({ ...NOTHING, history: kept.items });
+  const owned = ownerOf(call, { type: "conversation", id, param: "conversation", provider });
+  if (!owned.ok) return owned;
+  if (owned.value === null) return unknownConversation("conversation");
+  const owner = capable(owned.value.provider, "conversations");
+  if (!owner.ok) return isBound ? owner : unknownConversation("conversation");
+  const pin: Pin = { provider: owner.value, protocol: "responses", origin: null };
+  return success({ ...NOTHING, owner: pin, isUpstream: true });
 }
 
 /** There must be room for the new items and for at least one item of output. */
@@ -88,55 +137,4 @@ function roomProblem(history: readonly JsonObject[], added: readonly JsonObject[
   return history.length + added.length >= MOST_ITEMS
     ? fullConversation()
     : addedProblem(history, added, "input");
-}
-
-function resolved(
-  call: Call,
-  { input, document }: ResponsesRequest,
-  history: readonly JsonObject[],
-): Result<readonly HistoryItem[]> {
-  const isText = typeof document.value.input === "string";
-  const ids = new Set(input.filter(isReference).map(({ id }) => id));
-  const known = new Map(ids.size === 0 ? [] : keptItems(call, ids));
-  const present = new Set(history.map(({ id }) => id));
-  const items: HistoryItem[] = [];
-  for (const [index, item] of input.entries()) {
-    const path = isText ? "input" : `input[${index}]`;
-    if (!isReference(item)) items.push({ item, path });
-    else if (typeof item.id !== "string" || !present.has(item.id)) {
-      const kept = known.get(item.id);
-      if (kept === undefined) {
-        return refuse("invalid_value", "There is no item with this id.", `${path}.id`);
-      }
-      items.push({ item: kept, path });
-    }
-  }
-  return success(items);
-}
-
-/** The kept items with these ids, each with its id; of two with the same the later one counts. */
-function* keptItems(
-  call: Call,
-  ids: ReadonlySet<JsonObject[string]>,
-): Generator<readonly [JsonObject[string], JsonObject]> {
-  const { snapshots, conversations } = call.vault;
-  const lists = [
-    ...conversations.values().map(({ items }) => items),
-    ...snapshots.values().filter((snapshot) => isCurrent(call, snapshot))
-      .flatMap((snapshot) => [snapshot.input, outputOf(snapshot)]),
-  ];
-  for (const item of lists.flat()) {
-    if (ids.has(item.id)) yield [item.id, item];
-  }
-}
-
-/** What belongs to an account that has changed since is not to be handed on. */
-function isCurrent(call: Call, { resource: { id } }: Snapshot): boolean {
-  const param = "response_id";
-  return typeof id === "string" &&
-    ownerOf(call, { type: "response", id, param, provider: null }).ok;
-}
-
-function outputOf({ resource }: Snapshot): readonly JsonObject[] {
-  return Array.isArray(resource.output) ? resource.output.filter(isObject) : [];
 }

@@ -1,115 +1,87 @@
+import type { Refusal } from "../../core/failure.ts";
 import type { Reply } from "../../core/reply.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
+import { capable } from "../../gateway/capable.ts";
 import { ownerOf } from "../../gateway/owner.ts";
 import type { Snapshot } from "../../state/snapshots.ts";
+import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { identifierProblem } from "../identifier.ts";
-import { jsonReply } from "../json_reply.ts";
-import { listOf, pageOf, queryProblem } from "../paging.ts";
+import * as local from "./local_lifecycle.ts";
+import * as native from "./native_lifecycle.ts";
 
-/** A kept response and how it is called. */
-interface Retained {
-  readonly id: string;
-  readonly account: string;
-  readonly snapshot: Snapshot;
-}
-
-/** Only the upstream of a response could tell what these ask for. */
-const RETRIEVE_ONLY_NATIVE = [
-  "include",
-  "include[]",
-  "include_obfuscation",
-  "starting_after",
-] as const;
+/** A response and where it is kept. */
+type Kept =
+  | { readonly at: "here"; readonly retained: local.Retained }
+  | { readonly at: "upstream"; readonly id: string; readonly provider: Provider };
 
 /** What can be done with a response once it is there (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/v1/responses/:response_id",
-    body: false,
-    handle: (call, request) =>
-      onRetained(call, request, ({ snapshot }) => {
-        const { query } = request;
-        const streams = query.has("stream") && query.get("stream") !== "false";
-        const problem = queryProblem(query, [
-          ...RETRIEVE_ONLY_NATIVE,
-          ...streams ? ["stream"] : [],
-        ]);
-        return problem ?? jsonReply(snapshot.resource);
-      }),
-  },
-  {
-    method: "DELETE",
-    path: "/v1/responses/:response_id",
-    body: false,
-    handle: (call, request) =>
-      onRetained(call, request, ({ id, account }) => {
-        call.vault.snapshots.delete(id);
-        call.vault.bindings.response.unbind(id, account);
-        return success({
-          as: "answer",
-          answer: { status: 204, headers: {}, body: new Uint8Array() },
-        });
-      }),
-  },
-  {
-    method: "POST",
-    path: "/v1/responses/:response_id/cancel",
-    body: false,
-    handle: (call, request) =>
-      onRetained(
-        call,
-        request,
-        () =>
-          refuse(
-            "unsupported_feature",
-            "This response is over; only a running one can be cancelled.",
-          ),
-      ),
-  },
-  {
-    method: "GET",
-    path: "/v1/responses/:response_id/input_items",
-    body: false,
-    handle: (call, request) =>
-      onRetained(call, request, ({ snapshot }) => inputItems(snapshot, request)),
-  },
+  endpoint("GET", "", local.retrieve, native.retrieve),
+  endpoint("DELETE", "", local.remove, native.remove),
+  endpoint("POST", "/cancel", local.cancel, native.cancel),
+  endpoint("GET", "/input_items", local.inputItems, native.inputItems),
 ];
 
-function inputItems({ input }: Snapshot, { query }: ApiRequest): Result<Reply> {
-  const problem = queryProblem(query, ["include", "include[]"]);
-  if (problem !== null) return problem;
-  const page = pageOf(query);
-  if (!page.ok) return page;
-  const list = listOf(input, page.value);
-  return list.ok ? jsonReply(list.value) : list;
+function endpoint(
+  method: Endpoint["method"],
+  below: string,
+  here: local.Operation,
+  upstream: native.Operation,
+): Endpoint {
+  return {
+    method,
+    path: `/v1/responses/:response_id${below}`,
+    body: false,
+    async handle(call, request) {
+      const kept = keptAt(call, request.params.response_id ?? "");
+      if (!kept.ok) return kept;
+      if (kept.value.at === "here") return here(call, request, kept.value.retained);
+      const { id, provider } = kept.value;
+      return await served(call, request, provider, id, upstream);
+    },
+  };
 }
 
-function onRetained(
+async function served(
   call: Call,
   request: ApiRequest,
-  operation: (retained: Retained) => Result<Reply>,
+  provider: Provider,
+  id: string,
+  { capability, run }: native.Operation,
 ): Promise<Result<Reply>> {
-  const retained = retainedBy(call, request.params.response_id ?? "");
-  return Promise.resolve(retained.ok ? operation(retained.value) : retained);
+  const able = capable(provider, capability);
+  return able.ok ? await run(call, request, provider, id) : able;
 }
 
-function retainedBy(call: Call, id: string): Result<Retained> {
+function keptAt(call: Call, id: string): Result<Kept> {
   const param = "response_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
   const { provider } = call.controls;
   const owned = ownerOf(call, { type: "response", id, param, provider });
   if (!owned.ok) return owned;
-  const owner = owned.value?.owner ?? null;
-  const snapshot = owner === null ? undefined : call.vault.snapshots.get(id);
-  return owner === null || snapshot === undefined
-    ? refuse(
-      "response_not_found",
-      "There is no such response; it may be too old, deleted, or not stored.",
-      param,
-    )
-    : success({ id, account: owner.account, snapshot });
+  if (owned.value === null) return unknownResponse();
+  const { provider: owner, owner: binding } = owned.value;
+  const origin = binding?.account === owner.account ? binding.origin : null;
+  if (origin === null) return success({ at: "upstream", id, provider: owner });
+  const snapshot = call.vault.snapshots.get(id);
+  if (snapshot !== undefined) return success(here(id, owner.account, snapshot));
+  return origin.protocol === "responses" && !origin.hasSnapshot
+    ? success({ at: "upstream", id, provider: owner })
+    : unknownResponse();
+}
+
+function here(id: string, account: string, snapshot: Snapshot): Kept {
+  return { at: "here", retained: { id, account, snapshot } };
+}
+
+function unknownResponse(): Failed<Refusal> {
+  return refuse(
+    "response_not_found",
+    "There is no such response here; it may be too old, deleted, or not stored. " +
+      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+    "response_id",
+  );
 }

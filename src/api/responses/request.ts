@@ -78,11 +78,17 @@ const conversationObject = z.looseObject({ conversation: z.looseObject({ id: z.s
  * path. Without `input` there must be something that brings it (OpenAI API, Responses).
  */
 export function responsesRequest(document: JsonDocument): Result<ResponsesRequest> {
+  const request = warmUpRequest(document);
+  return request.ok ? inputProblem(document.value) ?? request : request;
+}
+
+/** The same for a request that is not to be answered: its input may be empty or come later. */
+export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
   const { value } = document;
   const problem = checkFields(responsesBody, value) ??
     (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
     (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
-    identifierProblem(value) ?? inputProblem(value) ?? itemIdProblem(value);
+    identifierProblem(value) ?? itemIdProblem(value);
   if (problem !== null) return problem;
   const { model, previous_response_id: previous } = value;
   const { input } = exactBody(document);

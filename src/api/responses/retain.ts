@@ -1,13 +1,16 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Call } from "../../gateway/call.ts";
+import { isCapable } from "../../gateway/capable.ts";
+import { protocolOf } from "../../gateway/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import { keptItem } from "../kept_item.ts";
 import type { Context } from "./history.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /**
- * Keeps a translated response that has reached its end: itself and its owner unless the request says
- * `store: false`, and a completed one in its conversation in any case.
+ * Keeps a response that has reached its end: itself and its owner unless the request says
+ * `store: false`, and a completed one in its conversation in any case. One that its upstream gives
+ * back itself is only remembered by its owner.
  */
 export function retain(
   call: Call,
@@ -20,9 +23,7 @@ export function retain(
   const isCompleted = resource.status === "completed";
   if (!request.store && conversation === null) return;
   const added = context.added.map(({ item }) => keptItem(item, call.world));
-  if (request.store && (isCompleted || resource.status === "incomplete")) {
-    store(call, context, target, resource, added);
-  }
+  if (request.store) store(call, context, target, resource, added);
   if (conversation === null || !isCompleted || !Array.isArray(resource.output)) return;
   // One that has been deleted or filled up meanwhile gets nothing: the answer is given all the same.
   call.vault.conversations.append(conversation, [...added, ...resource.output.filter(isObject)]);
@@ -30,24 +31,40 @@ export function retain(
 
 function store(
   call: Call,
-  { history, asked }: Context,
-  { provider, model }: Target,
+  context: Context,
+  target: Target,
   resource: JsonObject,
   added: readonly JsonObject[],
 ): void {
-  const { id } = resource;
+  const { id, status } = resource;
   if (typeof id !== "string") return;
-  const { snapshots, bindings } = call.vault;
-  if (!snapshots.keep(id, { resource, input: [...history, ...added] })) return;
-  bindings.response.bind(id, {
+  const isNative = protocolOf(target.wire) === "responses";
+  if (!isNative && status !== "completed" && status !== "incomplete") return;
+  const isKeptHere = isNative
+    ? status === "completed" && !isCapable(target.provider, "responses_lifecycle")
+    : true;
+  const isKept = isKeptHere &&
+    call.vault.snapshots.keep(id, { resource, input: [...context.history, ...added] });
+  if (isNative || isKept) bindResponse(call, context, target, id, isKept);
+}
+
+/** Remembers whose response it is, and how the next one continues it. */
+export function bindResponse(
+  call: Call,
+  { asked }: Pick<Context, "asked">,
+  { provider, model, wire }: Target,
+  id: string,
+  hasSnapshot: boolean,
+): void {
+  call.vault.bindings.response.bind(id, {
     provider: provider.id,
     account: provider.account,
     origin: {
       route: call.report.route ?? "",
       model,
       asked,
-      protocol: "chat_completions",
-      hasSnapshot: true,
+      protocol: protocolOf(wire),
+      hasSnapshot,
     },
   });
 }

@@ -16,6 +16,8 @@ export interface HistoryItem {
   readonly item: JsonObject;
   /** Where the client put it, such as `input[3]`; null for one that the gateway kept. */
   readonly path: string | null;
+  /** It stands in for what the client sent: the gateway has kept it. */
+  readonly isKept?: boolean;
 }
 
 /** A request in the shape of Chat that was made from one of Responses. */

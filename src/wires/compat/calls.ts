@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, parseExact } from "../../cor
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
-import { malformed } from "./errors.ts";
+import { malformed } from "../compat_errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

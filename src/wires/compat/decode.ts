@@ -5,7 +5,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
-import { malformed, providerError } from "./errors.ts";
+import { malformed, providerError } from "../compat_errors.ts";
 import { messageReader } from "./message.ts";
 import { usageOf } from "./usage.ts";
 

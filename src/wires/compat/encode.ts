@@ -10,6 +10,7 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { samplingDefaults } from "../sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
 /** The client's own document with only what must change changed. Nothing is refused. */
@@ -29,16 +30,9 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
 
 function topLevelEdits(chat: ChatRequest, target: Target): Edit[] {
   const { text, value, members } = chat.document;
-  const { temperature, top_p } = target.provider.settings;
   const changes: Entry[] = [];
   if (value.model !== target.model) changes.push(["model", JSON.stringify(target.model)]);
-  // A null asks for nothing, like an absent field.
-  if ((value.temperature ?? null) === null && temperature !== undefined) {
-    changes.push(["temperature", String(temperature)]);
-  }
-  if ((value.top_p ?? null) === null && top_p !== undefined) {
-    changes.push(["top_p", String(top_p)]);
-  }
+  changes.push(...samplingDefaults(value, target.provider));
   if (chat.stream && !chat.includeUsage) {
     changes.push(["stream_options", streamOptions(chat.document)]);
   }

@@ -4,7 +4,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
 import { callReader } from "./calls.ts";
-import { malformed } from "./errors.ts";
+import { malformed } from "../compat_errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

@@ -1,9 +1,7 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
 import {
-  isEmpty,
   missing,
   type Optional,
   undeclared,
@@ -13,8 +11,8 @@ import {
 } from "../fields.ts";
 import { exactMember } from "./fields.ts";
 
-/** Fields that other parts of the encoding read. */
-const ENCODED: readonly string[] = [
+/** Fields that the parts of the encoding read. */
+export const ENCODED: ReadonlySet<string> = new Set([
   "model",
   "messages",
   "stream",
@@ -37,40 +35,7 @@ const ENCODED: readonly string[] = [
   "parallel_tool_calls",
   "functions",
   "function_call",
-];
-
-/** Fields without a counterpart, with the values that ask for nothing beside null. */
-const HARMLESS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
-  logprobs: (value) => value === false,
-  top_logprobs: (value) => value === 0,
-  n: (value) => value === 1,
-  metadata: isEmpty,
-  logit_bias: isEmpty,
-  store: (value) => value === false,
-  service_tier: (value) => value === "auto" || value === "default",
-  verbosity: (value) => value === "medium",
-  modalities: (value) => Array.isArray(value) && value.length === 1 && value[0] === "text",
-};
-
-/** The refusal of the first field that asks for what the local runtime cannot do; null when none does. */
-export function unsupportedField(value: JsonObject): Failed<Refusal> | null {
-  for (const key of Object.keys(value)) {
-    const given = value[key] ?? null;
-    if (given === null || ENCODED.includes(key)) continue;
-    const isHarmless = Object.hasOwn(HARMLESS, key) ? HARMLESS[key] : undefined;
-    if (isHarmless?.(given) !== true) return unsupported(key);
-  }
-  return streamOptionsRefusal(value.stream_options ?? null);
-}
-
-function streamOptionsRefusal(options: JsonValue): Failed<Refusal> | null {
-  if (options === null) return null;
-  if (!isObject(options)) return wrongType("stream_options", "an object");
-  if (options.include_obfuscation === true) {
-    return unsupported("stream_options.include_obfuscation");
-  }
-  return unknownMember(options, ["include_usage", "include_obfuscation"], "stream_options");
-}
+]);
 
 /**
  * The runtime's `format`: "json", or the bare schema, never its envelope. Undefined asks for

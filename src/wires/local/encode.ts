@@ -1,8 +1,9 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { type Result, success } from "../../core/result.ts";
 import { nesting } from "../fields.ts";
+import { unsupportedField } from "../unsupported_field.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
-import { formatOf, thinkOf, unsupportedField } from "./controls.ts";
+import { ENCODED, formatOf, thinkOf } from "./controls.ts";
 import { optionsOf, runSettings } from "./options.ts";
 import { toolsOf } from "./tools.ts";
 import { turnsOf } from "./turns.ts";
@@ -15,7 +16,7 @@ import { turnsOf } from "./turns.ts";
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
   const { settings } = target.provider;
-  const refused = nesting(document.value) ?? unsupportedField(document.value);
+  const refused = nesting(document.value) ?? unsupportedField(document.value, ENCODED);
   if (refused !== null) return refused;
   const messages = turnsOf(document.value.messages);
   if (!messages.ok) return messages;

@@ -12,13 +12,13 @@ const TOOL = { type: "function", name: "f" };
 const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
 const RESULT = { type: "function_call_output", call_id: "c", output: "ok" };
 const TARGETS = {
-  messages: { provider: provider(), model: "m" },
-  local: { provider: localProvider(), model: "m" },
+  messages: { provider: provider(), model: "m", wire: messages },
+  local: { provider: localProvider(), model: "m", wire: local },
 };
 
 /** What the wire refuses of this request, as the client is told. */
 function told(wire: Wire, body: JsonObject) {
-  assert(wire.name !== "compat");
+  assert(wire.name === "messages" || wire.name === "local");
   const chat = translate({ input: "hi", ...body }, wire.name);
   assert(chat.ok, JSON.stringify(chat));
   const encoded = wire.encode(chat.value, TARGETS[wire.name]);

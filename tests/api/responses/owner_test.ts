@@ -91,8 +91,8 @@ Deno.test("an owner whose account has changed is stale, and what was kept for it
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale("response_id"));
   assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), stale("response_id"));
   const named = { "x-gateway-provider": "first" };
-  const unknown = [404, "response_not_found", "response_id"];
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), unknown);
+  const incapable = [400, "unsupported_feature", "provider"];
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
   const followed = await calls.post("/responses", { model: "m", ...follow(first) }, named);
   assertEquals(refusalOf(followed), [400, "previous_response_not_found", "previous_response_id"]);
   assertEquals(calls.asked.length, asked);
@@ -136,7 +136,8 @@ Deno.test("an id of two accounts is a conflict, and the kept response is gone fo
   assertEquals(refusalOf(cancelled), conflict("response_id"));
   assertEquals([calls.asked.length, calls.vault.snapshots.entries], [1, 0]);
   const named = { "x-gateway-provider": "first" };
-  assertEquals((await calls.get(`/responses/${first}`, named)).status, 404);
+  const incapable = [400, "unsupported_feature", "provider"];
+  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
 });
 
 Deno.test("a response whose owner made room for others is gone with it", async () => {

@@ -28,7 +28,7 @@ export function encoded(text: string, ...settings: readonly string[]): string {
     document: document.value,
     stream: value.stream === true,
     includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
-  }, { provider: provider(...settings), model: "m" });
+  }, { provider: provider(...settings), model: "m", wire: compat });
   assert(request.ok && request.value.body !== null);
   return request.value.body;
 }

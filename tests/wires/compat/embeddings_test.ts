@@ -23,7 +23,7 @@ function target(isBase64: boolean): Target {
     namespace: "p@1",
     secrets: [],
   };
-  return { provider: { ...common, settings }, model: 'm"' };
+  return { provider: { ...common, settings }, model: 'm"', wire: compat };
 }
 
 function encode(text: string, isBase64 = false): Result<string | null> {

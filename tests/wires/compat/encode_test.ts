@@ -9,7 +9,7 @@ Deno.test("a chat request goes to POST /chat/completions", () => {
   const document = readDocument('{"messages":[]}');
   assert(document.ok);
   const chat = { document: document.value, stream: false, includeUsage: false };
-  const request = compat.encode(chat, { provider: provider(), model: "m" });
+  const request = compat.encode(chat, { provider: provider(), model: "m", wire: compat });
   assert(request.ok);
   assertEquals([request.value.method, request.value.path], ["POST", "/chat/completions"]);
 });

@@ -12,7 +12,7 @@ export function localProvider(written: Written = {}): Provider {
 
 /** The model "m" of such a provider. */
 export function localTarget(written: Written = {}): Target {
-  return { provider: localProvider(written), model: "m" };
+  return { provider: localProvider(written), model: "m", wire: local };
 }
 
 /** Ids that count up, and a clock that stands at 1,700,000,000. */

@@ -1,5 +1,5 @@
-import { isObject, parseJson } from "../../core/json.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import { fault, type Result, success } from "../core/result.ts";
 
 /** Where the list of models is, below the base. */
 export const MODELS_PATH = "/models";

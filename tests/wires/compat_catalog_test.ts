@@ -1,5 +1,5 @@
-import { assertEquals } from "../../support/assert.ts";
-import { decodeModels } from "../../../src/wires/compat/catalog.ts";
+import { assertEquals } from "../support/assert.ts";
+import { decodeModels } from "../../src/wires/compat_catalog.ts";
 
 Deno.test("models are listed by id, each once, entries without one left out", () => {
   const data = [{ id: "b", object: "model" }, { id: "a" }, { id: "b" }, { id: "" }, {}, null, "c"];

@@ -1,0 +1,73 @@
+import type { Delivery } from "../../core/codec.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import type { Answer } from "../../core/reply.ts";
+import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { utf8Text } from "../../formats/utf8.ts";
+import type { Reader } from "../../gateway/inference.ts";
+import { isExactId } from "../native_call.ts";
+
+/** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
+export function stored(reader: Reader): Reader {
+  if (reader.as === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
+  return {
+    as: "answer",
+    read(answer) {
+      const id = storedId(answer);
+      if (!id.ok) return id;
+      const read = reader.read(answer);
+      if (!read.ok) return read;
+      const outcome = { ...read.value.outcome, resource: { id: id.value } };
+      return success({ answer: read.value.answer, outcome });
+    },
+  };
+}
+
+/**
+ * A relay of a completion that its upstream is to keep: every chunk must tell one and the same exact
+ * id and its type, because the id says later whose completion it is. Nothing is filled in.
+ */
+function storedRelay(relay: Delivery): Delivery {
+  let id: string | null = null;
+
+  function problem(data: string): Failed | null {
+    const chunk = data === "" || data === "[DONE]" ? null : parseJson(data);
+    // What is no chunk at all is for the relay to say.
+    if (!isObject(chunk) || (chunk.error ?? null) !== null) return null;
+    const own = identityOf(chunk, "chat.completion.chunk");
+    if (own === null || (id !== null && own !== id)) return unfit();
+    id = own;
+    return null;
+  }
+
+  return {
+    push: (record) => problem(record.data) ?? relay.push(record),
+    end: () => relay.end(),
+    fail: (failure) => relay.fail(failure),
+    get done() {
+      return relay.done;
+    },
+    get outcome() {
+      const { outcome } = relay;
+      return outcome === null ? null : { ...outcome, resource: { id } };
+    },
+  };
+}
+
+/** The id of a whole completion that its upstream is to keep; a fault when it has none of its own. */
+function storedId(answer: Answer): Result<string> {
+  const text = utf8Text(answer.body);
+  const value = text === null ? undefined : parseJson(text);
+  const id = isObject(value) ? identityOf(value, "chat.completion") : null;
+  return id === null ? unfit() : success(id);
+}
+
+function identityOf({ id, object }: JsonObject, expected: string): string | null {
+  return object === expected && isExactId(id) ? id : null;
+}
+
+function unfit(): Failed {
+  return fault(
+    "invalid_upstream_response",
+    "The provider's answer has no exact id under which it could be kept.",
+  );
+}

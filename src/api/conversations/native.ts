@@ -1,0 +1,124 @@
+import type { JsonDocument, JsonObject } from "../../core/json.ts";
+import type { Reply } from "../../core/reply.ts";
+import type { Result } from "../../core/result.ts";
+import { removeMembers, splice } from "../../formats/edit.ts";
+import type { Call } from "../../gateway/call.ts";
+import type { Provider } from "../../wires/wire.ts";
+import type { ApiRequest } from "../client_api.ts";
+import { callNative, isDeleted, isExactId, isList, isResource } from "../native_call.ts";
+
+const OBJECT = "conversation";
+
+/** Does something with a conversation that its upstream keeps. */
+export type Operation = (
+  call: Call,
+  request: ApiRequest,
+  provider: Provider,
+) => Promise<Result<Reply>>;
+
+/** Creates a conversation upstream, which belongs to that account from then on. */
+export function create(call: Call, { query, document }: ApiRequest, provider: Provider) {
+  return callNative(call, {
+    provider,
+    method: "POST",
+    path: ["conversations"],
+    query,
+    body: withoutModel(document),
+    isValid: ({ object, id }) => object === OBJECT && isExactId(id),
+    settle({ id }) {
+      if (typeof id !== "string") return;
+      const owner = { provider: provider.id, account: provider.account, origin: null };
+      call.vault.bindings.conversation.bind(id, owner);
+    },
+  });
+}
+
+/** Shows a conversation. */
+export const retrieve: Operation = (call, { params, query }, provider) =>
+  callNative(call, {
+    provider,
+    method: "GET",
+    path: pathOf(params),
+    query,
+    isValid: isConversation(params),
+  });
+
+/** Changes the metadata of a conversation. */
+export const update: Operation = (call, { params, query, document }, provider) =>
+  callNative(call, {
+    provider,
+    method: "POST",
+    path: pathOf(params),
+    query,
+    body: withoutModel(document),
+    isValid: isConversation(params),
+  });
+
+/** Deletes a conversation upstream; then it belongs to nobody. */
+export const remove: Operation = (call, { params, query }, provider) => {
+  const { conversation_id: id = "" } = params;
+  return callNative(call, {
+    provider,
+    method: "DELETE",
+    path: pathOf(params),
+    query,
+    isValid: (resource) => isDeleted(resource, "conversation.deleted", id),
+    settle: () => void call.vault.bindings.conversation.unbind(id, provider.account),
+  });
+};
+
+/** Adds items to a conversation and lists the added ones. */
+export const addItems: Operation = (call, { params, query, document }, provider) =>
+  callNative(call, {
+    provider,
+    method: "POST",
+    path: [...pathOf(params), "items"],
+    query,
+    body: withoutModel(document),
+    isValid: isList,
+  });
+
+/** Lists the items of a conversation. */
+export const listItems: Operation = (call, { params, query }, provider) =>
+  callNative(call, {
+    provider,
+    method: "GET",
+    path: [...pathOf(params), "items"],
+    query,
+    isValid: isList,
+  });
+
+/** Shows one item. */
+export const retrieveItem: Operation = (call, { params, query }, provider) =>
+  callNative(call, {
+    provider,
+    method: "GET",
+    path: [...pathOf(params), "items", params.item_id ?? ""],
+    query,
+    isValid: ({ id, type }) => id === params.item_id && typeof type === "string",
+  });
+
+/** Deletes one item and shows its conversation. */
+export const removeItem: Operation = (call, { params, query }, provider) =>
+  callNative(call, {
+    provider,
+    method: "DELETE",
+    path: [...pathOf(params), "items", params.item_id ?? ""],
+    query,
+    isValid: isConversation(params),
+  });
+
+type Params = ApiRequest["params"];
+
+function pathOf({ conversation_id: id = "" }: Params): readonly string[] {
+  return ["conversations", id];
+}
+
+function isConversation({ conversation_id: id = "" }: Params) {
+  return (resource: JsonObject) => isResource(resource, OBJECT, id);
+}
+
+/** The model only names the provider here: no conversation has one. */
+function withoutModel({ text, members }: JsonDocument): string {
+  return splice(text, removeMembers(members, ["model"]));
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from "../core/json.ts";
+import type { Reply } from "../core/reply.ts";
+import { fault, refuse, type Result, success } from "../core/result.ts";
+import { forward } from "../exchange.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Reader } from "../gateway/inference.ts";
+import type { Provider, UpstreamRequest } from "../wires/wire.ts";
+import { answerDocument } from "./answer_document.ts";
+
+/** A native resource has at most so many bytes. */
+export const RESOURCE_LIMIT = 16 * 1024 * 1024;
+
+/** A call that an upstream serves from its own state. */
+export interface NativeCall {
+  readonly provider: Provider;
+  readonly method: UpstreamRequest["method"];
+  /** Below the provider's base; ids stand in it as they are. */
+  readonly path: readonly string[];
+  readonly query?: URLSearchParams;
+  /** JSON text; null when none is sent. */
+  readonly body?: string | null;
+  /** The bare model that is asked for; null when none is. */
+  readonly model?: string | null;
+  /** Whether a resource is what was asked for; one that is not is a fault and settles nothing. */
+  isValid(resource: JsonObject): boolean;
+  /** Hears of the valid resource before it goes to the client. */
+  settle?(resource: JsonObject): void;
+  /** Reads something else than one JSON resource. */
+  readonly reader?: Reader;
+}
+
+/**
+ * Passes a call on to the one upstream that can serve it, and its answer back, byte for byte. Never
+ * sent twice. An answer that is not the resource that was asked for is `invalid_upstream_response`.
+ */
+export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
+  const path = pathOf(native);
+  if (path === null) {
+    return refuse("invalid_value", "An id of one or two dots cannot be part of a path.");
+  }
+  const { provider, method, body = null, model = null } = native;
+  const accept = call.headers.get("accept");
+  return await forward(call, {
+    target: { provider, wire: provider.wire, model: model ?? "" },
+    request: { method, path, body, headers: accept === null ? {} : { accept } },
+    leavesState: true,
+    reader: () => native.reader ?? readerOf(native),
+    settle({ resource }) {
+      if (resource !== null) native.settle?.(resource);
+    },
+  });
+}
+
+/** Null where a segment would be taken for a step up the path (URL standard, dot segments). */
+function pathOf({ path, query }: NativeCall): string | null {
+  if (path.some((segment) => /^\.{1,2}$/.test(segment))) return null;
+  const search = query?.toString() ?? "";
+  return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
+}
+
+function readerOf({ isValid }: NativeCall): Reader {
+  return {
+    as: "answer",
+    limit: RESOURCE_LIMIT,
+    read(answer) {
+      const document = answerDocument(answer);
+      if (!document.ok) return document;
+      const { value: resource, members } = document.value;
+      // No reader may take another id from the same bytes.
+      const isPlain = members.length === Object.keys(resource).length;
+      return isPlain && isValid(resource)
+        ? success({ answer, outcome: { resource, usage: null } })
+        : fault("invalid_upstream_response", "The provider's answer is not what was asked for.");
+    },
+  };
+}
+
+/** Whether a text can be an id: there, and without white space around it. */
+export function isExactId(id: unknown): id is string {
+  return typeof id === "string" && id !== "" && id === id.trim();
+}
+
+/** Whether a resource is of this type and has this id. */
+export function isResource(resource: JsonObject, object: string, id: string): boolean {
+  return resource.object === object && resource.id === id;
+}
+
+/** Whether a resource says that the one with this id has been deleted. */
+export function isDeleted(resource: JsonObject, object: string, id: string): boolean {
+  return isResource(resource, object, id) && resource.deleted === true;
+}
+
+/** Whether a resource is a list. */
+export function isList({ object, data }: JsonObject): boolean {
+  return object === "list" && Array.isArray(data);
+}

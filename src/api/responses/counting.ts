@@ -1,0 +1,84 @@
+import { refuse, type Result } from "../../core/result.ts";
+import type { JsonDocument, JsonObject } from "../../core/json.ts";
+import type { Reply } from "../../core/reply.ts";
+import { changeMembers, splice } from "../../formats/edit.ts";
+import { namedBy } from "../../exchange.ts";
+import type { Call } from "../../gateway/call.ts";
+import { type NativeCapability, nativeProvider } from "../../gateway/capable.ts";
+import type { ApiRequest, Endpoint } from "../client_api.ts";
+import { callNative, isExactId } from "../native_call.ts";
+
+/** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
+export const counting: readonly Endpoint[] = [
+  {
+    method: "POST",
+    path: "/v1/responses/compact",
+    body: true,
+    handle: (call, request) => compact(call, request),
+  },
+  {
+    method: "POST",
+    path: "/v1/responses/input_tokens",
+    body: true,
+    handle: (call, { document }) =>
+      asked(call, document, "input_tokens", "response_input_tokens", isCount),
+  },
+];
+
+async function compact(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
+  const { model } = document.value;
+  if ((model ?? null) === null && call.controls.model === null) {
+    return refuse("missing_required_parameter", "The field 'model' is required.", "model");
+  }
+  return await asked(call, document, "compact", "response_compaction", isCompaction);
+}
+
+function isCompaction({ object, id }: JsonObject): boolean {
+  return object === "response.compaction" && isExactId(id);
+}
+
+function isCount({ object, input_tokens: count }: JsonObject): boolean {
+  return object === "response.input_tokens" && Number.isSafeInteger(count);
+}
+
+async function asked(
+  call: Call,
+  document: JsonDocument,
+  operation: string,
+  capability: NativeCapability,
+  isValid: (resource: JsonObject) => boolean,
+): Promise<Result<Reply>> {
+  const { model } = document.value;
+  if ((model ?? null) !== null && typeof model !== "string") {
+    return refuse("invalid_type", "The field 'model' must be a string.", "model");
+  }
+  const named = namedBy(call, typeof model === "string" ? model : "");
+  if (!named.ok) return named;
+  const provider = nativeProvider(call, named.value.provider, capability);
+  if (!provider.ok) return provider;
+  if (provider.value === null) {
+    return refuse(
+      "unsupported_feature",
+      `No provider offers this: none has the capability '${capability}'.`,
+      "provider",
+    );
+  }
+  const bare = named.value.model ?? provider.value.settings.default_model ?? null;
+  return await callNative(call, {
+    provider: provider.value,
+    method: "POST",
+    path: ["responses", operation],
+    body: withModel(document, bare),
+    model: bare,
+    isValid,
+  });
+}
+
+/** The client's own document with the bare name of the model, where one is known. */
+function withModel({ text, value, members }: JsonDocument, model: string | null): string {
+  if (model === null || value.model === model) return text;
+  return splice(
+    text,
+    changeMembers(text.indexOf("{"), members, [["model", JSON.stringify(model)]]),
+  );
+}

@@ -1,0 +1,60 @@
+import type { JsonDocument } from "../../core/json.ts";
+import type { Reply } from "../../core/reply.ts";
+import type { Result } from "../../core/result.ts";
+import { exchange } from "../../exchange.ts";
+import type { Call } from "../../gateway/call.ts";
+import type { Inference } from "../../gateway/inference.ts";
+import { protocolOf } from "../../gateway/owner.ts";
+import { metadataOf } from "../metadata.ts";
+import type { Settled } from "./creation.ts";
+import { type Context, contextOf, type Continued } from "./history.ts";
+import { nativeAttempts } from "./native_create.ts";
+import { type ResponsesRequest, responsesRequest } from "./request.ts";
+import { retain } from "./retain.ts";
+import { translatedAttempts } from "./translated_create.ts";
+
+/** What a place that creates responses has of its own. */
+export interface Place {
+  readonly continued: Continued;
+  /** Hears of every response that has reached its end, before its terminal goes out. */
+  readonly settled?: (settled: Settled) => void;
+}
+
+/** Creates one response; over HTTP and over a socket the same. */
+export async function createResponse(
+  call: Call,
+  document: JsonDocument,
+  place: Place,
+): Promise<Result<Reply>> {
+  const request = responsesRequest(document);
+  if (!request.ok) return request;
+  const metadata = metadataOf(document.value.metadata);
+  if (!metadata.ok) return metadata;
+  const context = contextOf(call, request.value, place.continued);
+  if (!context.ok) return context;
+  return await exchange(call, inferenceOf(call, request.value, context.value, place));
+}
+
+function inferenceOf(
+  call: Call,
+  request: ResponsesRequest,
+  context: Context,
+  place: Place,
+): Inference {
+  function settle(settled: Settled): void {
+    retain(call, request, context, settled.target, settled.resource);
+    place.settled?.(settled);
+  }
+  const creation = { call, request, context, settle };
+  const native = nativeAttempts(creation);
+  const translated = translatedAttempts(creation);
+  return {
+    type: "responses",
+    model: request.model,
+    stream: request.stream,
+    owner: context.owner,
+    canonical: () => null,
+    prepare: (target) =>
+      protocolOf(target.wire) === "responses" ? native(target) : translated(target),
+  };
+}

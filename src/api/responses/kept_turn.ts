@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Call } from "../../gateway/call.ts";
+import { type Pin, protocolOf } from "../../gateway/owner.ts";
+import { heldBytes } from "../../state/retention.ts";
+import { keptItem } from "../kept_item.ts";
+import type { Settled } from "./creation.ts";
+import type { Context, Earlier } from "./history.ts";
+import { outputOf } from "./references.ts";
+
+/** The last response of a socket, as the next turn may continue it. */
+export interface KeptTurn {
+  readonly id: string;
+  readonly earlier: Earlier;
+  /** It holds more than a socket may keep: it can be told, but not continued. */
+  readonly isTooLarge: boolean;
+}
+
+/** A socket keeps at most so many bytes. */
+const LARGEST_STATE = 16 * 1024 * 1024;
+
+/** What is kept of a turn that has reached its end; null when nothing can continue it. */
+export function keptOf(call: Call, settled: Settled): KeptTurn | null {
+  const { target, context, request, resource } = settled;
+  const { id, status } = resource;
+  if (typeof id !== "string" || (status !== "completed" && status !== "incomplete")) return null;
+  const protocol = protocolOf(target.wire);
+  const origin = {
+    route: call.report.route ?? "",
+    model: target.model,
+    asked: context.asked,
+    protocol,
+    hasSnapshot: false,
+  };
+  const owner = { provider: target.provider, protocol, origin };
+  // The upstream has it: its id says everything.
+  if (protocol === "responses" && request.store) return keptTurn(id, owner, [], id);
+  return keptWith(call, id, context, owner, outputOf({ resource }));
+}
+
+/** What is kept of items that the gateway has itself; null when others came before them elsewhere. */
+export function keptWith(
+  call: Call,
+  id: string,
+  context: Context,
+  owner: Pin | null,
+  output: readonly JsonObject[],
+): KeptTurn | null {
+  const { isUpstream, previous, history, added } = context;
+  // What came before is in a conversation of the upstream, which an id alone does not bring back.
+  if (isUpstream && previous === null) return null;
+  const items = [...history, ...added.map(({ item }) => keptItem(item, call.world)), ...output];
+  return keptTurn(id, owner, items, previous);
+}
+
+function keptTurn(
+  id: string,
+  owner: Pin | null,
+  history: readonly JsonObject[],
+  previous: string | null,
+): KeptTurn {
+  const bytes = history.reduce((sum, item) => sum + heldBytes(item), 0);
+  const isTooLarge = bytes > LARGEST_STATE;
+  const earlier = {
+    history: isTooLarge ? [] : history,
+    owner,
+    isUpstream: previous !== null,
+    previous,
+  };
+  return { id, earlier, isTooLarge };
+}

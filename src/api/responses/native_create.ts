@@ -1,0 +1,72 @@
+import { newId } from "../../core/ids.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Failed, success } from "../../core/result.ts";
+import type { Attempt, Reader } from "../../gateway/inference.ts";
+import { undeclared } from "../../wires/fields.ts";
+import type { Target } from "../../wires/wire.ts";
+import type { Attempts, Creation } from "./creation.ts";
+import { RESOURCE_LIMIT } from "../native_call.ts";
+import { nativeAnswer, nativeRelay } from "./native.ts";
+import { nativeBody } from "./native_request.ts";
+
+/** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
+export function nativeAttempts(creation: Creation): Attempts {
+  const { request, context, settle } = creation;
+  const isBackground = request.document.value.background === true;
+  return (target) => {
+    const problem = undeclaredProblem(request.document.value, target);
+    if (problem !== null) return problem;
+    return success<Attempt>({
+      target,
+      request: {
+        method: "POST",
+        path: "/responses",
+        // Written when it is sent: most prepared targets never are.
+        get body() {
+          return nativeBody(request, context, target);
+        },
+      },
+      leavesState: request.store || isBackground,
+      reader: () => readerOf(creation, target),
+      settle({ resource }) {
+        if (resource !== null) settle({ target, context, request, resource });
+      },
+    });
+  };
+}
+
+function readerOf(creation: Creation, target: Target): Reader {
+  const { call: { world }, request, context: { conversation } } = creation;
+  if (!request.stream) {
+    return {
+      as: "answer",
+      limit: RESOURCE_LIMIT,
+      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
+    };
+  }
+  const delivery = nativeRelay({
+    conversation,
+    expected: null,
+    newId: () => newId("resp_", world),
+    unix: () => world.unix(),
+    model: target.model,
+  });
+  return { as: "stream", delivery, copiesHeaders: true };
+}
+
+/** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */
+const CLIENT_RUN = ["function", "custom", "namespace", "local_shell", "shell", "apply_patch"];
+
+/** Why a target cannot keep the request, by its declared capabilities; null when it can. */
+function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {
+  const { background_responses, hosted_tools } = target.provider.settings.capabilities;
+  if (background === true && !background_responses) {
+    return undeclared("background", "background_responses");
+  }
+  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    const type = isObject(tool) ? tool.type : null;
+    if (typeof type !== "string" || CLIENT_RUN.includes(type)) continue;
+    if (!hosted_tools.includes(type)) return undeclared(`tools[${index}].type`, "hosted_tools");
+  }
+  return null;
+}

@@ -1,0 +1,82 @@
+import type { JsonDocument } from "../../core/json.ts";
+import type { StreamRecord, StreamReply } from "../../core/reply.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import type { Call } from "../../gateway/call.ts";
+import { ownerOf } from "../../gateway/owner.ts";
+import type { Message, Session } from "../client_api.ts";
+import { createResponse } from "./create.ts";
+import { labelOf, readFrame, readMessage } from "./frame.ts";
+import { type Earlier, unknownPrevious } from "./history.ts";
+import { keptOf, type KeptTurn } from "./kept_turn.ts";
+import { warmUp } from "./warm_up.ts";
+
+/**
+ * The dialogue of one socket. It remembers one response, its last one, so that the next turn can
+ * continue it, stored or not; a continuation that fails is forgotten with what it continued.
+ */
+export function newSession(): Session {
+  let kept: KeptTurn | null = null;
+
+  function continued(call: Call, id: string): Result<Earlier> {
+    if (kept === null || kept.id !== id) return unknownPrevious();
+    if (kept.isTooLarge) {
+      return refuse(
+        "state_too_large",
+        "This dialogue has grown beyond 16 MiB; begin another without previous_response_id.",
+        "previous_response_id",
+      );
+    }
+    const param = "previous_response_id";
+    const owned = ownerOf(call, { type: "response", id, param, provider: null });
+    return owned.ok ? success(kept.earlier) : owned;
+  }
+
+  async function run(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
+    const continues = kept !== null && document.value.previous_response_id === kept.id;
+    let latest: KeptTurn | null = null;
+    const reply = await createResponse(call, document, {
+      continued,
+      settled(settled) {
+        latest = keptOf(call, settled);
+      },
+    });
+    if (!reply.ok) {
+      if (continues) kept = null;
+      return reply;
+    }
+    if (reply.value.as === "answer") throw new Error("a turn was answered as a whole");
+    return success({ ...reply.value, records: ending(reply.value.records) });
+
+    async function* ending(records: AsyncIterable<readonly StreamRecord[]>) {
+      try {
+        yield* records;
+      } finally {
+        if (latest !== null || continues) kept = latest;
+      }
+    }
+  }
+
+  function warm(call: Call, document: JsonDocument): Result<StreamReply> {
+    const warmed = warmUp(call, document, continued);
+    if (!warmed.ok) return warmed;
+    kept = warmed.value.kept;
+    return success(warmed.value.reply);
+  }
+
+  return {
+    read(text): Message {
+      const message = readMessage(text);
+      if (!message.ok) return { label: null, turn: message };
+      const label = labelOf(message.value);
+      const frame = readFrame(message.value);
+      if (!frame.ok) return { label, turn: frame };
+      const { document, isWarmUp } = frame.value;
+      return {
+        label,
+        turn: success({
+          run: (call) => isWarmUp ? Promise.resolve(warm(call, document)) : run(call, document),
+        }),
+      };
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { refuse, type Result } from "../../core/result.ts";
+import type { Reply } from "../../core/reply.ts";
+import { namedBy } from "../../exchange.ts";
+import type { Call } from "../../gateway/call.ts";
+import { capable, nativeProvider } from "../../gateway/capable.ts";
+import { ownerOf } from "../../gateway/owner.ts";
+import type { Provider } from "../../wires/wire.ts";
+import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
+import { identifierProblem } from "../identifier.ts";
+import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
+
+const ALL = "/v1/chat/completions";
+const ONE = `${ALL}/:completion_id` as const;
+
+const CAPABILITY = "chat_completions_lifecycle";
+const OBJECT = "chat.completion";
+
+/** Chat Completions that were created with `store: true`; their upstream keeps them (OpenAI API). */
+export const storedChat: ClientApi = {
+  name: "stored_chat",
+  endpoints: [
+    { method: "GET", path: ALL, body: false, handle: list },
+    { method: "GET", path: ONE, body: false, handle: onCompletion(retrieve) },
+    { method: "POST", path: ONE, body: true, handle: onCompletion(update) },
+    { method: "DELETE", path: ONE, body: false, handle: onCompletion(remove) },
+    { method: "GET", path: `${ONE}/messages`, body: false, handle: onCompletion(messages) },
+  ],
+};
+
+async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
+  const named = namedBy(call, "");
+  if (!named.ok) return named;
+  const provider = nativeProvider(call, named.value.provider, CAPABILITY);
+  if (!provider.ok) return provider;
+  if (provider.value === null) {
+    return refuse(
+      "unsupported_feature",
+      `No provider keeps completions: none has the capability '${CAPABILITY}'.`,
+      "provider",
+    );
+  }
+  return await callNative(call, {
+    provider: provider.value,
+    method: "GET",
+    path: ["chat", "completions"],
+    query,
+    isValid: isList,
+  });
+}
+
+/** An operation on a completion whose owner is known. */
+type Operation = (
+  call: Call,
+  request: ApiRequest,
+  provider: Provider,
+  id: string,
+) => Promise<Result<Reply>>;
+
+function onCompletion(operation: Operation): Handler {
+  return async (call, request) => {
+    const id = request.params.completion_id ?? "";
+    const provider = keeperOf(call, id);
+    return provider.ok ? await operation(call, request, provider.value, id) : provider;
+  };
+}
+
+function keeperOf(call: Call, id: string): Result<Provider> {
+  const param = "completion_id";
+  const problem = identifierProblem(id, param);
+  if (problem !== null) return problem;
+  const named = namedBy(call, "");
+  if (!named.ok) return named;
+  const { provider } = named.value;
+  const owned = ownerOf(call, { type: "chat_completion", id, param, provider });
+  if (!owned.ok) return owned;
+  if (owned.value === null) {
+    return refuse(
+      "completion_not_found",
+      "It is not known which provider keeps this completion; " +
+        "name that one with the X-Gateway-Provider header.",
+      param,
+    );
+  }
+  return capable(owned.value.provider, CAPABILITY);
+}
+
+function retrieve(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+  return callNative(call, {
+    provider,
+    method: "GET",
+    path: ["chat", "completions", id],
+    query,
+    isValid: (resource) => isResource(resource, OBJECT, id),
+  });
+}
+
+function update(call: Call, { query, document }: ApiRequest, provider: Provider, id: string) {
+  return callNative(call, {
+    provider,
+    method: "POST",
+    path: ["chat", "completions", id],
+    query,
+    body: document.text,
+    isValid: (resource) => isResource(resource, OBJECT, id),
+  });
+}
+
+function remove(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+  return callNative(call, {
+    provider,
+    method: "DELETE",
+    path: ["chat", "completions", id],
+    query,
+    isValid: (resource) => isDeleted(resource, `${OBJECT}.deleted`, id),
+    settle: () => void call.vault.bindings.chat_completion.unbind(id, provider.account),
+  });
+}
+
+function messages(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+  return callNative(call, {
+    provider,
+    method: "GET",
+    path: ["chat", "completions", id, "messages"],
+    query,
+    isValid: isList,
+  });
+}

@@ -1,0 +1,57 @@
+import { refuse, type Result, success } from "../core/result.ts";
+import type { Provider } from "../wires/wire.ts";
+import type { Call } from "./call.ts";
+
+/** What an upstream must have declared before its own state is touched. */
+export type NativeCapability =
+  | "chat_completions_lifecycle"
+  | "responses_lifecycle"
+  | "conversations"
+  | "response_cancellation"
+  | "response_compaction"
+  | "response_input_tokens";
+
+/** Whether a provider has declared it, as the configuration of the call has it. */
+export function isCapable(
+  { settings: { type, capabilities } }: Provider,
+  capability: NativeCapability,
+): boolean {
+  return type === "compat" && capabilities[capability];
+}
+
+/** A provider that has been chosen; refused as `unsupported_feature` when it has not declared it. */
+export function capable(provider: Provider, capability: NativeCapability): Result<Provider> {
+  if (isCapable(provider, capability)) return success(provider);
+  return refuse(
+    "unsupported_feature",
+    `The provider does not offer this: its capability '${capability}' is not set.`,
+    "provider",
+  );
+}
+
+/**
+ * Who serves a native call that belongs to nobody yet: the provider that the client names, else the
+ * only one that has declared the capability; null when none has. Several are refused as
+ * `ambiguous_provider`.
+ */
+export function nativeProvider(
+  call: Call,
+  named: string | null,
+  capability: NativeCapability,
+): Result<Provider | null> {
+  if (named !== null) {
+    const provider = call.generation.providers.get(named);
+    return provider === undefined
+      ? refuse("provider_not_found", "There is no provider with the requested name.", "provider")
+      : capable(provider, capability);
+  }
+  const able = [...call.generation.providers.values()]
+    .filter((provider) => isCapable(provider, capability));
+  const [only = null, ...others] = able;
+  if (others.length === 0) return success(only);
+  return refuse(
+    "ambiguous_provider",
+    "Several providers can do this; name one with the X-Gateway-Provider header.",
+    "provider",
+  );
+}

@@ -1,0 +1,166 @@
+import { type Failure, isRefusal } from "../core/failure.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import { type CallReport, MOST_TOLD, retriesOf, type Shared } from "../observe/report.ts";
+
+/** One event as the collector sends it. */
+export interface ExportEvent {
+  readonly type: "metric" | "request_log";
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What decides the content of events: the switches and where the gateway stands. */
+export interface ExportSettings {
+  readonly share_prompts: boolean;
+  readonly share_responses: boolean;
+  readonly gateway_lat?: number | undefined;
+  readonly gateway_lon?: number | undefined;
+}
+
+/** Clients choose names; longer ones are cut to so many characters. */
+const LONGEST_NAME = 256;
+
+/** A provider's error message is cut to so many characters. */
+const LONGEST_MESSAGE = 1000;
+
+const CLIENT_TYPES = [
+  ["/v1/chat/completions", "chat_completions"],
+  ["/v1/responses", "responses"],
+  ["/v1/conversations", "conversations"],
+  ["/v1/embeddings", "embeddings"],
+  ["/v1/models", "models"],
+] as const;
+
+/**
+ * The events of a call that ended at `unix` seconds: its figures, without any text of a provider or
+ * of the call's content; and while content is shared, that content with the provider's error. None
+ * for calls of other endpoints than those of clients, and for those that are not to be told.
+ */
+export function eventsOf(
+  report: Readonly<CallReport>,
+  settings: ExportSettings,
+  unix: number,
+): ExportEvent[] {
+  const { shared } = report;
+  const clientType = CLIENT_TYPES.find(([path]) => report.endpoint.startsWith(path))?.[1];
+  if (shared === null || clientType === undefined) return [];
+  const both = commonFields(report, shared, clientType, unix);
+  const tags = tagsOf(report, shared, clientType, settings);
+  const metric: ExportEvent = { type: "metric", data: { ...both, ...figuresOf(report), tags } };
+  if (!settings.share_prompts && !settings.share_responses) return [metric];
+  const log = {
+    ...both,
+    ...upstreamError(report.failure),
+    ...(settings.share_prompts ? content("prompt", report.prompt) : {}),
+    ...(settings.share_responses ? content("response", report.answer) : {}),
+  };
+  return [metric, { type: "request_log", data: log }];
+}
+
+function commonFields(
+  report: Readonly<CallReport>,
+  { headers, upstreamRequestType }: Shared,
+  clientType: string,
+  unix: number,
+) {
+  const user = headers["x-gateway-user"];
+  return {
+    request_id: report.id,
+    timestamp: new Date(unix * 1000 - report.ms.total).toISOString(),
+    client_request_type: clientType,
+    upstream_request_type: upstreamRequestType,
+    provider: report.provider,
+    model: shortened(report.model),
+    route: report.route,
+    status: report.status,
+    error_class: report.failure?.kind ?? null,
+    user_id: shortened(user ?? null),
+    session_id: shortened(report.session),
+  };
+}
+
+function figuresOf(report: Readonly<CallReport>) {
+  const { usage, ms, shared, stream } = report;
+  return {
+    duration_ms: rounded(ms.total),
+    time_to_first_token_ms: rounded(ms.firstToken),
+    time_to_last_token_ms: stream ? rounded(ms.total) : null,
+    input_tokens: usage?.input ?? null,
+    output_tokens: usage?.output ?? null,
+    total_tokens: usage?.total ?? null,
+    reasoning_tokens: usage?.reasoning ?? null,
+    prompt_cache_read_tokens: usage?.cached ?? null,
+    prompt_cache_write_tokens: usage?.cacheWrite ?? null,
+    estimated_cost_usd: report.cost,
+    cache_hit: report.cache === "HIT",
+    fallback: report.fallbacks > 0,
+    retry: retriesOf(report.tries).length > 0,
+    target_index: shared?.targetIndex ?? null,
+    circuit_breaker_state: shared?.breaker ?? null,
+  };
+}
+
+/** Those of the caller are named like their headers: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
+function tagsOf(
+  report: Readonly<CallReport>,
+  shared: Shared,
+  clientType: string,
+  { gateway_lat, gateway_lon }: ExportSettings,
+) {
+  const callers = Object.entries(shared.headers).map(([name, value]) =>
+    [name.replace(/^x-/, "").replaceAll("-", "_"), shortened(value)] as const
+  );
+  const tags: Readonly<Record<string, unknown>> = {
+    client_request_type: clientType,
+    upstream_request_type: shared.upstreamRequestType,
+    gateway_lat,
+    gateway_lon,
+    provider: report.provider,
+    model: shortened(report.model),
+    stream: report.stream,
+    upstream_base_url: shared.baseUrl,
+    temperature: shared.temperature,
+    top_p: shared.topP,
+    top_k: shared.topK,
+  };
+  const known = Object.entries(tags).filter(([, value]) => (value ?? null) !== null);
+  return Object.fromEntries([...callers, ...known]);
+}
+
+/** Only what the provider itself has said, from where keys are already taken out. */
+function upstreamError(failure: Failure | null) {
+  if (failure === null || isRefusal(failure) || failure.answer === null) return {};
+  const body = parseJson(new TextDecoder().decode(failure.answer.body));
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const { code, message } = error;
+  return {
+    upstream_error_code: typeof code === "string"
+      ? shortened(code)
+      : typeof code === "number"
+      ? code
+      : null,
+    upstream_error_message: typeof message === "string" ? message.slice(0, LONGEST_MESSAGE) : null,
+  };
+}
+
+/** A body beyond what is told is cut, and the event says so. */
+function content(name: "prompt" | "response", body: string | Uint8Array | null) {
+  if (body === null) return {};
+  const isCut = body.length > MOST_TOLD;
+  return {
+    [name]: typeof body === "string" ? body.slice(0, MOST_TOLD) : beginning(body),
+    ...(isCut ? { [`${name}_cut`]: true } : {}),
+  };
+}
+
+/** A character that is cut in two is left out. */
+function beginning(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, MOST_TOLD), { stream: true });
+}
+
+function shortened(text: string | null): string | null {
+  return text === null ? null : text.slice(0, LONGEST_NAME).toWellFormed();
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Config } from "../config/schema.ts";
+import { RELEASE_ADDRESS } from "../core/release_address.ts";
+import type { World } from "../core/world.ts";
+import type { Generation } from "../gateway/generation.ts";
+import type { Log } from "../observe/log.ts";
+import type { CallReport, Sink } from "../observe/report.ts";
+import { openCollector } from "./collector.ts";
+import { eventsOf, type ExportSettings } from "./export.ts";
+import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
+import { openRemoteControl } from "./remote_control.ts";
+
+/** What the outbound services need of the gateway. */
+export interface OutboundDeps {
+  readonly world: World;
+  readonly log: Log;
+  /** So many events for the dashboard were given up. */
+  dropped(events: number): void;
+  /** The one that new calls get. */
+  generation(): Generation;
+  /** Serves a request of the dashboard with all policies of the gateway. */
+  handle(request: Request): Promise<Response>;
+}
+
+/** Everything that the gateway does without being asked by a client. */
+export interface Outbound {
+  /** Tells the dashboard of a call, while that is on. */
+  readonly sink: Sink;
+  /** Serves this configuration from now on: what it changes is started, ended or replaced. */
+  apply(config: Config): void;
+  /** Ends everything; events that wait are sent, within 5 s. */
+  close(): Promise<void>;
+}
+
+/** At the end of the process events get so many milliseconds to be sent. */
+const FLUSH = 5_000;
+
+/** Nothing runs before a configuration is applied. */
+export function openOutbound(deps: OutboundDeps): Outbound {
+  const instanceId = deps.world.uuid();
+  let closing: Promise<unknown> = Promise.resolve();
+
+  const sharing = slot(({ identity, content }: Sharing) => {
+    const { share_prompts, share_responses } = content;
+    deps.log.info("the dashboard is told of calls", { share_prompts, share_responses });
+    const collector = openCollector({ ...identity, instanceId }, deps);
+    return {
+      tell: (report: Readonly<CallReport>) => {
+        for (const event of eventsOf(report, content, deps.world.unix())) collector.add(event);
+      },
+      flush: () => collector.flush(FLUSH),
+      // What waits was taken under switches that no longer hold.
+      close: () => collector.discard(),
+    };
+  });
+  const control = slot((identity: Identity) =>
+    openRemoteControl({ ...identity, instanceId }, deps)
+  );
+  const releases = slot((settings: ReleaseCheckSettings) => openReleaseCheck(settings, deps));
+
+  /** A service that runs while there are settings for it, anew when they change. */
+  function slot<Settings, Service extends { close(): Promise<void> }>(
+    open: (settings: Settings) => Service,
+  ) {
+    let current: { readonly settings: Settings; readonly service: Service } | null = null;
+    return {
+      get service() {
+        return current?.service ?? null;
+      },
+      apply(settings: Settings | null) {
+        if (isDeepStrictEqual(settings, current?.settings ?? null)) return;
+        if (current !== null) closing = Promise.all([closing, current.service.close()]);
+        current = settings === null ? null : { settings, service: open(settings) };
+      },
+    };
+  }
+
+  return {
+    sink: (report) => sharing.service?.tell(report),
+    apply(config) {
+      sharing.apply(sharingOf(config));
+      control.apply(controlOf(config));
+      releases.apply(releasesOf(config));
+    },
+    async close() {
+      control.apply(null);
+      releases.apply(null);
+      await Promise.all([closing, sharing.service?.flush()]);
+    },
+  };
+}
+
+interface Identity {
+  readonly backendUrl: string;
+  readonly apiKey: string;
+}
+
+interface Sharing {
+  readonly identity: Identity;
+  readonly content: ExportSettings;
+}
+
+function identityOf({ general, data_sharing }: Config): Identity | null {
+  const { api_key = "", backend_url = "" } = general;
+  if (!data_sharing.enabled) return null;
+  return { backendUrl: backend_url.trim().replace(/\/+$/, ""), apiKey: api_key };
+}
+
+function sharingOf(config: Config): Sharing | null {
+  const identity = identityOf(config);
+  const { share_prompts, share_responses, gateway_lat, gateway_lon } = config.data_sharing;
+  const content = { share_prompts, share_responses, gateway_lat, gateway_lon };
+  return identity === null ? null : { identity, content };
+}
+
+function controlOf(config: Config): Identity | null {
+  return config.data_sharing.remote_control ? identityOf(config) : null;
+}
+
+function releasesOf({ update_check }: Config): ReleaseCheckSettings | null {
+  const { enabled, endpoint = "", interval, timeout } = update_check;
+  const address = endpoint.trim() === "" ? RELEASE_ADDRESS : endpoint;
+  return enabled && address !== null ? { endpoint: address, interval, timeout } : null;
+}

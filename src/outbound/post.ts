@@ -1,0 +1,89 @@
+import type { World } from "../core/world.ts";
+
+/** What is sent by one POST. */
+export interface Posted {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** What one POST needs beside its request. */
+export interface PostDeps {
+  readonly world: Pick<World, "after" | "fetch">;
+  /** Milliseconds that it may take, with the answer. */
+  readonly patience: number;
+  /** Ends it before its time. */
+  readonly cut: AbortSignal;
+}
+
+/**
+ * Whether the other side has taken a POST; `failed` may go better next time. The text of its answer is
+ * null when it is longer than 4 KiB, or did not come to its end in time.
+ */
+export type Delivered =
+  | { readonly as: "taken"; readonly text: string | null }
+  | { readonly as: "refused" | "failed"; readonly reason: string };
+
+/** Bytes of an answer; more are not read. */
+const ANSWER_LIMIT = 4 * 1024;
+
+/**
+ * One attempt, without following redirects. Taken when the status is one of success, failed after a
+ * network error, a timeout, 429 and 5xx, refused after any other status.
+ */
+export async function postOnce(request: Posted, deps: PostDeps): Promise<Delivered> {
+  const { world, patience, cut } = deps;
+  const { url, headers, body } = request;
+  const abort = new AbortController();
+  const end = () => abort.abort();
+  const cancel = world.after(patience, end);
+  cut.addEventListener("abort", end);
+  try {
+    if (cut.aborted) return { as: "failed", reason: "the gateway is ending" };
+    const response = await world.fetch(url, {
+      method: "POST",
+      headers: { "user-agent": "switchyard", "accept-encoding": "identity", ...headers },
+      body,
+      redirect: "manual",
+      signal: abort.signal,
+    });
+    const text = await boundedText(response, abort.signal);
+    const { status } = response;
+    const reason = `status ${status}`;
+    if (status === 429 || status >= 500) return { as: "failed", reason };
+    if (status < 200 || status > 299) return { as: "refused", reason };
+    return { as: "taken", text };
+  } catch {
+    // The message of the runtime holds the address.
+    return { as: "failed", reason: abort.signal.aborted ? "no answer in time" : "no connection" };
+  } finally {
+    cancel();
+    cut.removeEventListener("abort", end);
+  }
+}
+
+async function boundedText({ body }: Response, signal: AbortSignal): Promise<string | null> {
+  if (body === null) return "";
+  const reader = body.getReader();
+  // The runtime's fetch holds the signal weakly: an abort alone may stop no body.
+  const stop = () => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", stop);
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) return null;
+      if (done) return text + decoder.decode();
+      size += value.length;
+      if (size > ANSWER_LIMIT) return null;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    return null;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await reader.cancel().catch(() => {});
+  }
+}

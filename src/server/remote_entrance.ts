@@ -1,0 +1,18 @@
+import { refuse } from "../core/result.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Entrance } from "./entrance.ts";
+import { REMOTE_CONTROL, takeRemoteToken } from "./rate_limit.ts";
+
+/**
+ * Lets in what the dashboard asks for. Its channel is authenticated and comes from no browser, so
+ * neither a client key nor the browser rules are asked for; its rate is limited like that of any
+ * client. Refused as `draining` once the gateway is about to end: nothing else would stop new ones.
+ */
+export function newRemoteEntrance({ vault }: Gateway): Entrance {
+  return (call) => {
+    call.report.client = REMOTE_CONTROL;
+    return vault.running.isDraining
+      ? refuse("draining", "The gateway is shutting down; send the request again.")
+      : takeRemoteToken(call);
+  };
+}

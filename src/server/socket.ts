@@ -1,0 +1,127 @@
+import type { Session } from "../api/client_api.ts";
+import { type Failed, refuse } from "../core/result.ts";
+import { isLongerThan, utf8Text } from "../formats/utf8.ts";
+import type { Call } from "../gateway/call.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Peer } from "./entrance.ts";
+import { finish, type Rim } from "./respond.ts";
+import { socketWriter } from "./socket_writer.ts";
+import { newTurns } from "./turns.ts";
+import { turnCalls } from "./turn_call.ts";
+
+/** A message may have so many bytes. */
+const LARGEST_MESSAGE = 10 * 1024 * 1024;
+
+/** A silent client is asked after half of these seconds whether it is there, and left after all of them. */
+const DEAD_AFTER = 60;
+
+/** A client that is told the end has this many milliseconds to agree. */
+const FAREWELL = 1_000;
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const GOING_AWAY = 1001, TOO_LARGE = 1009;
+
+/**
+ * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
+ * Refused as `upgrade_required` when the request asks for none. The handshake is a call of its own,
+ * and so is every turn; all have the configuration of the handshake.
+ */
+export function openSocket(
+  gateway: Gateway,
+  handshake: Call,
+  request: Request,
+  peer: Peer,
+  session: Session,
+  rim: Rim,
+): Response | Failed {
+  const upgraded = upgrade(request);
+  if (upgraded === null) {
+    handshake.answerHeaders["upgrade"] = "websocket";
+    return refuse(
+      "upgrade_required",
+      "This path is for WebSocket connections; send an upgrade request, or POST for one response.",
+    );
+  }
+  const { socket, response } = upgraded;
+  for (const [name, value] of Object.entries(handshake.answerHeaders)) {
+    response.headers.set(name, value);
+  }
+  response.headers.set("x-gateway-request-id", handshake.id);
+  handshake.report.status = response.status;
+  finish(handshake, rim, true);
+  converse(gateway, handshake, socket, peer, session, rim);
+  return response;
+}
+
+function upgrade(request: Request): Deno.WebSocketUpgrade | null {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return null;
+  try {
+    return Deno.upgradeWebSocket(request, { idleTimeout: DEAD_AFTER });
+  } catch {
+    // The rest of the handshake is not what it must be.
+    return null;
+  }
+}
+
+function converse(
+  gateway: Gateway,
+  handshake: Call,
+  socket: WebSocket,
+  peer: Peer,
+  session: Session,
+  rim: Rim,
+): void {
+  const { running } = gateway.vault;
+  const { world, metrics } = gateway;
+  const connection = `socket ${handshake.id}`;
+  const departure = running.enter(connection);
+  const writer = socketWriter(socket, world);
+  const calls = turnCalls(gateway, handshake, peer);
+  const turns = newTurns(writer, rim, () => {
+    if (running.isDraining) end(GOING_AWAY, "the gateway is shutting down");
+  });
+  let isOver = false;
+  socket.binaryType = "arraybuffer";
+  metrics.sockets(1);
+  const stay = running.onDrain(endWhenIdle);
+  departure.onEnd(endWhenIdle);
+
+  socket.onmessage = ({ data }) => {
+    const isTooLarge = typeof data === "string"
+      ? isLongerThan(data, LARGEST_MESSAGE)
+      : data.byteLength > LARGEST_MESSAGE;
+    if (isTooLarge) return end(TOO_LARGE, "a message may have at most 10 MiB");
+    if (!isOver) hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)));
+  };
+  socket.onerror = over;
+  socket.onclose = over;
+
+  function hear(text: string | null): void {
+    const call = calls.next();
+    const message = session.read(text ?? "");
+    const stopped = calls.enter(call);
+    if (stopped !== null) turns.refuse(call, message.label, stopped);
+    else if (!message.turn.ok) turns.refuse(call, message.label, message.turn);
+    else turns.add(call, message.label, message.turn.value, text?.length ?? 0);
+  }
+
+  function endWhenIdle(): void {
+    if (turns.isIdle) end(GOING_AWAY, "the gateway is shutting down");
+  }
+
+  function end(code: number, reason: string): void {
+    if (isOver) return;
+    turns.leave();
+    if (socket.readyState === WebSocket.OPEN) socket.close(code, reason);
+    world.after(FAREWELL, over);
+  }
+
+  function over(): void {
+    if (isOver) return;
+    isOver = true;
+    stay();
+    turns.leave();
+    metrics.sockets(-1);
+    running.leave(connection);
+  }
+}

@@ -1,0 +1,44 @@
+import type { World } from "../core/world.ts";
+
+/** Sends messages no faster than the other side takes them. */
+export interface SocketWriter {
+  /** Resolves when there is room for the next one; false when nothing more can be sent. */
+  send(text: string): Promise<boolean>;
+  /** Says something out of turn; who never reads what was said before is left. */
+  tell(text: string): void;
+}
+
+/** So many bytes may wait for a slow client before its upstream has to wait as well. */
+const FULL = 256 * 1024;
+
+/** So many bytes may wait before a client that only makes trouble is left. */
+const FLOODED = 4 * 1024 * 1024;
+
+/** The runtime does not say when there is room again: it is asked after so many milliseconds. */
+const ASK = 20;
+
+/** Close code for a client that does not keep to the rules (RFC 6455, section 7.4.1). */
+const POLICY = 1008;
+
+/** A writer for one socket. */
+export function socketWriter(socket: WebSocket, world: Pick<World, "after">): SocketWriter {
+  function isOpen(): boolean {
+    return socket.readyState === WebSocket.OPEN;
+  }
+
+  return {
+    async send(text) {
+      if (!isOpen()) return false;
+      socket.send(text);
+      while (isOpen() && socket.bufferedAmount > FULL) {
+        await new Promise<void>((resolve) => void world.after(ASK, resolve));
+      }
+      return isOpen();
+    },
+    tell(text) {
+      if (!isOpen()) return;
+      if (socket.bufferedAmount > FLOODED) socket.close(POLICY, "read what you are sent");
+      else socket.send(text);
+    },
+  };
+}

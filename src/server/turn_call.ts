@@ -1,0 +1,52 @@
+import type { Failed } from "../core/result.ts";
+import { type Call, readControls } from "../gateway/call.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { newReport } from "../observe/report.ts";
+import { enterTurn, type Peer } from "./entrance.ts";
+
+/** Makes the calls of one socket, a new one for each message. */
+export interface TurnCalls {
+  next(): Call;
+  /** Why a call may not be made: its key is good no more, or it comes too soon; null when it may. */
+  enter(call: Call): Failed | null;
+}
+
+/** A key for one request that is good for no other. */
+const ONCE = "idempotency-key";
+
+const SESSION = "x-gateway-sessionid";
+
+/**
+ * Calls with the headers and the configuration of the handshake. A session without a name gets one,
+ * and every upstream request tells it.
+ */
+export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
+  const { world, vault, metrics } = gateway;
+  const { path, report: { endpoint, traceparent } } = handshake;
+  const session = handshake.controls.session ?? `wsresp_${world.uuid()}`;
+  const headers = new Headers([...handshake.headers].filter(([name]) => name !== ONCE));
+  headers.set(SESSION, session);
+  const controls = readControls(headers);
+
+  return {
+    next() {
+      const id = world.uuid();
+      const report = newReport(id, handshake.method, path, world.now());
+      report.endpoint = endpoint;
+      report.traceparent = traceparent;
+      report.session = session;
+      metrics.began(endpoint);
+      return {
+        ...handshake,
+        id,
+        headers,
+        controls,
+        departure: vault.running.enter(id),
+        report,
+        upstreamHeaders: { [SESSION]: session },
+        answerHeaders: {},
+      };
+    },
+    enter: (call) => enterTurn(call, gateway.generation, peer),
+  };
+}

@@ -1,0 +1,32 @@
+import * as conversations from "./conversations.ts";
+import { compactInput, countInput } from "./responses/counting.ts";
+import { createResponse } from "./responses/create.ts";
+import * as lifecycle from "./responses/lifecycle.ts";
+import type { RouteTable } from "./routes.ts";
+import * as stored from "./stored_chat.ts";
+import type { Route } from "./visit.ts";
+
+/** Chat completions, responses and conversations, with all that can be done to a stored one. */
+export const NATIVE_ROUTES: RouteTable = new Map<string, Route>([
+  ["POST /chat/completions", stored.createCompletion],
+  ["GET /chat/completions", stored.listCompletions],
+  ["GET /chat/completions/:id", stored.retrieveCompletion],
+  ["POST /chat/completions/:id", stored.updateCompletion],
+  ["DELETE /chat/completions/:id", stored.deleteCompletion],
+  ["GET /chat/completions/:id/messages", stored.listMessages],
+  ["POST /responses", createResponse],
+  ["POST /responses/compact", compactInput],
+  ["POST /responses/input_tokens", countInput],
+  ["GET /responses/:id", lifecycle.retrieveResponse],
+  ["DELETE /responses/:id", lifecycle.deleteResponse],
+  ["POST /responses/:id/cancel", lifecycle.cancelResponse],
+  ["GET /responses/:id/input_items", lifecycle.listInputItems],
+  ["POST /conversations", conversations.createConversation],
+  ["GET /conversations/:id", conversations.retrieveConversation],
+  ["POST /conversations/:id", conversations.updateConversation],
+  ["DELETE /conversations/:id", conversations.deleteConversation],
+  ["POST /conversations/:id/items", conversations.addItems],
+  ["GET /conversations/:id/items", conversations.listItems],
+  ["GET /conversations/:id/items/:item", conversations.retrieveItem],
+  ["DELETE /conversations/:id/items/:item", conversations.deleteItem],
+]);

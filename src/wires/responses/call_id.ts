@@ -1,0 +1,14 @@
+import { type Result, success } from "../../core/result.ts";
+import { missing, type Optional, unsupported, wrongType } from "../fields.ts";
+
+/** Most characters of a `call_id` (Responses API, function call output). */
+const LONGEST = 64;
+
+/** The id of a call, by which its result finds it. */
+export function callId(given: Optional, path: string): Result<string> {
+  if ((given ?? null) === null || given === "") return missing(path);
+  if (typeof given !== "string") return wrongType(path, "a string");
+  return given.length <= LONGEST
+    ? success(given)
+    : unsupported(path, `It may have at most ${LONGEST} characters.`);
+}

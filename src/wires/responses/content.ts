@@ -1,0 +1,126 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../fields.ts";
+
+/** The kinds of content part that a message may hold. */
+export type PartType = "text" | "image_url" | "file" | "refusal";
+
+/** Reads one part whose type is right; `value` is the member that is named like it. */
+type PartReader = (part: JsonObject, path: string) => Result<JsonObject>;
+
+/**
+ * The content of a Chat message that is not the assistant's: a text stays one, parts become those of
+ * Responses. A Refusal names the part that cannot be kept.
+ */
+export function inputContent(
+  content: Optional,
+  path: string,
+  allowed: readonly PartType[],
+): Result<JsonValue> {
+  if ((content ?? null) === null) return missing(path);
+  if (typeof content === "string") return success(content);
+  const parts = partsOf(content, path, allowed, inputPart);
+  return parts.ok ? success([...parts.value]) : parts;
+}
+
+/** The content of an assistant's message as parts; none for an absent one. */
+export function spokenParts(content: Optional, path: string): Result<readonly JsonObject[]> {
+  if ((content ?? null) === null) return success([]);
+  if (typeof content === "string") return success([outputText(content)]);
+  return partsOf(content, path, ["text", "refusal"], spokenPart);
+}
+
+/** A text that an assistant said, as an answer would hold it. */
+export function outputText(text: string): JsonObject {
+  return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+function partsOf(
+  content: Optional,
+  path: string,
+  allowed: readonly PartType[],
+  read: PartReader,
+): Result<readonly JsonObject[]> {
+  if (!Array.isArray(content)) return wrongType(path, "a string or an array of parts");
+  if (content.length === 0) return wrongValue(path, "a text or parts, not empty");
+  const parts: JsonObject[] = [];
+  for (const [index, part] of content.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(part)) return wrongType(at, "an object");
+    if (!allowed.some((type) => type === part.type)) return unsupported(`${at}.type`);
+    const made = read(part, at);
+    if (!made.ok) return made;
+    parts.push(made.value);
+  }
+  return success(parts);
+}
+
+function spokenPart(part: JsonObject, path: string): Result<JsonObject> {
+  const member = part.type === "refusal" ? "refusal" : "text";
+  const unknown = unknownMember(part, ["type", member], path);
+  if (unknown !== null) return unknown;
+  const said = part[member];
+  if (typeof said !== "string") return notText(said, `${path}.${member}`);
+  return success(member === "refusal" ? { type: "refusal", refusal: said } : outputText(said));
+}
+
+function inputPart(part: JsonObject, path: string): Result<JsonObject> {
+  const type = part.type === "file" || part.type === "image_url" ? part.type : "text";
+  const unknown = unknownMember(part, ["type", type, "prompt_cache_breakpoint"], path);
+  if (unknown !== null) return unknown;
+  const made = INPUT[type](part[type], `${path}.${type}`);
+  if (!made.ok) return made;
+  const mark = part.prompt_cache_breakpoint ?? null;
+  return success({ ...made.value, ...mark !== null && { prompt_cache_breakpoint: mark } });
+}
+
+const INPUT: Readonly<
+  Record<"text" | "image_url" | "file", (value: Optional, path: string) => Result<JsonObject>>
+> = { text: inputText, image_url: inputImage, file: inputFile };
+
+function inputText(text: Optional, path: string): Result<JsonObject> {
+  return typeof text === "string" ? success({ type: "input_text", text }) : notText(text, path);
+}
+
+/** The address stands flat, and the detail is never left out (Responses API, input image). */
+function inputImage(image: Optional, path: string): Result<JsonObject> {
+  if (!isObject(image)) return notObject(image, path);
+  const unknown = unknownMember(image, ["url", "detail"], path);
+  if (unknown !== null) return unknown;
+  const { url } = image;
+  const detail = image.detail ?? "auto";
+  if (typeof url !== "string") return notText(url, `${path}.url`);
+  if (typeof detail !== "string") return wrongType(`${path}.detail`, "a string");
+  return success({ type: "input_image", image_url: url, detail });
+}
+
+const FILE_MEMBERS = ["file_id", "filename", "file_data"] as const;
+
+function inputFile(file: Optional, path: string): Result<JsonObject> {
+  if (!isObject(file)) return notObject(file, path);
+  const unknown = unknownMember(file, FILE_MEMBERS, path);
+  if (unknown !== null) return unknown;
+  const made: JsonObject = { type: "input_file" };
+  for (const member of FILE_MEMBERS) {
+    const value = file[member] ?? null;
+    if (value === null) continue;
+    if (typeof value !== "string") return wrongType(`${path}.${member}`, "a string");
+    made[member] = value;
+  }
+  return success(made);
+}
+
+function notText(given: Optional, path: string): Result<never> {
+  return (given ?? null) === null ? missing(path) : wrongType(path, "a string");
+}
+
+function notObject(given: Optional, path: string): Result<never> {
+  return (given ?? null) === null ? missing(path) : wrongType(path, "an object");
+}

@@ -1,0 +1,26 @@
+import type { StreamEvent } from "../../core/events.ts";
+import type { JsonDocument } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import type { Mint } from "../wire.ts";
+import { endOf, failureOf, startOf } from "./answer.ts";
+import { outputReader } from "./output.ts";
+
+/**
+ * A whole response as events. Fails on an error, on a response that is neither completed nor
+ * incomplete for a known reason, and on an item that Chat has no place for.
+ */
+export function decode({ value }: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+  const failure = failureOf(value);
+  if (failure !== null) return failure;
+  if (!Array.isArray(value.output)) return malformed("a response without output");
+  const reader = outputReader();
+  const events = [startOf(value, mint)];
+  for (const [index, item] of value.output.entries()) {
+    const told = reader.finish(index, item);
+    if (!told.ok) return told;
+    events.push(...told.value);
+  }
+  const end = endOf(value, reader.hasCalls);
+  return end.ok ? success([...events, ...end.value]) : end;
+}

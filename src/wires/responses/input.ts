@@ -1,0 +1,100 @@
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
+import { assistantItems } from "./assistant.ts";
+import { callId } from "./call_id.ts";
+import { inputContent, type PartType } from "./content.ts";
+import type { Asked } from "./controls.ts";
+
+type Items = Result<readonly JsonObject[]>;
+
+/** A legacy call that has no result yet. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: Optional;
+}
+
+/** `input`: the messages as items, in their order. A Refusal names the field that cannot be kept. */
+export function input({ body, settings }: Asked): Result<JsonObject> {
+  const { messages } = body;
+  if ((messages ?? null) === null) return missing("messages");
+  if (!Array.isArray(messages)) return wrongType("messages", "an array");
+  const read = messageReader(settings.normalize_developer_role);
+  const items: JsonObject[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
+    const made = read(message, index);
+    if (!made.ok) return made;
+    items.push(...made.value);
+  }
+  return success({ input: items });
+}
+
+/** Reads message by message; a result of a legacy function looks back at the calls before it. */
+function messageReader(
+  normalizesDeveloper: boolean,
+): (message: JsonObject, index: number) => Items {
+  const open: OpenCall[] = [];
+
+  function read(message: JsonObject, index: number): Items {
+    const path = `messages[${index}]`;
+    switch (message.role) {
+      case "developer":
+        return plainItem(message, path, normalizesDeveloper ? "system" : "developer", ["text"]);
+      case "system":
+        return plainItem(message, path, "system", ["text"]);
+      case "user":
+        return plainItem(message, path, "user", ["text", "image_url", "file"]);
+      case "assistant": {
+        const id = `function_call_${index}`;
+        if (isObject(message.function_call)) open.push({ id, name: message.function_call.name });
+        return assistantItems(message, index, id);
+      }
+      case "tool":
+        return toolItem(message, path);
+      case "function":
+        return functionItem(message, path);
+      default:
+        return wrongValue(`${path}.role`, "a known role");
+    }
+  }
+
+  function functionItem(message: JsonObject, path: string): Items {
+    const unknown = unknownMember(message, ["role", "content", "name"], path);
+    if (unknown !== null) return unknown;
+    const at = open.findLastIndex(({ name }) => name === message.name);
+    const [call] = at < 0 ? [] : open.splice(at, 1);
+    return call === undefined
+      ? wrongValue(`${path}.name`, "the name of a call without a result")
+      : resultItem(message.content ?? "", path, call.id);
+  }
+
+  return read;
+}
+
+function plainItem(
+  message: JsonObject,
+  path: string,
+  role: string,
+  allowed: readonly PartType[],
+): Items {
+  const unknown = unknownMember(message, ["role", "content"], path);
+  if (unknown !== null) return unknown;
+  const content = inputContent(message.content, `${path}.content`, allowed);
+  return content.ok ? success([{ type: "message", role, content: content.value }]) : content;
+}
+
+function toolItem(message: JsonObject, path: string): Items {
+  // The call has the name already.
+  const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
+  if (unknown !== null) return unknown;
+  const id = callId(message.tool_call_id, `${path}.tool_call_id`);
+  return id.ok ? resultItem(message.content, path, id.value) : id;
+}
+
+function resultItem(given: Optional, path: string, id: string): Items {
+  const output = inputContent(given, `${path}.content`, ["text", "image_url", "file"]);
+  return output.ok
+    ? success([{ type: "function_call_output", call_id: id, output: output.value }])
+    : output;
+}

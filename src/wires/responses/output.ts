@@ -1,0 +1,209 @@
+import type { StreamEvent } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import type { Optional } from "../fields.ts";
+import { newSpeech, type Place, type Spoken } from "./speech.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+/** The two forms of reasoning, of which an item is told in one. */
+export type ReasoningForm = "content" | "summary";
+
+/** A piece of what is said, and where it stands. */
+export interface Piece {
+  readonly kind: Spoken;
+  /** Null for what is no reasoning. */
+  readonly form: ReasoningForm | null;
+  readonly place: Place;
+  readonly text: string;
+  /** The text is that of the whole part, not only its next piece. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the output of one response, in pieces or whole. */
+export interface OutputReader {
+  /** An item has begun. Its content is told later: what it holds already is not looked at. */
+  begin(index: number, item: Optional): Events;
+  say(piece: Piece): Events;
+  /** A piece of the arguments of the call at that place, or all of them. */
+  argue(index: number, text: string, isWhole: boolean): Events;
+  annotate(place: Place, annotation: JsonValue): Events;
+  /** An item that is whole: what of it has not been told yet. */
+  finish(index: number, item: Optional): Events;
+  readonly hasCalls: boolean;
+  /** An item has begun that is not whole. */
+  readonly isOpen: boolean;
+}
+
+interface Item {
+  readonly type: Optional;
+  isWhole: boolean;
+  /** The form in which its reasoning is told. */
+  form: ReasoningForm | null;
+  readonly call: Call | null;
+}
+
+interface Call {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** Length of the arguments so far. */
+  length: number;
+}
+
+/** The parts of a message; what is said in one stands in the member of that name. */
+const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
+  ["output_text", "text"],
+  ["refusal", "refusal"],
+]);
+
+/** Items are told apart by their index: some servers change the ids of items from event to event. */
+export function outputReader(): OutputReader {
+  const items = new Map<number, Item>();
+  const ids = new Set<string>();
+  const speech = newSpeech();
+
+  function begin(index: number, given: Optional): Events {
+    const item = readItem(given);
+    if (!item.ok) return item;
+    const known = items.get(index);
+    if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
+    const { call } = item.value;
+    if (call !== null && ids.has(call.id)) return malformed("two calls with one id");
+    items.set(index, item.value);
+    if (call === null) return success([]);
+    ids.add(call.id);
+    return success([{ type: "tool_call", index: call.index, id: call.id, name: call.name }]);
+  }
+
+  /** Fails on a type that Chat has no place for. */
+  function readItem(given: Optional): Result<Item> {
+    if (!isObject(given)) return malformed("an output item that is no object");
+    const { type } = given;
+    const item = { type, isWhole: false, form: null };
+    switch (type) {
+      case "message":
+      case "reasoning":
+        return success({ ...item, call: null });
+      case "function_call": {
+        const { call_id: id, name } = given;
+        if (typeof id !== "string" || id === "" || typeof name !== "string" || name === "") {
+          return malformed("a malformed tool call");
+        }
+        return success({ ...item, call: { index: ids.size, id, name, length: 0 } });
+      }
+      default:
+        return malformed("an output item that Chat Completions has no place for");
+    }
+  }
+
+  function say({ kind, form, place, text, isWhole }: Piece): Events {
+    const item = items.get(place.item);
+    if (item === undefined) return malformed("a piece of an item that has not begun");
+    if (item.isWhole || item.type !== (form === null ? "message" : "reasoning")) {
+      return anotherItem();
+    }
+    if (text !== "") item.form ??= form;
+    if (item.form !== form && form !== null) return success([]);
+    return isWhole ? speech.rest(kind, place, text) : speech.add(kind, place, text);
+  }
+
+  function argue(index: number, text: string, isWhole: boolean): Events {
+    const item = items.get(index);
+    const call = item?.call ?? null;
+    if (call === null || item?.isWhole !== false) return malformed("arguments without a call");
+    if (isWhole && text.length < call.length) {
+      return malformed("arguments that are shorter than their pieces");
+    }
+    const delta = isWhole ? text.slice(call.length) : text;
+    call.length += delta.length;
+    return success(delta === "" ? [] : [{ type: "tool_arguments", index: call.index, delta }]);
+  }
+
+  function finish(index: number, given: Optional): Events {
+    const begun = begin(index, given);
+    const item = items.get(index);
+    if (!begun.ok || item === undefined || !isObject(given) || item.isWhole) return begun;
+    const rest = restOf(index, item, given);
+    item.isWhole = true;
+    return rest.ok ? success([...begun.value, ...rest.value]) : rest;
+  }
+
+  function restOf(index: number, item: Item, given: JsonObject): Events {
+    if (item.type === "message") return restOfParts(index, given.content, messagePart);
+    if (item.type === "reasoning") {
+      const form = item.form ?? (isFilled(given.content) ? "content" : "summary");
+      return restOfParts(index, given[form] ?? [], reasoningPart(form));
+    }
+    const text = given.arguments;
+    return typeof text === "string" ? argue(index, text, true) : malformed("a malformed tool call");
+  }
+
+  function restOfParts(
+    index: number,
+    parts: Optional,
+    read: (part: JsonObject, place: Place) => Events,
+  ): Events {
+    if (!Array.isArray(parts)) return malformed("an output item without content");
+    const events: StreamEvent[] = [];
+    for (const [at, part] of parts.entries()) {
+      const told = isObject(part)
+        ? read(part, { item: index, part: at })
+        : malformed("a part that is no object");
+      if (!told.ok) return told;
+      events.push(...told.value);
+    }
+    return success(events);
+  }
+
+  function messagePart(part: JsonObject, place: Place): Events {
+    const kind = SPOKEN_PARTS.get(part.type);
+    const text = kind === undefined ? undefined : part[kind];
+    if (kind === undefined || typeof text !== "string") {
+      return malformed("a content part that has no place in a message");
+    }
+    const said = say({ kind, form: null, place, text, isWhole: true });
+    if (!said.ok || !Array.isArray(part.annotations)) return said;
+    return success([...said.value, ...speech.restOfAnnotations(place, part.annotations)]);
+  }
+
+  function reasoningPart(form: ReasoningForm): (part: JsonObject, place: Place) => Events {
+    return ({ text }, place) =>
+      typeof text === "string"
+        ? say({ kind: "reasoning", form, place, text, isWhole: true })
+        : malformed("reasoning without text");
+  }
+
+  return {
+    begin,
+    say,
+    argue,
+    annotate(place, annotation) {
+      const item = items.get(place.item);
+      return item?.type === "message" && !item.isWhole
+        ? success(speech.annotate(place, annotation))
+        : anotherItem();
+    },
+    finish,
+    get hasCalls() {
+      return ids.size > 0;
+    },
+    get isOpen() {
+      return [...items.values()].some(({ isWhole }) => !isWhole);
+    },
+  };
+}
+
+function isSame(one: Item, other: Item): boolean {
+  return one.type === other.type && one.call?.id === other.call?.id &&
+    one.call?.name === other.call?.name;
+}
+
+function isFilled(parts: Optional): boolean {
+  return Array.isArray(parts) && parts.length > 0;
+}
+
+function anotherItem(): Events {
+  return malformed("an event that does not fit its item");
+}

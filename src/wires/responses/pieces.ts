@@ -1,0 +1,50 @@
+import type { JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import type { Piece } from "./output.ts";
+import type { Place } from "./speech.ts";
+
+type PlaceMember = "content_index" | "summary_index";
+
+/** What the events of one name say, and the members in which they do. */
+interface Said extends Pick<Piece, "kind" | "form"> {
+  readonly at: PlaceMember;
+  /** Where the whole of it is, once it is done. */
+  readonly whole: "text" | "refusal";
+}
+
+const RAW: Said = { kind: "reasoning", form: "content", at: "content_index", whole: "text" };
+
+/** The events that say something, without `.delta` and `.done`. */
+const SAID: ReadonlyMap<string, Said> = new Map<string, Said>([
+  ["response.output_text", { kind: "text", form: null, at: "content_index", whole: "text" }],
+  ["response.refusal", { kind: "refusal", form: null, at: "content_index", whole: "refusal" }],
+  ["response.reasoning_text", RAW],
+  // Its name in Open Responses.
+  ["response.reasoning", RAW],
+  [
+    "response.reasoning_summary_text",
+    { kind: "reasoning", form: "summary", at: "summary_index", whole: "text" },
+  ],
+]);
+
+/** The piece that an event of this type says; null when events of this type say nothing. */
+export function pieceOf(type: string, event: JsonObject): Result<Piece> | null {
+  const isWhole = type.endsWith(".done");
+  const said = isWhole || type.endsWith(".delta")
+    ? SAID.get(type.slice(0, type.lastIndexOf(".")))
+    : undefined;
+  if (said === undefined) return null;
+  const { kind, form } = said;
+  const place = placeOf(event, said.at);
+  const text = isWhole ? event[said.whole] : event.delta;
+  if (place === null || typeof text !== "string") return malformed(`a malformed piece of ${kind}`);
+  return success({ kind, form, place, text, isWhole });
+}
+
+/** Where the part that an event speaks of stands; null when it does not say. */
+export function placeOf(event: JsonObject, member: PlaceMember): Place | null {
+  const { output_index: item } = event;
+  const part = event[member];
+  return typeof item === "number" && typeof part === "number" ? { item, part } : null;
+}

@@ -1,0 +1,142 @@
+import type { Codec } from "../../core/codec.ts";
+import type { StreamEvent } from "../../core/events.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import type { StreamRecord } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import type { Optional } from "../fields.ts";
+import type { Mint } from "../wire.ts";
+import { endOf, failureOf, startOf } from "./answer.ts";
+import { eventError, reportedFault } from "./errors.ts";
+import { outputReader } from "./output.ts";
+import { pieceOf, placeOf } from "./pieces.ts";
+
+type Events = Result<readonly StreamEvent[]>;
+
+const NOTHING: Events = { ok: true, value: [] };
+
+/** The status that the response of each terminal must have. */
+const TERMINALS: ReadonlyMap<Optional, string> = new Map([
+  ["response.completed", "completed"],
+  ["response.incomplete", "incomplete"],
+  ["response.failed", "failed"],
+]);
+
+/**
+ * Reads a Responses stream, which is complete at its terminal. Each record must be an event whose
+ * name, type and status agree, of the one response, with a number above the last one's.
+ */
+export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+  const reader = outputReader();
+  let sequence = -1;
+  let id: string | null = null;
+  let done = false;
+
+  function push({ event: name, data }: StreamRecord): Events {
+    // A block of comments has no data.
+    if (done || data === "") return NOTHING;
+    const event = parseJson(data);
+    if (!isObject(event)) return malformed("a stream record that is no JSON object");
+    const { type, sequence_number: number } = event;
+    const isBareError = type === undefined && (event.error ?? null) !== null;
+    if (type === "error" || isBareError) return reportedFault(eventError(event));
+    if (typeof type !== "string" || (name !== null && name !== type)) {
+      return malformed("a stream record that is not of the type that it is named");
+    }
+    if (!isIndex(number) || number <= sequence) {
+      return malformed("a stream record out of its sequence");
+    }
+    sequence = number;
+    return read(type, event);
+  }
+
+  function read(type: string, event: JsonObject): Events {
+    switch (type) {
+      case "response.created":
+      case "response.queued":
+      case "response.in_progress":
+        return begin(event.response);
+      case "response.output_item.added":
+      case "response.output_item.done": {
+        const { output_index: index, item } = event;
+        if (!isIndex(index)) return malformed("an output item without its place");
+        return type.endsWith(".done") ? reader.finish(index, item) : reader.begin(index, item);
+      }
+      case "response.function_call_arguments.delta":
+      case "response.function_call_arguments.done": {
+        const isWhole = type.endsWith(".done");
+        const { output_index: index } = event;
+        const text = isWhole ? event.arguments : event.delta;
+        return isIndex(index) && typeof text === "string"
+          ? reader.argue(index, text, isWhole)
+          : malformed("malformed tool arguments");
+      }
+      case "response.output_text.annotation.added": {
+        const place = placeOf(event, "content_index");
+        return place === null
+          ? malformed("an annotation without its place")
+          : reader.annotate(place, event.annotation ?? null);
+      }
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+      case "response.canceled":
+        return finish(type, event.response);
+      default: {
+        // What is told of hosted tools and of parts is told by their items too.
+        const piece = pieceOf(type, event);
+        if (piece === null) return NOTHING;
+        return piece.ok ? reader.say(piece.value) : piece;
+      }
+    }
+  }
+
+  /** The first of the responses within the events begins the answer; the others must be the same one. */
+  function begin(response: Optional): Events {
+    if (!isObject(response)) return malformed("an event without its response");
+    const { id: given } = response;
+    if (typeof given !== "string" || given.trim() !== given || given === "") {
+      return malformed("a response without an id");
+    }
+    if (id !== null) return id === given ? NOTHING : malformed("events of another response");
+    id = given;
+    return success([startOf(response, mint)]);
+  }
+
+  function finish(type: string, response: Optional): Events {
+    const begun = begin(response);
+    if (!begun.ok || !isObject(response)) return begun;
+    if (response.status !== TERMINALS.get(type)) {
+      return malformed("a terminal that does not agree with its response");
+    }
+    const failure = failureOf(response);
+    if (failure !== null) return failure;
+    const events = [...begun.value];
+    const output = Array.isArray(response.output) ? response.output : [];
+    for (const [index, item] of output.entries()) {
+      const told = reader.finish(index, item);
+      if (!told.ok) return told;
+      events.push(...told.value);
+    }
+    if (response.status === "completed" && reader.isOpen) {
+      return malformed("a completed response with an open item");
+    }
+    const end = endOf(response, reader.hasCalls);
+    if (!end.ok) return end;
+    done = true;
+    return success([...events, ...end.value]);
+  }
+
+  return {
+    push,
+    end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
+    get done() {
+      return done;
+    },
+  };
+}
+
+function isIndex(value: Optional): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,115 @@
+import { isObject } from "../../src/core/json.ts";
+import { behaviourOf, MODELS } from "../../src/simulator/behaviour.ts";
+import { NATIVE_QUIRKS, type NativeQuirk } from "../../src/simulator/quirks.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventsIn, startUpstream } from "./native.ts";
+import { brokenRules } from "./native_rules.ts";
+
+/** The only rule that each quirk breaks; null when it stays within the rules. */
+const RULES: Readonly<Record<NativeQuirk, string | null>> = {
+  "gaps": null,
+  "comments": null,
+  "failed": null,
+  "cancelled": null,
+  "later-id": null,
+  "no-sequence": "sequence is an integer",
+  "sequence-text": "sequence is an integer",
+  "sequence-fraction": "sequence is an integer",
+  "sequence-negative": "sequence is an integer",
+  "sequence-repeats": "sequence rises",
+  "two-ids": "one identity",
+  "terminal-id": "one identity",
+  "padded-id": "identity is exact",
+  "empty-id": "identity is exact",
+  "no-id": "identity is exact",
+  "event-mismatch": "agreement",
+  "status-mismatch": "agreement",
+  "no-response": "response",
+  "no-terminal": "terminal",
+  "early-done": "terminal",
+  "two-terminals": "one terminal",
+  "not-json": "object",
+  "not-object": "object",
+  "too-many-comments": "preflight",
+  "status-202": "status",
+  "status-503": "status",
+};
+
+async function streamOf(model: string): Promise<readonly [number, string]> {
+  const body = { model, input: "hi", stream: true };
+  const response = await startUpstream().call("POST /responses", body);
+  return [response.status, await response.text()];
+}
+
+Deno.test("each native quirk breaks its own rule and no other", async () => {
+  for (const quirk of NATIVE_QUIRKS) {
+    const rule = RULES[quirk];
+    const expected = rule === null ? [] : [rule];
+    assertEquals(brokenRules(...await streamOf(`sim-native-${quirk}`)), expected, quirk);
+  }
+});
+
+Deno.test("an early quirk breaks the same rule in the first event", async () => {
+  const early = NATIVE_QUIRKS.filter((quirk) => behaviourOf(`sim-native-${quirk}-first`) !== null);
+  assert(early.includes("no-id") && !early.includes("two-ids"));
+  for (const quirk of early) {
+    const [status, text] = await streamOf(`sim-native-${quirk}-first`);
+    const rule = RULES[quirk] ?? "none";
+    const [first = ""] = text.split("\n\n");
+    assertEquals(brokenRules(status, text), [rule], quirk);
+    assert(brokenRules(status, `${first}\n\n`).includes(rule), quirk);
+  }
+});
+
+Deno.test("the quirks are listed by name, and a name that is none of them is unknown", () => {
+  assert(MODELS.includes("sim-native-two-ids") && MODELS.includes("sim-stored-changing-id"));
+  for (
+    const model of ["sim-native-nothing", "sim-native-two-ids-first", "sim-stored-no-id-first"]
+  ) {
+    assertEquals(behaviourOf(model), null);
+  }
+});
+
+Deno.test("a whole answer shows the quirks that it can have", async () => {
+  const whole = async (quirk: NativeQuirk) => {
+    const body = { model: `sim-native-${quirk}`, input: "hi" };
+    const response = await startUpstream().call("POST /responses", body);
+    const text = await response.text();
+    return { status: response.status, text };
+  };
+  assertEquals((await whole("status-202")).status, 202);
+  assertEquals((await whole("status-503")).status, 503);
+  assert((await whole("padded-id")).text.startsWith('{"id":" resp_'));
+  assert((await whole("empty-id")).text.startsWith('{"id":""'));
+  assert((await whole("no-id")).text.startsWith('{"object":"response"'));
+  assert((await whole("no-response")).text.includes('"object":"list"'));
+  assert((await whole("not-json")).text.endsWith(",}"));
+  assert((await whole("not-object")).text.startsWith("["));
+  assert((await whole("two-ids")).text.startsWith('{"id":"resp_'));
+  assert((await whole("failed")).text.includes('"status":"failed","error":{'));
+});
+
+Deno.test("one quirk shows only when the response is asked for again", async () => {
+  const upstream = startUpstream();
+  const body = { model: "sim-native-later-id", input: "hi", background: true };
+  const created = await upstream.json("POST /responses", body);
+  const line = `/responses/${created.id}`;
+  assertEquals((await upstream.json(`GET ${line}`)).id, `${created.id}0`);
+  assertEquals((await upstream.json(`POST ${line}/cancel`)).id, `${created.id}0`);
+  assertEquals((await upstream.json(`DELETE ${line}`)).id, `${created.id}0`);
+});
+
+Deno.test("in chat a native quirk is plain speech", async () => {
+  const upstream = startUpstream();
+  const messages = [{ role: "user", content: "hi" }];
+  const body = { model: "sim-native-two-ids", messages };
+  const { choices } = await upstream.json("POST /chat/completions", body);
+  const [choice] = Array.isArray(choices) ? choices : [];
+  assert(isObject(choice) && isObject(choice.message));
+  assertEquals(choice.message.content, "one two three four five six seven eight");
+});
+
+Deno.test("the series of sim-native-gaps starts above zero and skips numbers", async () => {
+  const [, text] = await streamOf("sim-native-gaps");
+  assertEquals(eventsIn(text).slice(0, 3).map((event) => event.sequence_number), [7, 10, 13]);
+});

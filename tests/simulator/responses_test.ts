@@ -1,0 +1,158 @@
+import { isObject, type JsonObject } from "../../src/core/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { assertValid } from "../support/schemas.ts";
+import { ADD, eventsIn, listIn, startUpstream, textIn } from "./native.ts";
+
+const MANNERS: readonly (readonly [string, JsonObject])[] = [
+  ["sim-echo", {}],
+  ["sim-echo", { input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }] }] }],
+  ["sim-tools", { tools: [ADD] }],
+  ["sim-parallel", { tools: [ADD] }],
+  ["sim-tools", { tools: [{ type: "web_search" }] }],
+  ["sim-think", { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } }],
+  ["sim-think-tools", { tools: [ADD], instructions: "Be brief.", metadata: { a: "b" } }],
+  ["sim-refuse", {}],
+  ["sim-length", {}],
+  ["sim-filter", {}],
+  ["sim-echo", { input: "" }],
+];
+
+function request(model: string, more: JsonObject = {}): JsonObject {
+  return { model, input: "Good  day\nto you", ...more };
+}
+
+async function streamed(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
+  const body = request(model, { stream: true, ...more });
+  const response = await startUpstream().call("POST /responses", body);
+  assertEquals(response.headers.get("content-type"), "text/event-stream");
+  return eventsIn(await response.text());
+}
+
+function typesOf(events: readonly JsonObject[]): readonly unknown[] {
+  return events.map(({ type }) => type);
+}
+
+Deno.test("whole responses and every event keep to the schemas, whatever the model does", async () => {
+  for (const [model, more] of MANNERS) {
+    assertValid("Response", await startUpstream().json("POST /responses", request(model, more)));
+    const events = await streamed(model, more);
+    for (const event of events) assertValid("ResponseStreamEvent", event);
+    assertEquals(events.map((event) => event.sequence_number), [...events.keys()]);
+  }
+});
+
+Deno.test("a stream ends with the response that the same request gets whole", async () => {
+  for (const [model, more] of MANNERS) {
+    const body = request(model, more);
+    const whole = await startUpstream().json("POST /responses", body);
+    assertEquals((await streamed(model, more)).at(-1)?.response, whole, model);
+  }
+});
+
+Deno.test("an echo is told word by word between the events that open and close it", async () => {
+  const events = await streamed("sim-echo");
+  assertEquals(typesOf(events), [
+    "response.created",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.content_part.added",
+    ...Array.from({ length: 4 }, () => "response.output_text.delta"),
+    "response.output_text.done",
+    "response.content_part.done",
+    "response.output_item.done",
+    "response.completed",
+  ]);
+  const deltas = events.flatMap(({ delta }) => delta === undefined ? [] : [delta]);
+  assertEquals(deltas, ["Good", "  day", "\nto", " you"]);
+});
+
+Deno.test("each record has the name of its event", async () => {
+  const response = await startUpstream().call(
+    "POST /responses",
+    request("sim-think", { stream: true }),
+  );
+  for (const record of (await response.text()).split("\n\n").slice(0, -1)) {
+    const [event = "", data = ""] = record.split("\n");
+    assert(data.includes(`"type":"${event.slice("event: ".length)}"`), record);
+  }
+});
+
+Deno.test("usage counts words, those of the instructions too", async () => {
+  const body = request("sim-think", { instructions: "Be kind." });
+  const { usage } = await startUpstream().json("POST /responses", body);
+  assertEquals(usage, {
+    input_tokens: 6,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 11,
+    output_tokens_details: { reasoning_tokens: 7 },
+    total_tokens: 17,
+  });
+});
+
+Deno.test("a limit on the output ends a response as incomplete", async () => {
+  const more = { max_output_tokens: 16 };
+  const response = await startUpstream().json("POST /responses", request("sim-long-40", more));
+  assertEquals(response.status, "incomplete");
+  assertEquals(response.incomplete_details, { reason: "max_output_tokens" });
+  assertEquals(listIn(response, "output")[0]?.status, "incomplete");
+  assertEquals((await streamed("sim-long-40", more)).at(-1)?.type, "response.incomplete");
+});
+
+Deno.test("thinking is a summary, sealed when that is included, and comes back accepted", async () => {
+  const upstream = startUpstream();
+  const include = ["reasoning.encrypted_content"];
+  const sealed = await upstream.json("POST /responses", request("sim-think", { include }));
+  const plain = await upstream.json("POST /responses", request("sim-think"));
+  const [thinking] = listIn(sealed, "output");
+  assertEquals(typeof thinking?.encrypted_content, "string");
+  assertEquals(listIn(thinking, "summary")[0]?.text, "The user says: Good  day\nto you");
+  assert(!("encrypted_content" in (listIn(plain, "output")[0] ?? {})));
+  const input = [...listIn(sealed, "output"), { role: "user", content: "And?" }];
+  assertEquals(
+    textIn(await upstream.json("POST /responses", { model: "sim-echo", input })),
+    "And?",
+  );
+  const changed = [{ ...thinking, summary: [{ type: "summary_text", text: "No." }] }];
+  const refused = { model: "sim-echo", input: changed };
+  await upstream.json("POST /responses", refused, 400);
+  await upstream.json("POST /responses", { model: "sim-echo", input }, 400, "sk-two");
+});
+
+Deno.test("a hosted search is an item before an answer that cites it", async () => {
+  const tools = [{ type: "web_search" }];
+  const response = await startUpstream().json("POST /responses", request("sim-tools", { tools }));
+  const [search, message] = listIn(response, "output");
+  assertEquals([search?.type, message?.type], ["web_search_call", "message"]);
+  const [part] = listIn(message, "content");
+  assertEquals(listIn(part, "annotations")[0]?.type, "url_citation");
+  const types = typesOf(await streamed("sim-tools", { tools }));
+  for (const step of ["in_progress", "searching", "completed"]) {
+    assert(types.includes(`response.web_search_call.${step}`));
+  }
+  const none = request("sim-tools", { tools, tool_choice: "none" });
+  assertEquals(listIn(await startUpstream().json("POST /responses", none), "output").length, 1);
+});
+
+Deno.test("a call of a function is answered in the next request", async () => {
+  const upstream = startUpstream();
+  const first = await upstream.json("POST /responses", request("sim-tools", { tools: [ADD] }));
+  const [call] = listIn(first, "output");
+  assertEquals([call?.type, call?.name, call?.arguments], ["function_call", "add", '{"a":1}']);
+  const result = { type: "function_call_output", call_id: call?.call_id, output: "42" };
+  const body = {
+    model: "sim-tools",
+    tools: [ADD],
+    previous_response_id: first.id,
+    input: [result],
+  };
+  assertEquals(textIn(await upstream.json("POST /responses", body)), 'The tools said "42".');
+});
+
+Deno.test("the schema of the text format shapes what sim-json says", async () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const text = { format: { type: "json_schema", name: "form", schema } };
+  const response = await startUpstream().json("POST /responses", request("sim-json", { text }));
+  assertEquals(textIn(response), '{"n":1}');
+  assert(isObject(response.text));
+  assertEquals(response.text.format, text.format);
+});
