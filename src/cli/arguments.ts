@@ -21,10 +21,21 @@ export type Parsed =
   | { readonly ok: true; readonly given: Given }
   | { readonly ok: false; readonly trouble: string };
 
-/** Reads `--name value` and `--name=value`. Anything that the options do not say is wrong. */
-export function parseArguments(args: readonly string[], options: Options): Parsed {
+/**
+ * Reads `--name value` and `--name=value`, and one word without dashes where the command takes one,
+ * which is given under the name `word`. Anything else is wrong.
+ */
+export function parseArguments(
+  args: readonly string[],
+  options: Options,
+  word: string | null = null,
+): Parsed {
   const given = new Map<string, string[]>();
   for (const token of tokensOf(args, options)) {
+    if (token.kind === "positional" && word !== null && !given.has(word)) {
+      given.set(word, [token.value]);
+      continue;
+    }
     if (token.kind !== "option") {
       return wrong(
         token.kind === "positional"

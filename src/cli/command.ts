@@ -15,6 +15,8 @@ export interface Command {
   /** The first argument; empty for what is done without one. */
   readonly name: string;
   readonly about: string;
+  /** What stands for its one word without dashes in the help; absent when it takes none. */
+  readonly word?: string;
   readonly options: Options;
   /** Ends with the exit code of the process. */
   run(given: Given, terminal: Terminal): Promise<number>;

@@ -20,6 +20,20 @@ const PROVIDERS = [
   ["local", "/local"],
 ] as const;
 
+/** A provider that keeps responses and completions itself. */
+const KEEPER = "native";
+
+/** Without Conversations: those are the gateway's own here, and so good for every provider. */
+const NATIVE = {
+  chat_completions_lifecycle: true,
+  responses_lifecycle: true,
+  background_responses: true,
+  response_cancellation: true,
+  response_compaction: true,
+  response_input_tokens: true,
+  hosted_tools: ["web_search"],
+};
+
 /** `switchyard demo`: the gateway over simulated providers, with a round of calls to watch. */
 export const demo: Command = {
   name: "demo",
@@ -88,18 +102,30 @@ function demoConfig(upstream: string, port: number): Config | string {
     ...(type === "messages" ? { api_key: "any" } : {}),
     capabilities: { structured_outputs: true },
   }]);
-  const routes = PROVIDERS.map(([id]) => ({
+  const native = {
+    type: "compat",
+    base_url: `${upstream}/compat/v1`,
+    api_key: "any",
+    models: { mode: "fetch" },
+    capabilities: NATIVE,
+  };
+  const routes = [...PROVIDERS, [KEEPER]].map(([id]) => ({
     name: id,
     match: { models: [`${id}/*`] },
     targets: [{ provider: id }],
   }));
+  const nativeRoute = {
+    name: "native-responses",
+    match: { path: "/v1/responses", models: [`${KEEPER}/*`] },
+    targets: [{ provider: KEEPER, upstream_request_type: "responses" }],
+  };
   const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
   const loaded = parseConfig(
     JSON.stringify({
       server: { port },
       logging: { level: "warn" },
-      providers: Object.fromEntries(providers),
-      routing: { default_strategy: "round-robin", routes: [...routes, everyone] },
+      providers: { ...Object.fromEntries(providers), [KEEPER]: native },
+      routing: { default_strategy: "round-robin", routes: [nativeRoute, ...routes, everyone] },
       // Failures are asked for here: they should not close a provider for long.
       circuit_breaker: { open_duration: "2s" },
     }),
@@ -138,6 +164,14 @@ function moreCalls(url: string, response: string | null): string {
       }),
       "",
     ],
+    "# a response that its provider keeps and makes in the background; ask for it by its id",
+    responsesCurl(url, { model: "native/sim-echo", input: "Say hello.", background: true }),
+    `curl ${url}/v1/responses/ID`,
+    "",
+    "# a completion that its provider keeps, and all that it keeps",
+    chatCurl(url, { model: "native/sim-echo", store: true }),
+    `curl ${url}/v1/chat/completions`,
+    "",
     "# an error of a provider",
     chatCurl(url, { model: "messages/sim-error-400" }),
     "",

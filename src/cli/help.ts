@@ -13,7 +13,9 @@ export function helpText(command: Command, all: readonly Command[]): string {
   const commands = named.map(({ name, about }) => [name, about] as const);
   const options = Object.entries({ ...command.options, ...COMMON_OPTIONS })
     .map(([name, { value, about }]) => [`--${name}${value === null ? "" : ` ${value}`}`, about]);
-  const usage = ["switchyard", command.name, "[options]"].filter(Boolean).join(" ");
+  const usage = ["switchyard", command.name, command.word ?? "", "[options]"].filter(Boolean).join(
+    " ",
+  );
   return [
     `Usage: ${usage}`,
     ...(command.name === "" ? ["       switchyard COMMAND [options]"] : []),

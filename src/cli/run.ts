@@ -6,12 +6,13 @@ import { type Command, OK, wrongUsage } from "./command.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, helpText } from "./help.ts";
+import { init } from "./init.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import type { Terminal } from "./terminal.ts";
 
-const COMMANDS: readonly Command[] = [serve, check, explain, schema, demo, simulate];
+const COMMANDS: readonly Command[] = [serve, init, check, explain, schema, demo, simulate];
 
 /** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -20,7 +21,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) return wrongUsage(terminal, "", unknownCommand(name));
   const rest = name === "" ? args : args.slice(1);
-  const parsed = parseArguments(rest, { ...command.options, ...COMMON_OPTIONS });
+  const parsed = parseArguments(
+    rest,
+    { ...command.options, ...COMMON_OPTIONS },
+    command.word ?? null,
+  );
   if (!parsed.ok) return wrongUsage(terminal, name, parsed.trouble);
   if (parsed.given.has("help")) {
     terminal.out(helpText(command, COMMANDS));

@@ -6,6 +6,8 @@ export interface Terminal {
   out(text: string): void;
   /** Writes log lines and what went wrong. */
   err(text: string): void;
+  /** Writes a file that is not there yet, for its owner alone; the end of a sentence when it cannot. */
+  create(path: string, text: string): string | null;
   readonly environment: Readonly<Record<string, string>>;
   /** Whether log lines may be coloured. */
   readonly isColoured: boolean;
@@ -24,6 +26,7 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
       writeAll(encoder.encode(text));
     },
     err: (text) => errors.write(text),
+    create: createFile,
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
     stop: () => stopSignal(() => errors.flush()),
@@ -41,6 +44,18 @@ function writeAll(bytes: Uint8Array): void {
     while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
   } catch {
     // The reader has gone, as `head` does.
+  }
+}
+
+function createFile(path: string, text: string): string | null {
+  try {
+    Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
+    return null;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return "exists already";
+    return error instanceof Deno.errors.NotCapable
+      ? "may not be written by this program"
+      : "cannot be written here";
   }
 }
 

@@ -1,11 +1,14 @@
-import manifest from "../../deno.json" with { type: "json" };
+import { PERMISSIONS } from "../../scripts/permissions.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 
-/** What the demo is run with: the program must not need more. */
-const PERMISSIONS = manifest.tasks.demo.split(" ").filter((word) =>
-  /^--(allow|no-prompt)/.test(word)
-);
+/** An executable that is tested instead of the sources: its absolute path. */
+const BINARY = Deno.env.get("SWITCHYARD_BIN") ?? "";
+
+/** The command before the program's own arguments. */
+const COMMAND: readonly [string, ...string[]] = BINARY === ""
+  ? [Deno.execPath(), "run", ...PERMISSIONS, MAIN]
+  : [BINARY];
 
 /** An output of a program. */
 export interface Output {
@@ -24,8 +27,9 @@ export interface Program {
 
 /** The real program, its outputs as they come. Read both to their end. */
 export function program(args: readonly string[], options: Deno.CommandOptions = {}): Program {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", ...PERMISSIONS, MAIN, ...args],
+  const [command, ...before] = COMMAND;
+  const child = new Deno.Command(command, {
+    args: [...before, ...args],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -4,6 +4,8 @@ import type { Terminal } from "../../src/cli/terminal.ts";
 /** A terminal that keeps what is written and tells when something was said. */
 export interface TestTerminal extends Terminal {
   readonly written: { readonly out: string; readonly err: string };
+  /** What the command has written, by path. */
+  readonly files: Map<string, string>;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
@@ -23,6 +25,7 @@ export interface Ran {
 export function testTerminal(environment: Readonly<Record<string, string>> = {}): TestTerminal {
   const written = { out: "", err: "" };
   const waiting = new Set<() => void>();
+  const files = new Map<string, string>();
   const stopping = new AbortController();
   const reloads = new Set<() => void>();
 
@@ -37,6 +40,12 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     isColoured: false,
     out: (text) => add("out", text),
     err: (text) => add("err", text),
+    create(path, text) {
+      if (files.has(path)) return "exists already";
+      files.set(path, text);
+      return null;
+    },
+    files,
     stop: () => stopping.signal,
     end: () => stopping.abort(),
     onReload(task) {

@@ -1,0 +1,64 @@
+import { nearest } from "../config/problems.ts";
+import { valueOf } from "./arguments.ts";
+import { type Command, OK, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
+import { EDGE } from "./starter_edge.ts";
+import { LAPTOP } from "./starter_laptop.ts";
+import { TEAM } from "./starter_team.ts";
+
+/** A file to begin with; `secret` makes a key that nobody else has. */
+export type Starter = (secret: () => string) => string;
+
+/** The files to begin with, by name. */
+export const STARTERS: Readonly<Record<string, Starter>> = {
+  laptop: LAPTOP,
+  edge: EDGE,
+  team: TEAM,
+};
+
+const KINDS = Object.keys(STARTERS);
+const KIND = KINDS.join("|");
+
+/** `switchyard init laptop`: a configuration to begin with. */
+export const init: Command = {
+  name: "init",
+  about: "Writes a commented ./config.yaml to begin with. A file that is there is left alone.",
+  word: KIND,
+  options: {
+    print: { value: null, about: "Writes it to the terminal instead." },
+  },
+  run(given, terminal) {
+    return Promise.resolve(begun());
+
+    function begun(): number {
+      const kind = valueOf(given, KIND) ?? "";
+      const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
+      if (starter === undefined) return wrongUsage(terminal, "init", unknownKind(kind));
+      const text = starter(newSecret);
+      if (given.has("print")) {
+        terminal.out(text);
+        return OK;
+      }
+      const trouble = terminal.create(USUAL_CONFIG, text);
+      if (trouble !== null) {
+        const sentence = `${USUAL_CONFIG} ${trouble}; --print shows the text instead.`;
+        return tellProblems(terminal, [sentence]);
+      }
+      terminal.out(
+        `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n`,
+      );
+      return OK;
+    }
+  },
+};
+
+function unknownKind(kind: string): string {
+  if (kind === "") return `Say for what: ${KINDS.join(", ")}.`;
+  const likely = nearest(kind, KINDS);
+  const hint = likely === null ? `; there are ${KINDS.join(", ")}` : `; did you mean ${likely}?`;
+  return `There is no file to begin with for "${kind}"${hint}`;
+}
+
+/** 128 bits that cannot be guessed. */
+function newSecret(): string {
+  return crypto.randomUUID().replaceAll("-", "");
+}

@@ -1,0 +1,45 @@
+import type { Starter } from "./init.ts";
+
+/** One person, one machine: local models, and hosted ones where a key is set. */
+export const LAPTOP: Starter = () =>
+  `# Switchyard on a laptop: local models, and hosted ones where a key is set.
+#
+# "switchyard check" says what is wrong with this file, "switchyard" serves it, and a change of it is
+# taken up while it serves. \${NAME} is an environment variable; a file .env beside this one sets
+# them too. The README lists every key.
+
+server:
+  host: 127.0.0.1   # only this machine
+  port: 8080
+
+providers:
+  ollama:
+    # A local runtime needs no key. Its models are listed by GET /v1/models.
+    base_url: http://127.0.0.1:11434
+    models: {mode: fetch}
+  openai:
+    api_key: \${OPENAI_API_KEY}
+  anthropic:
+    api_key: \${ANTHROPIC_API_KEY}
+
+routing:
+  # The first route that matches a request takes it. A client may say who is meant:
+  # "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "ollama/llama3.2".
+  routes:
+    - name: openai
+      match: {models: ["gpt-*", "o*-*", "openai/*"]}
+      targets: [{provider: openai}]
+    - name: anthropic
+      match: {models: ["claude-*", "anthropic/*"]}
+      targets: [{provider: anthropic}]
+    - name: embeddings
+      match: {path: /v1/embeddings}
+      targets: [{provider: ollama}]
+    - name: local
+      targets: [{provider: ollama}]
+
+# The same question gets the same answer for an hour, without asking anybody.
+caching:
+  enabled: false
+  ttl: 1h
+`;

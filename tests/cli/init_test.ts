@@ -1,0 +1,56 @@
+import { STARTERS } from "../../src/cli/init.ts";
+import { run } from "../../src/cli/run.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { configFile, ran, testTerminal } from "./test_terminal.ts";
+
+for (const kind of Object.keys(STARTERS)) {
+  Deno.test(`the file that init ${kind} writes passes the check, whatever is set`, async () => {
+    const { code, out } = await ran(["init", kind, "--print"]);
+    assertEquals(code, 0);
+    using file = await configFile(out);
+    assertEquals((await ran(["check", "--config", file.path])).code, 0);
+    const variables = { OPENAI_API_KEY: "sk-a", ANTHROPIC_API_KEY: "sk-b" };
+    const loaded = parseConfig(out, variables);
+    assert(loaded.ok, JSON.stringify(loaded));
+    assertEquals(loaded.warnings, []);
+  });
+}
+
+Deno.test("what is commented out in a file of init is right once it counts", async () => {
+  const { out } = await ran(["init", "edge", "--print"]);
+  const all = out.replace(/^( *)# ?((?: *)(?:- |[a-z_]+:(?: |$)))/gm, "$1$2");
+  const loaded = parseConfig(all, { OPENAI_API_KEY: "sk-a", SWITCHYARD_CLIENT_KEY: "sy-a" });
+  assert(loaded.ok, JSON.stringify(loaded));
+  assertEquals(loaded.config.security.enabled, true);
+  assertEquals(loaded.config.routing.routes[0]?.fallback.length, 1);
+});
+
+Deno.test("init writes ./config.yaml, and never over one that is there", async () => {
+  const terminal = testTerminal();
+  assertEquals(await run(["init", "laptop"], terminal), 0);
+  const written = terminal.files.get("./config.yaml") ?? "";
+  assert(parseConfig(written, {}).ok);
+  assertEquals(await run(["init", "edge"], terminal), 1);
+  assertEquals(terminal.files.get("./config.yaml"), written);
+  assertMatch(terminal.written.err, /^\.\/config\.yaml exists already; /);
+});
+
+Deno.test("every team gets a client key of its own", async () => {
+  const keys = new Set<string>();
+  for (let count = 0; count < 2; count++) {
+    const { out } = await ran(["init", "team", "--print"]);
+    keys.add(/value: "(sy-[0-9a-f]{32})"/.exec(out)?.[1] ?? "");
+  }
+  assertEquals([keys.size, keys.has("")], [2, false]);
+});
+
+Deno.test("init without a known word says which there are", async () => {
+  const none = await ran(["init"]);
+  assertEquals([none.code, none.out], [2, ""]);
+  assertMatch(none.err, /^Say for what: laptop, edge, team\. /);
+  const slip = await ran(["init", "labtop"]);
+  assertMatch(slip.err, /did you mean laptop\?/);
+  const many = await ran(["init", "edge", "team"]);
+  assertEquals([many.code, many.err.startsWith('"team" is one argument too many.')], [2, true]);
+});
