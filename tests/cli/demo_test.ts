@@ -51,13 +51,24 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
       const answer = await client.fetch(address, { method: "POST", body });
       answers.push([answer.status, await answer.text()]);
     }
-    assertEquals(answers.map(([status]) => status), [200, 200, 200, 200, 200, 400, 200, 200, 200]);
+    assertEquals(answers.map(([status]) => status), [
+      ...[200, 200, 200, 200, 200, 200, 200],
+      ...[400, 200, 200, 200],
+    ]);
     assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');
     assertStringIncludes(answers[3]?.[1] ?? "", '"text":"Say hello."');
     assertStringIncludes(answers[4]?.[1] ?? "", '"text":"And tomorrow?"');
-    assertStringIncludes(answers[6]?.[1] ?? "", "upstream_stream_error");
+    const kept = await client.fetch(`${url}/v1/responses/${idIn(answers[5]?.[1])}`);
+    assertStringIncludes(await kept.text(), '"status":"in_progress"');
+    const stored = await client.fetch(`${url}/v1/chat/completions`);
+    assertStringIncludes(await stored.text(), `"data":[{"id":"${idIn(answers[6]?.[1])}"`);
+    assertStringIncludes(answers[8]?.[1] ?? "", "upstream_stream_error");
   });
 });
+
+function idIn(json = ""): string {
+  return /"id":"([^"]+)"/.exec(json)?.[1] ?? "";
+}
 
 Deno.test("the demo ends at once when it is told to during its calls", async () => {
   const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
