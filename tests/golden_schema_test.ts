@@ -76,6 +76,13 @@ for (const { name, clientAnswer } of chats) {
   });
 }
 
+for (const { name, upstreamRequest } of chats) {
+  if (!name.startsWith("chat_over_responses/")) continue;
+  Deno.test(`what the upstream gets has the published shape: ${name}`, () => {
+    assertValid("CreateResponse", objectIn(upstreamRequest.body));
+  });
+}
+
 Deno.test("the shapes of whole answers, of streams and of errors are all checked", () => {
   const kinds = new Set(
     chats.map(({ clientAnswer: { status, headers } }) =>

@@ -14,6 +14,7 @@ import {
 } from "./report.ts";
 import { type Scenario, scenarios, type SystemName } from "./scenarios.ts";
 import { soak } from "./soak.ts";
+import { start, startLine } from "./start.ts";
 import { state } from "./state.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only the
@@ -26,7 +27,7 @@ const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --rounds   rounds of each scenario
   --only     run only this scenario: ${
   scenarios.map(({ name }) => name).join(", ")
-}, cancel, state, soak`;
+}, cancel, state, soak, start`;
 
 interface Options extends Length {
   /** Names of scenarios; empty means all. */
@@ -44,7 +45,7 @@ function readOptions(args: readonly string[]): Options | null {
   });
   const { only } = values;
   const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  const known = [...scenarios.map(({ name }) => name), "cancel", "state", "soak"];
+  const known = [...scenarios.map(({ name }) => name), "cancel", "state", "soak", "start"];
   const isSound = seconds > 0 && Number.isInteger(rounds) && rounds > 0 &&
     only.every((name) => known.includes(name));
   return isSound ? { seconds, rounds, only } : null;
@@ -74,6 +75,9 @@ async function bench({ only, ...length }: Options): Promise<void> {
   }
   if (wanted("state")) {
     for (const held of await state(servers, MEASURED_CORE, LOAD_CORE)) console.log(stateLine(held));
+  }
+  if (wanted("start")) {
+    for (const one of await start(canPin, MEASURED_CORE)) console.log(startLine(one));
   }
   if (wanted("soak")) console.log(soakLine(await soak(servers, MEASURED_CORE, LOAD_CORE)));
   console.log(summary(outcomes));

@@ -1,5 +1,11 @@
 /** Configurations of the gateway under load, by name. */
-export type ConfigName = "one" | "ten-targets" | "hundred-routes" | "translate" | "soak";
+export type ConfigName =
+  | "one"
+  | "ten-targets"
+  | "hundred-routes"
+  | "translate"
+  | "soak"
+  | "dashboard";
 
 /** The text of a configuration over the upstream at `url`, such as `http://127.0.0.1:4100`. */
 export function configText(name: ConfigName, url: string): string {
@@ -20,6 +26,11 @@ export function configText(name: ConfigName, url: string): string {
     case "soak":
       return text([provider("up", url)], [route("main", ["up"])], {
         caching: { enabled: true, max_size: 200 },
+      });
+    case "dashboard":
+      return text([provider("up", url)], [route("main", ["up"])], {
+        general: { api_key: "gk-bench", backend_url: `${url}/silent` },
+        data_sharing: { enabled: true, share_prompts: true, share_responses: true },
       });
     case "translate":
       return text(

@@ -5,6 +5,7 @@ import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
 import { logWriter } from "../../src/observe/log_writer.ts";
+import { openOutbound } from "../../src/outbound/outbound.ts";
 import { createApp } from "../../src/server/app.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
@@ -15,5 +16,16 @@ const parsed = parseConfig(text, {});
 if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
 const writer = logWriter(await Deno.open("/dev/null", { write: true }));
 const log = newLog({ level: "info", format: "json" }, writer.write);
-const gateway = newGateway(compile(parsed.config, 1), realWorld(), [accessLog(log)]);
-serveUntilStdinEnds(createApp(gateway));
+const world = realWorld();
+const outbound = openOutbound({
+  world,
+  log,
+  dropped: (events) => gateway.metrics.exportDropped(events),
+  generation: () => gateway.generation,
+  handle: (request) => app(request),
+});
+const sinks = [accessLog(log), outbound.sink];
+const gateway = newGateway(compile(parsed.config, 1), world, sinks);
+const app = createApp(gateway);
+outbound.apply(parsed.config);
+serveUntilStdinEnds(app);

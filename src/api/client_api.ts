@@ -45,6 +45,8 @@ export interface Message {
 
 /** One request of a dialogue. Turns run one after the other. */
 export interface Turn {
+  /** The request as it would come over HTTP. */
+  readonly text: string;
   /** The events that answer it, or why there are none. */
   run(call: Call): Promise<Result<StreamReply>>;
 }

@@ -75,11 +75,6 @@ function readerOf({ isValid }: NativeCall): Reader {
   };
 }
 
-/** Whether a text can be an id: there, and without white space around it. */
-export function isExactId(id: unknown): id is string {
-  return typeof id === "string" && id !== "" && id === id.trim();
-}
-
 /** Whether a resource is of this type and has this id. */
 export function isResource(resource: JsonObject, object: string, id: string): boolean {
   return resource.object === object && resource.id === id;

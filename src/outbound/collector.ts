@@ -128,6 +128,11 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
     isFailing = false;
   }
 
+  function refuse() {
+    dropped(1);
+    warn("it is too slow");
+  }
+
   function warn(reason: string) {
     if (!isFailing) log.warn("the dashboard does not take events; they are dropped", { reason });
     isFailing = true;
@@ -143,12 +148,10 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
 
   return {
     add(event) {
+      if (isClosed) return dropped(1);
+      if (held.events >= MOST_EVENTS) return refuse();
       const bytes = encoder.encode(JSON.stringify(event));
-      const isFull = held.events >= MOST_EVENTS || held.bytes + bytes.length > MOST_BYTES;
-      if (isClosed || isFull) {
-        if (isFull) warn("it is too slow");
-        return dropped(1);
-      }
+      if (held.bytes + bytes.length > MOST_BYTES) return refuse();
       held = { events: held.events + 1, bytes: held.bytes + bytes.length };
       queue.push(bytes);
       schedule();

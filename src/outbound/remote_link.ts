@@ -74,7 +74,7 @@ export function openLink({ url, apiKey, world }: LinkSettings, events: LinkEvent
   }
 
   function send(message: object) {
-    if (isOver || socket.readyState !== WebSocket.OPEN) return;
+    if (socket.readyState !== WebSocket.OPEN) return;
     if (socket.bufferedAmount > MOST_UNREAD) return lose();
     socket.send(JSON.stringify(message));
   }

@@ -1,8 +1,9 @@
-import type { Session } from "../api/client_api.ts";
+import type { Message, Session } from "../api/client_api.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import { isLongerThan, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { bugIn } from "./bug_in_call.ts";
 import type { Peer } from "./entrance.ts";
 import { finish, type Rim } from "./respond.ts";
 import { socketWriter } from "./socket_writer.ts";
@@ -19,7 +20,9 @@ const DEAD_AFTER = 60;
 const FAREWELL = 1_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
-const GOING_AWAY = 1001, TOO_LARGE = 1009;
+const GOING_AWAY = 1001, UNWELCOME = 1008, TOO_LARGE = 1009;
+
+const ENDING = "the gateway is shutting down";
 
 /**
  * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
@@ -71,57 +74,72 @@ function converse(
   session: Session,
   rim: Rim,
 ): void {
-  const { running } = gateway.vault;
-  const { world, metrics } = gateway;
+  const { world, metrics, vault: { running } } = gateway;
   const connection = `socket ${handshake.id}`;
-  const departure = running.enter(connection);
-  const writer = socketWriter(socket, world);
   const calls = turnCalls(gateway, handshake, peer);
+  const writer = socketWriter(
+    socket,
+    world,
+    () => end(UNWELCOME, "read what you are sent"),
+  );
   const turns = newTurns(writer, rim, () => {
-    if (running.isDraining) end(GOING_AWAY, "the gateway is shutting down");
+    if (running.isDraining) end(GOING_AWAY, ENDING);
   });
-  let isOver = false;
+  let isEnding = false;
+  let over = () => {};
   socket.binaryType = "arraybuffer";
-  metrics.sockets(1);
-  const stay = running.onDrain(endWhenIdle);
-  departure.onEnd(endWhenIdle);
 
+  // Only now does the connection count: nothing is ever heard of one whose client leaves before.
+  socket.onopen = () => {
+    const departure = running.enter(connection);
+    metrics.sockets(1);
+    const stay = running.onDrain(leaveWhenIdle);
+    departure.onEnd(leaveWhenIdle);
+    over = () => {
+      over = () => {};
+      isEnding = true;
+      stay();
+      turns.leave();
+      metrics.sockets(-1);
+      running.leave(connection);
+    };
+    if (running.isDraining) leaveWhenIdle();
+  };
   socket.onmessage = ({ data }) => {
+    if (isEnding) return;
     const isTooLarge = typeof data === "string"
       ? isLongerThan(data, LARGEST_MESSAGE)
       : data.byteLength > LARGEST_MESSAGE;
     if (isTooLarge) return end(TOO_LARGE, "a message may have at most 10 MiB");
-    if (!isOver) hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)));
+    hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
-  socket.onerror = over;
-  socket.onclose = over;
+  socket.onerror = () => over();
+  socket.onclose = () => over();
 
-  function hear(text: string | null): void {
+  function hear(text: string): void {
     const call = calls.next();
-    const message = session.read(text ?? "");
-    const stopped = calls.enter(call);
-    if (stopped !== null) turns.refuse(call, message.label, stopped);
-    else if (!message.turn.ok) turns.refuse(call, message.label, message.turn);
-    else turns.add(call, message.label, message.turn.value, text?.length ?? 0);
+    const { label, turn } = understood(call, text);
+    turns.add(call, label, calls.enter(call) ?? turn);
   }
 
-  function endWhenIdle(): void {
-    if (turns.isIdle) end(GOING_AWAY, "the gateway is shutting down");
+  function understood(call: Call, text: string): Message {
+    try {
+      return session.read(text);
+    } catch (error) {
+      return { label: null, turn: bugIn(call, error) };
+    }
+  }
+
+  function leaveWhenIdle(): void {
+    turns.close();
+    if (turns.isIdle) end(GOING_AWAY, ENDING);
   }
 
   function end(code: number, reason: string): void {
-    if (isOver) return;
+    if (isEnding) return;
+    isEnding = true;
     turns.leave();
-    if (socket.readyState === WebSocket.OPEN) socket.close(code, reason);
-    world.after(FAREWELL, over);
-  }
-
-  function over(): void {
-    if (isOver) return;
-    isOver = true;
-    stay();
-    turns.leave();
-    metrics.sockets(-1);
-    running.leave(connection);
+    socket.close(code, reason);
+    world.after(FAREWELL, () => over());
   }
 }

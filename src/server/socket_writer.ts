@@ -4,7 +4,7 @@ import type { World } from "../core/world.ts";
 export interface SocketWriter {
   /** Resolves when there is room for the next one; false when nothing more can be sent. */
   send(text: string): Promise<boolean>;
-  /** Says something out of turn; who never reads what was said before is left. */
+  /** Says something out of turn; too much of it, unread, is told to `flooded`. */
   tell(text: string): void;
 }
 
@@ -17,11 +17,12 @@ const FLOODED = 4 * 1024 * 1024;
 /** The runtime does not say when there is room again: it is asked after so many milliseconds. */
 const ASK = 20;
 
-/** Close code for a client that does not keep to the rules (RFC 6455, section 7.4.1). */
-const POLICY = 1008;
-
-/** A writer for one socket. */
-export function socketWriter(socket: WebSocket, world: Pick<World, "after">): SocketWriter {
+/** A writer for one socket; `flooded` runs when its client sends and sends but does not read. */
+export function socketWriter(
+  socket: WebSocket,
+  world: Pick<World, "after">,
+  flooded: () => void,
+): SocketWriter {
   function isOpen(): boolean {
     return socket.readyState === WebSocket.OPEN;
   }
@@ -37,7 +38,7 @@ export function socketWriter(socket: WebSocket, world: Pick<World, "after">): So
     },
     tell(text) {
       if (!isOpen()) return;
-      if (socket.bufferedAmount > FLOODED) socket.close(POLICY, "read what you are sent");
+      if (socket.bufferedAmount > FLOODED) flooded();
       else socket.send(text);
     },
   };

@@ -23,7 +23,8 @@ const SESSION = "x-gateway-sessionid";
 export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
   const { world, vault, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
-  const session = handshake.controls.session ?? `wsresp_${world.uuid()}`;
+  // As it was sent: what it says in UTF-8 may hold characters that no header can.
+  const session = handshake.headers.get(SESSION) || `wsresp_${world.uuid()}`;
   const headers = new Headers([...handshake.headers].filter(([name]) => name !== ONCE));
   headers.set(SESSION, session);
   const controls = readControls(headers);
@@ -34,7 +35,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
       const report = newReport(id, handshake.method, path, world.now());
       report.endpoint = endpoint;
       report.traceparent = traceparent;
-      report.session = session;
+      report.session = controls.session;
       metrics.began(endpoint);
       return {
         ...handshake,

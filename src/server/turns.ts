@@ -1,21 +1,24 @@
 import type { Turn } from "../api/client_api.ts";
-import { bugText } from "../core/bug.ts";
 import { failureAnswer } from "../core/envelope.ts";
-import type { Failure } from "../core/failure.ts";
-import { isObject, parseJson } from "../core/json.ts";
 import type { StreamReply } from "../core/reply.ts";
 import { type Failed, fault, refuse, type Result } from "../core/result.ts";
 import { changeMembers, membersOf, splice } from "../formats/edit.ts";
-import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
+import { bugIn } from "./bug_in_call.ts";
 import { begin, finish, type Rim } from "./respond.ts";
+import { isTold, keptRecords } from "./shared.ts";
+import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
 /** The turns of one socket: one runs, the others wait for theirs. */
 export interface Turns {
-  add(call: Call, label: string | null, turn: Turn, size: number): void;
-  /** Tells that a message is not answered, out of turn. */
-  refuse(call: Call, label: string | null, refused: Failed): void;
+  /**
+   * Takes a message, also one that is refused: a client that sends ahead tells answers apart by their
+   * order. Only what too many wait before is answered out of turn.
+   */
+  add(call: Call, label: string | null, turn: Result<Turn>): void;
+  /** The gateway is about to end: what waits is not begun any more. */
+  close(): void;
   /** The client has gone: nothing that runs or waits is wanted any more. */
   leave(): void;
   readonly isIdle: boolean;
@@ -27,14 +30,14 @@ const MOST_WAITING = 16, LARGEST_WAITING = 16 * 1024 * 1024;
 interface Waiting {
   readonly call: Call;
   readonly label: string | null;
-  readonly turn: Turn;
-  readonly size: number;
+  readonly turn: Result<Turn>;
 }
 
 /** No turns yet; `turned` is told whenever none runs or waits any more. */
 export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Turns {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
+  let isClosing = false;
 
   async function work(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -46,56 +49,63 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
   }
 
   async function answer({ call, label, turn }: Waiting): Promise<void> {
-    const reply = await ran(call, turn);
+    const reply = isClosing ? draining() : turn.ok ? await ran(call, turn.value) : turn;
     begin(call, reply);
     const isWhole = reply.ok
       ? await delivered(call, label, reply.value)
-      : await writer.send(labelled(errorEvent(reply.failure), label));
+      : await said(call, label, failureText(call, reply));
     finish(call, rim, isWhole);
   }
 
-  async function delivered(call: Call, label: string | null, reply: StreamReply) {
+  async function delivered(call: Call, label: string | null, { records }: StreamReply) {
+    const kept = isTold(call, "share_responses") ? keptRecords(records, call.report) : records;
     try {
-      for await (const group of reply.records) {
+      for await (const group of kept) {
         for (const { data } of group) {
-          if (data === "") continue;
-          if (!await writer.send(labelled(data, label))) return false;
+          if (data !== "" && !await said(call, label, data)) return false;
         }
       }
-      return !call.departure.gone;
+      // Who leaves now has had everything, though the upstream may still have been ending.
+      return true;
     } catch (error) {
-      call.report.bug = bugText(error);
-      const failure = fault("internal_error", "The gateway has failed; this is a bug in it.");
-      await writer.send(labelled(errorEvent(failure.failure), label));
+      await said(call, label, errorEvent(bugIn(call, error).failure));
       return false;
     }
   }
 
+  async function said(call: Call, label: string | null, text: string): Promise<boolean> {
+    const isSent = await writer.send(labelled(text, label));
+    // The connection is ending, which may not have been told yet.
+    if (!isSent) call.departure.leave();
+    return isSent;
+  }
+
+  /** Because so many wait, this one is told at once that it is not answered. */
+  function refuseAtOnce({ call, label, turn }: Waiting): void {
+    const refused = turn.ok ? tooManyPending() : turn;
+    begin(call, refused);
+    writer.tell(labelled(failureText(call, refused), label));
+    finish(call, rim, true);
+  }
+
   return {
-    add(call, label, turn, size) {
-      const held = waiting.reduce((sum, one) => sum + one.size, size);
-      const isFull = waiting.length >= MOST_WAITING || held > LARGEST_WAITING;
-      if (isFull && running !== null) {
-        const refused = refuse(
-          "too_many_pending_requests",
-          `At most ${MOST_WAITING} requests may wait on one socket; send more when some are answered.`,
-        );
-        return this.refuse(call, label, refused);
-      }
-      waiting.push({ call, label, turn, size });
-      if (running === null && waiting.length === 1) void work();
+    add(call, label, turn) {
+      if (turn.ok && isTold(call, "share_prompts")) call.report.prompt = turn.value.text;
+      const added = { call, label, turn };
+      const size = waiting.reduce((sum, one) => sum + sizeOf(one), sizeOf(added));
+      const isFull = waiting.length >= MOST_WAITING || size > LARGEST_WAITING;
+      if (isFull && running !== null) return refuseAtOnce(added);
+      waiting.push(added);
+      if (running === null) void work();
     },
-    refuse(call, label, refused) {
-      begin(call, refused);
-      writer.tell(labelled(errorEvent(refused.failure), label));
-      finish(call, rim, true);
+    close() {
+      isClosing = true;
     },
     leave() {
       running?.call.departure.leave();
       for (const { call } of waiting.splice(0)) {
         call.departure.leave();
-        const gone = fault("client_cancelled", "The client has gone.");
-        begin(call, gone);
+        begin(call, fault("client_cancelled", "The client has gone."));
         finish(call, rim, false);
       }
     },
@@ -109,28 +119,29 @@ async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   try {
     return await turn.run(call);
   } catch (error) {
-    // What is thrown is a bug.
-    call.report.bug = bugText(error);
-    return fault("internal_error", "The gateway has failed; this is a bug in it.");
+    return bugIn(call, error);
   }
 }
 
-/** Flat and nested at once: clients read either (OpenAI API, Responses over WebSocket). */
-function errorEvent(failure: Failure): string {
-  const { status, body } = failureAnswer(failure);
-  const envelope = parseJson(utf8Text(body) ?? "");
-  const told = isObject(envelope) && isObject(envelope.error) ? envelope.error : {};
-  const { type = null, code = null, message = null, param = null } = told;
-  const error = { ...told, type, code, message, param };
-  return JSON.stringify({
-    type: "error",
-    status,
-    code,
-    message,
-    param,
-    sequence_number: 0,
-    error,
-  });
+function sizeOf({ turn }: Waiting): number {
+  return turn.ok ? turn.value.text.length : 0;
+}
+
+function draining(): Failed {
+  return refuse("draining", "The gateway is shutting down; send the request on another socket.");
+}
+
+function tooManyPending(): Failed {
+  return refuse(
+    "too_many_pending_requests",
+    `At most ${MOST_WAITING} requests may wait on one socket; send more when some are answered.`,
+  );
+}
+
+/** The event for a failure; the dashboard is told what it would be over HTTP. */
+function failureText(call: Call, { failure }: Failed): string {
+  if (isTold(call, "share_responses")) call.report.answer = failureAnswer(failure).body;
+  return errorEvent(failure);
 }
 
 function labelled(data: string, label: string | null): string {

@@ -79,7 +79,7 @@ export function nesting(body: JsonObject): Failed<Refusal> | null {
   const deep = Object.keys(body).find((key) => isTooDeep(body[key]));
   if (deep === undefined) return null;
   const text =
-    `'${deep}' is nested more than ${MOST_LEVELS} levels deep, which only providers of ` +
-    "type compat can take.";
+    `'${deep}' is nested more than ${MOST_LEVELS} levels deep, which only upstreams that speak ` +
+    "Chat Completions themselves can take.";
   return refuse("unsupported_feature", text, deep);
 }

@@ -12,22 +12,15 @@ const TOO_LARGE = [502, "upstream_error", "upstream_response_too_large"];
 const RETRY = "max_attempts: 2, initial_delay: 0s";
 const MIB = 1024 * 1024;
 
-/** An address at which nobody listens. */
-function closedPort(): string {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return `http://127.0.0.1:${listener.addr.port}`;
-}
-
-const ADDRESSES: readonly (readonly [what: string, address: () => string])[] = [
-  ["a refused connection", closedPort],
-  ["a host name without an address", () => "http://no-such-host.invalid"],
+// Ports that the system gives out are not free for long; nobody is given this one.
+const ADDRESSES: readonly (readonly [what: string, address: string])[] = [
+  ["a refused connection", "http://127.0.0.1:1"],
+  ["a host name without an address", "http://no-such-host.invalid"],
 ];
 
-for (const [what, address] of ADDRESSES) {
+for (const [what, first] of ADDRESSES) {
   Deno.test(`${what} is tried again, then falls back, and counts for the breaker`, async () => {
     await using other = startUpstream(succeed);
-    const first = address();
     await using alone = serveGateway(
       config({ first, retry: RETRY, breaker: "failure_threshold: 2" }),
     );
@@ -55,7 +48,11 @@ Deno.test("an upstream that never answers is a timeout, tried again and fallen b
   await using alone = serveGateway(config(setting));
   const answer = await got(await fetch(chatRequest({ url: alone.url, body: { model: "x" } })));
   assertEquals(seen(answer), [...TIMEOUT, "first/x"]);
-  assertEquals(silent.requests.length, 2);
+  // A busy machine may give a try up before its request has come through, so tries are counted here.
+  assertEquals(alone.reports[0]?.tries.map(({ outcome }) => outcome), [
+    "upstream_timeout",
+    "upstream_timeout",
+  ]);
   await using both = serveGateway(config({ ...setting, second: other.url }));
   const served = await got(await fetch(chatRequest({ url: both.url, body: { model: "x" } })));
   assertEquals(seen(served), [200, undefined, undefined, "second/y"]);

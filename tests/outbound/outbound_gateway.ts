@@ -30,7 +30,7 @@ export async function outboundGateway(config: string): Promise<OutboundGateway> 
     fetch(server.url + path, { ...init, client });
 
   function close() {
-    client.close();
+    if (closing === null) client.close();
     return closing ??= server.close();
   }
 

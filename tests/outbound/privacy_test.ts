@@ -137,6 +137,7 @@ Deno.test("what is not shared never leaves, whatever the switches say", async ()
     assertEquals(all.includes(ANSWER), enabled && share_responses, name);
     assertEquals(all.includes(ERROR), enabled && (share_prompts || share_responses), name);
     assertEquals(all.includes("blue"), enabled, name);
+    assertEquals(all.includes('"type":"hello"'), remote_control, name);
     const keys = all.split("\n").filter((line) => line.includes(GENERAL_KEY));
     assert(keys.every((line) => line === `authorization: Bearer ${GENERAL_KEY}`), name);
     assertEquals(dashboard.requests.length > 0, enabled, name);

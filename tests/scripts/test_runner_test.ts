@@ -1,4 +1,4 @@
-import { countsOf, summarySieve, testArguments } from "../../scripts/test.ts";
+import { asked, countsOf, PROGRAM_TESTS, summarySieve, testArguments } from "../../scripts/test.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("the summary line is understood with steps, ignored tests and colours", () => {
@@ -28,6 +28,28 @@ Deno.test("all tests run unless a path is given", () => {
   assertEquals(testArguments("2.7.11", []).at(-1), "tests/");
   assertEquals(testArguments("2.7.11", ["--filter", "no such path"]).at(-1), "tests/");
   assertEquals(testArguments("2.7.11", [import.meta.dirname ?? ""]).includes("tests/"), false);
+});
+
+Deno.test("an executable is given to the tests that start the program", () => {
+  const binary = Deno.execPath();
+  assertEquals(asked(["--binary", binary]), { binary, given: PROGRAM_TESTS });
+  const given = ["--filter", "x", import.meta.dirname ?? ""];
+  assertEquals(asked(["--binary", binary, ...given]), { binary, given });
+  assertEquals(asked(given), { binary: null, given });
+  assertEquals(asked(["--binary", "no such file"]), null);
+});
+
+Deno.test("all tests that start the program are known", async () => {
+  const found: string[] = [];
+  for (const folder of ["cli", "e2e", "server", "observe"]) {
+    const place = new URL(`../${folder}/`, import.meta.url);
+    for await (const { name, isFile } of Deno.readDir(place)) {
+      if (!isFile || !name.endsWith("_test.ts")) continue;
+      const text = await Deno.readTextFile(new URL(name, place));
+      if (/from "[./a-z]*\/program\.ts"/.test(text)) found.push(`tests/${folder}/${name}`);
+    }
+  }
+  assertEquals(found.toSorted(), PROGRAM_TESTS.filter((path) => path.endsWith(".ts")).toSorted());
 });
 
 Deno.test("output goes through at once, only the last summary is kept", () => {

@@ -115,7 +115,7 @@ Deno.test("every answer below /v1/ has the figures, and no other has", async () 
     [200, new Request("http://localhost/v1/models")],
     [400, chatRequest({ body: { messages: [] } })],
     [404, new Request("http://localhost/v1/nowhere")],
-    [405, new Request("http://localhost/v1/chat/completions")],
+    [405, new Request("http://localhost/v1/embeddings")],
   ];
   for (const [index, [status, request]] of inside.entries()) {
     const answer = await got(await app(request, peer("10.0.0.1")));

@@ -8,19 +8,21 @@ function nested(levels: number): string {
   return '{"a":'.repeat(levels) + "1.0" + "}".repeat(levels);
 }
 
-function configOf(type: string): string {
+function configOf(wire: string): string {
+  const type = wire === "responses" ? "compat" : wire;
+  const api = wire === "responses" ? "responses" : "chat_completions";
   return `
 providers:
   p: {type: ${type}, base_url: "http://up.test", api_key: k}
 routing:
-  routes: [{name: main, targets: [{provider: p}]}]
+  routes: [{name: main, targets: [{provider: p, upstream_request_type: ${api}}]}]
 retry: {enabled: false}
 `;
 }
 
-async function answerOf(type: string, body: string, upstream: string, contentType: string) {
+async function answerOf(wire: string, body: string, upstream: string, contentType: string) {
   const gateway = testGateway(
-    configOf(type),
+    configOf(wire),
     scriptedWorld({
       fetch: () =>
         Promise.resolve(
@@ -37,8 +39,8 @@ async function answerOf(type: string, body: string, upstream: string, contentTyp
   return [answer.status, error.code, error.param];
 }
 
-for (const type of ["messages", "local"]) {
-  Deno.test(`nesting too deep for a ${type} provider is refused by its field`, async () => {
+for (const type of ["messages", "local", "responses"]) {
+  Deno.test(`nesting too deep for a ${type} upstream is refused by its field`, async () => {
     const deep = nested(5000);
     const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":${deep}}}]`;
     for (const [param, member] of [["x", `"x":${deep}`], ["tools", tools]] as const) {
@@ -50,7 +52,9 @@ for (const type of ["messages", "local"]) {
       ]);
     }
   });
+}
 
+for (const type of ["messages", "local"]) {
   Deno.test(`arguments nested too deeply for a ${type} provider are refused by their path`, async () => {
     const called = { name: "f", arguments: nested(50_000) };
     const call = { id: "c", type: "function", function: called };

@@ -4,7 +4,7 @@ import type { Answer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import { providerError } from "../../wires/compat/errors.ts";
+import { providerError } from "../../wires/compat_errors.ts";
 import { usageOf } from "../../wires/compat/usage.ts";
 import {
   type Change,

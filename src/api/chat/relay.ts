@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
-import { providerError } from "../../wires/compat/errors.ts";
+import { providerError } from "../../wires/compat_errors.ts";
 import { usageOf } from "../../wires/compat/usage.ts";
 import { carriesSomething, finishesOf } from "./chunk.ts";
 import { likeness } from "./likeness.ts";

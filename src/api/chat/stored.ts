@@ -4,7 +4,7 @@ import type { Answer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { Reader } from "../../gateway/inference.ts";
-import { isExactId } from "../native_call.ts";
+import { isExactId } from "../identifier.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
 export function stored(reader: Reader): Reader {

@@ -5,7 +5,8 @@ import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { callNative, isDeleted, isExactId, isList, isResource } from "../native_call.ts";
+import { isExactId } from "../identifier.ts";
+import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 
 const OBJECT = "conversation";
 

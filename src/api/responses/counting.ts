@@ -6,7 +6,8 @@ import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { type NativeCapability, nativeProvider } from "../../gateway/capable.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
-import { callNative, isExactId } from "../native_call.ts";
+import { isExactId } from "../identifier.ts";
+import { callNative } from "../native_call.ts";
 
 /** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [

@@ -1,4 +1,4 @@
-import { isObject, type JsonDocument, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { readDocument } from "../../formats/document.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
@@ -12,12 +12,16 @@ export interface Frame {
 }
 
 /** Belong to the message, not to the request in it. */
-const OF_MESSAGE = ["type", "generate", "stream_id", "event_id"];
+const OF_MESSAGE = ["type", "generate", "stream_id", "event_id", "response"];
 
 /** The lane that a message names, where it names one; everything that answers it repeats it. */
-export function labelOf(message: JsonDocument): string | null {
-  const { stream_id: label } = message.value;
+export function labelOf({ value }: JsonDocument): string | null {
+  const label = laneOf(value);
   return typeof label === "string" && label !== "" ? label : null;
+}
+
+function laneOf({ stream_id: label, response }: JsonObject): JsonValue {
+  return label ?? (isObject(response) ? response.stream_id : null) ?? null;
 }
 
 /** The message as a document; refused when it is none. */
@@ -62,11 +66,12 @@ export function readFrame(message: JsonDocument): Result<Frame> {
 }
 
 function messageProblem({ value }: JsonDocument): Failed | null {
-  const { type, stream_id: label } = value;
+  const { type } = value;
+  const label = laneOf(value);
   if (type !== "response.create") {
     return refuse("invalid_value", "Send messages of type 'response.create'.", "type");
   }
-  if ((label ?? null) !== null && (typeof label !== "string" || label === "")) {
+  if (label !== null && (typeof label !== "string" || label === "")) {
     return refuse("invalid_value", "'stream_id' must be a text that is not empty.", "stream_id");
   }
   return null;
@@ -79,7 +84,7 @@ function innerOf(message: JsonDocument): Result<JsonDocument> {
   if (!isObject(value.response)) {
     return refuse("invalid_type", "The field 'response' must be an object.", "response");
   }
-  const stray = Object.keys(value).find((key) => key !== "response" && !OF_MESSAGE.includes(key));
+  const stray = Object.keys(value).find((key) => !OF_MESSAGE.includes(key));
   return stray === undefined ? readDocument(text.slice(inner.start, inner.end)) : refuse(
     "invalid_parameter_combination",
     `'${stray}' stands beside 'response'; send all fields at one of the two places.`,

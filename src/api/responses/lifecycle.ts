@@ -1,6 +1,7 @@
 import type { Refusal } from "../../core/failure.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable } from "../../gateway/capable.ts";
 import { ownerOf } from "../../gateway/owner.ts";
@@ -59,7 +60,9 @@ function keptAt(call: Call, id: string): Result<Kept> {
   const param = "response_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
-  const { provider } = call.controls;
+  const named = namedBy(call, "");
+  if (!named.ok) return named;
+  const { provider } = named.value;
   const owned = ownerOf(call, { type: "response", id, param, provider });
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownResponse();

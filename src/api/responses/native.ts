@@ -5,18 +5,13 @@ import type { Answer, StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { skipBlanks } from "../../formats/scan.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
-import { malformed, providerError } from "../../wires/compat/errors.ts";
+import { malformed, providerError } from "../../wires/compat_errors.ts";
+import { responseUsage } from "../../wires/responses/usage.ts";
 import { answerDocument } from "../answer_document.ts";
+import { isExactId } from "../identifier.ts";
 import { associated } from "./native_association.ts";
-import {
-  carriesSomething,
-  identityAfter,
-  isExactId,
-  readEvent,
-  terminalOf,
-} from "./native_event.ts";
+import { beginsAnswer, identityAfter, readEvent, terminalOf } from "./native_event.ts";
 import { deliveredItems, failedRecord } from "./native_failed.ts";
-import { nativeUsage } from "./native_usage.ts";
 
 /** How a native Responses stream is relayed. */
 export interface NativeOptions {
@@ -30,15 +25,17 @@ export interface NativeOptions {
   unix(): number;
   /** For a synthetic failure of a stream that told none. */
   readonly model: string;
+  /** Hears the id of the stream once, when it is locked and goes to the client. */
+  identified?(id: string): void;
 }
 
-/** So many records, and so many bytes of them together, may wait for the first that is useful. */
+/** So many records, and so many bytes of them together, may wait for the first useful event. */
 const MOST_WAITING = 1024, LARGEST_WAITING = 4 * 1024 * 1024;
 
 /**
  * Relays a Responses stream of a provider that speaks the client's protocol: every event is checked,
- * and keeps its bytes unless a local conversation is put into it. Events that carry nothing wait for
- * the first that does. One response, rising sequence numbers, one terminal, which ends the stream.
+ * and keeps its bytes unless a local conversation is put into it. Comments and signs of life wait for
+ * the first event. One response, rising sequence numbers, one terminal, which ends the stream.
  */
 export function nativeRelay(options: NativeOptions): Delivery {
   let waiting: StreamRecord[] | null = [];
@@ -46,6 +43,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
   let id = options.expected;
   let sequence = -1;
   let told: string | null = null;
+  let isIdentified = false;
   let isOver = false;
   let outcome: Outcome | null = null;
   const items = deliveredItems();
@@ -67,8 +65,9 @@ export function nativeRelay(options: NativeOptions): Delivery {
     const sent = conversation === null || event.response === null
       ? record
       : { ...record, data: rewritten(event.document, conversation), raw: null };
-    const released = release(sent, carriesSomething(event));
+    const released = release(sent, beginsAnswer(event));
     if (!released.ok) return released;
+    if (waiting === null) tellIdentity(identity.value);
     id = identity.value;
     sequence = event.sequence;
     if (event.response !== null) told = sent.data;
@@ -77,9 +76,15 @@ export function nativeRelay(options: NativeOptions): Delivery {
     return released;
   }
 
-  function release(record: StreamRecord, carries: boolean): Result<readonly StreamRecord[]> {
+  function tellIdentity(known: string | null) {
+    if (isIdentified || known === null) return;
+    isIdentified = true;
+    options.identified?.(known);
+  }
+
+  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
     if (waiting === null) return success([record]);
-    if (!carries) {
+    if (!begins) {
       held += Buffer.byteLength(record.raw ?? record.data);
       if (waiting.length >= MOST_WAITING || held > LARGEST_WAITING) return tooMuchWaiting();
       waiting.push(record);
@@ -94,7 +99,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
     const event = parseExact(data);
     const resource = isObject(event) && isObject(event.response) ? event.response : null;
     isOver = true;
-    outcome = { resource, usage: resource === null ? null : nativeUsage(resource) };
+    outcome = { resource, usage: resource === null ? null : responseUsage(resource) };
   }
 
   return {
@@ -153,7 +158,7 @@ export function nativeAnswer(
     answer: conversation === null
       ? answer
       : { status: answer.status, headers: answer.headers, body: utf8Bytes(sent) },
-    outcome: { resource, usage: nativeUsage(resource) },
+    outcome: { resource, usage: responseUsage(resource) },
   });
 }
 

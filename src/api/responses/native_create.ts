@@ -8,6 +8,7 @@ import type { Attempts, Creation } from "./creation.ts";
 import { RESOURCE_LIMIT } from "../native_call.ts";
 import { nativeAnswer, nativeRelay } from "./native.ts";
 import { nativeBody } from "./native_request.ts";
+import { bindResponse } from "./retain.ts";
 
 /** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
 export function nativeAttempts(creation: Creation): Attempts {
@@ -36,7 +37,10 @@ export function nativeAttempts(creation: Creation): Attempts {
 }
 
 function readerOf(creation: Creation, target: Target): Reader {
-  const { call: { world }, request, context: { conversation } } = creation;
+  const { call, request, context } = creation;
+  const { world } = call;
+  const { conversation } = context;
+  const isBackground = request.document.value.background === true;
   if (!request.stream) {
     return {
       as: "answer",
@@ -50,6 +54,10 @@ function readerOf(creation: Creation, target: Target): Reader {
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
     model: target.model,
+    ...(isBackground && request.store && {
+      // Its client may leave, and ask for it or cancel it while it is still being made.
+      identified: (id: string) => bindResponse(call, context, target, id, false),
+    }),
   });
   return { as: "stream", delivery, copiesHeaders: true };
 }

@@ -1,14 +1,9 @@
-import {
-  isObject,
-  isTooDeep,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-} from "../../core/json.ts";
+import { isObject, isTooDeep, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { readDocument } from "../../formats/document.ts";
-import { malformed, providerError } from "../../wires/compat/errors.ts";
+import { malformed, providerError } from "../../wires/compat_errors.ts";
+import { isExactId } from "../identifier.ts";
 
 /** One event of a Responses stream as its provider sent it. */
 export interface NativeEvent {
@@ -32,14 +27,6 @@ const TERMINALS: ReadonlyMap<string, readonly unknown[]> = new Map([
   ["response.cancelled", CANCELLED],
   ["response.canceled", CANCELLED],
 ]);
-
-/** Types of the events that bring the client nothing yet. */
-const EMPTY: readonly string[] = [
-  "response.created",
-  "response.queued",
-  "response.in_progress",
-  "keepalive",
-];
 
 /** An integer as it may be written: 1.0 and 1e0 are no exact ones. */
 const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
@@ -100,11 +87,6 @@ export function identityAfter(
   return success(id);
 }
 
-/** Tells an id from an empty text and from one with white space around it. */
-export function isExactId(value: JsonValue | undefined): value is string {
-  return typeof value === "string" && value !== "" && value === value.trim();
-}
-
 /**
  * The Response object with which the event ends its stream; null when it does not end it. A fault
  * when name, type and status do not say the same.
@@ -126,10 +108,7 @@ export function terminalOf({ type, name, response }: NativeEvent): Result<JsonOb
     : success(response);
 }
 
-/**
- * Whether the event is worth a beginning of the answer. News of a background response is: it may
- * stay in the queue for long, and its client may want no more than its id.
- */
-export function carriesSomething({ type, response }: NativeEvent): boolean {
-  return !EMPTY.includes(type) || response?.background === true;
+/** Whether the event begins the answer: every accepted one does but a sign of life. */
+export function beginsAnswer({ type }: NativeEvent): boolean {
+  return type !== "keepalive";
 }

@@ -17,7 +17,7 @@ import { warmUp } from "./warm_up.ts";
 export function newSession(): Session {
   let kept: KeptTurn | null = null;
 
-  function continued(call: Call, id: string): Result<Earlier> {
+  function continued(call: Call, id: string, provider: string | null): Result<Earlier> {
     if (kept === null || kept.id !== id) return unknownPrevious();
     if (kept.isTooLarge) {
       return refuse(
@@ -27,12 +27,16 @@ export function newSession(): Session {
       );
     }
     const param = "previous_response_id";
-    const owned = ownerOf(call, { type: "response", id, param, provider: null });
+    const owned = ownerOf(call, { type: "response", id, param, provider });
     return owned.ok ? success(kept.earlier) : owned;
   }
 
+  function isContinuation({ value }: JsonDocument): boolean {
+    return kept !== null && value.previous_response_id === kept.id;
+  }
+
   async function run(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
-    const continues = kept !== null && document.value.previous_response_id === kept.id;
+    const continues = isContinuation(document);
     let latest: KeptTurn | null = null;
     const reply = await createResponse(call, document, {
       continued,
@@ -58,7 +62,10 @@ export function newSession(): Session {
 
   function warm(call: Call, document: JsonDocument): Result<StreamReply> {
     const warmed = warmUp(call, document, continued);
-    if (!warmed.ok) return warmed;
+    if (!warmed.ok) {
+      if (isContinuation(document)) kept = null;
+      return warmed;
+    }
     kept = warmed.value.kept;
     return success(warmed.value.reply);
   }
@@ -74,6 +81,7 @@ export function newSession(): Session {
       return {
         label,
         turn: success({
+          text: document.text,
           run: (call) => isWarmUp ? Promise.resolve(warm(call, document)) : run(call, document),
         }),
       };

@@ -1,11 +1,11 @@
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
-import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
+import { responseUsage } from "./usage.ts";
 
 /** The event that a response begins with. */
 export function startOf({ id, model, created_at }: JsonObject, mint: Mint): StreamEvent {
@@ -30,7 +30,7 @@ export function failureOf({ status, error }: JsonObject): Failed<Fault> | null {
 export function endOf(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
   const reason = finishOf(response, hasCalls);
   if (reason === null) return malformed("a response without a known end");
-  const usage = usageOf(response);
+  const usage = responseUsage(response);
   const told = usage === null ? [] : [{ type: "usage" as const, usage }];
   return success([...told, { type: "finish", reason }]);
 }
@@ -50,25 +50,4 @@ function finishOf(
     default:
       return null;
   }
-}
-
-/** Token counts; null without a usage object, for none is ever invented. */
-function usageOf({ usage: given, service_tier: tier }: JsonObject): Usage | null {
-  if (!isObject(given)) return null;
-  const { input_tokens_details: inside, output_tokens_details: outside } = given;
-  const input = countOf(given.input_tokens);
-  const output = countOf(given.output_tokens);
-  return {
-    input,
-    output,
-    total: numberOf(given.total_tokens) ?? input + output,
-    cached: isObject(inside) ? countOf(inside.cached_tokens) : 0,
-    cacheWrite: isObject(inside) ? countOf(inside.cache_write_tokens) : 0,
-    reasoning: isObject(outside) ? countOf(outside.reasoning_tokens) : 0,
-    ...typeof tier === "string" && { serviceTier: tier },
-  };
-}
-
-function countOf(given: Optional): number {
-  return numberOf(given) ?? 0;
 }

@@ -1,11 +1,11 @@
 import { nativeRelay } from "../../../src/api/responses/native.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { delta, lifecycle, relayed, sse } from "./native_stream.ts";
+import { delta, failureIn, keepalive, lifecycle, relayed, sse } from "./native_stream.ts";
 
 const MIB = 1024 * 1024;
 const END = sse(lifecycle("response.completed", 5000));
 
-Deno.test("what carries nothing waits, and comes with the first that does", () => {
+Deno.test("comments and signs of life wait, and come with the first event", () => {
   const relay = nativeRelay({
     conversation: null,
     expected: null,
@@ -14,28 +14,44 @@ Deno.test("what carries nothing waits, and comes with the first that does", () =
     model: "",
   });
   const empty = { event: null, data: "", raw: ": hello\n\n" };
-  const types = ["response.created", "response.queued", "response.in_progress", "keepalive"];
-  const waiting = [
-    empty,
-    ...types.map((type, index) => ({
-      event: type,
-      data: JSON.stringify(lifecycle(type, index)),
-      raw: null,
-    })),
-    empty,
-  ];
+  const data = JSON.stringify({ type: "keepalive", sequence_number: 1 });
+  const waiting = [empty, { event: "keepalive", data, raw: null }, empty];
   for (const record of waiting) assertEquals(relay.push(record), { ok: true, value: [] });
   const first = { event: null, data: JSON.stringify(delta(9)), raw: null };
   assertEquals(relay.push(first), { ok: true, value: [...waiting, first] });
   assertEquals(relay.push(empty), { ok: true, value: [empty] });
 });
 
-Deno.test("news of a background response do not wait", async () => {
-  for (const type of ["response.created", "response.queued", "response.in_progress"]) {
-    const first = sse(lifecycle(type, 0, { background: true }));
-    const { text, broken } = await relayed(first);
-    assert(text.startsWith(first) && broken !== null, text);
+Deno.test("every accepted event but a sign of life begins the answer", async () => {
+  const types = ["response.created", "response.queued", "response.in_progress"];
+  for (const first of [...types.map((type) => sse(lifecycle(type, 0))), sse(delta(0))]) {
+    const { refused, text, broken } = await relayed(first);
+    assert(refused === null && text.startsWith(first) && broken !== null, text);
+    failureIn(text.slice(first.length), 1);
   }
+});
+
+Deno.test("the id of a stream is told once, when it is locked and goes out", () => {
+  const told: string[] = [];
+  const relay = nativeRelay({
+    conversation: null,
+    expected: null,
+    newId: () => "",
+    unix: () => 0,
+    model: "",
+    identified: (id) => void told.push(id),
+  });
+  const counts = [
+    { type: "keepalive", sequence_number: 0, response_id: "resp_1" },
+    delta(1),
+    lifecycle("response.in_progress", 2),
+    lifecycle("response.in_progress", 2, { id: "resp_2" }),
+    lifecycle("response.completed", 3),
+  ].map((event) => {
+    relay.push({ event: null, data: JSON.stringify(event), raw: null });
+    return told.length;
+  });
+  assertEquals([counts, told], [[0, 1, 1, 1, 1], ["resp_1"]]);
 });
 
 Deno.test("1,024 records may wait, and one more may not", async () => {
@@ -71,9 +87,7 @@ Deno.test("once the answer has begun, comments have no budget", async () => {
 
 Deno.test("a stream that only waits is refused when it ends", async () => {
   for (const ending of ["clean", "reset"] as const) {
-    const { refused } = await relayed(`: ping\n\n${sse(lifecycle("response.created", 0))}`, {
-      ending,
-    });
+    const { refused } = await relayed(`: ping\n\n${keepalive(0)}`, { ending });
     const kind = ending === "clean" ? "invalid_upstream_response" : "upstream_unreachable";
     assertEquals(refused?.kind, kind);
   }

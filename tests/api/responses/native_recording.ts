@@ -16,5 +16,5 @@ export const NATIVE_RECORDS: readonly string[] = [
   'event: response.completed\ndata: {"type":"response.completed","sequence_number":12,"response":{"id":"resp_1","object":"response","created_at":1741476777.0,"status":"completed","model":"gpt-x","output":[{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Grüße 🌍","annotations":[],"logprobs":[]}]}],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":0},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":13}}}\n\n',
 ];
 
-/** How many of the records come before the first that carries something. */
-export const WAITING = 3;
+/** How many of the records come before the first event. */
+export const WAITING = 1;

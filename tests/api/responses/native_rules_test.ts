@@ -1,6 +1,15 @@
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { assertBroken, CREATED, DELTA, delta, lifecycle, relayed, sse } from "./native_stream.ts";
+import {
+  assertBroken,
+  CREATED,
+  DELTA,
+  delta,
+  keepalive,
+  lifecycle,
+  relayed,
+  sse,
+} from "./native_stream.ts";
 
 /** A record that breaks one rule, given the sequence number that would be right. */
 type Breach = (sequence: number) => string;
@@ -112,7 +121,7 @@ const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])
 
 for (const [what, says, breach] of BREACHES) {
   Deno.test(`a stream that begins with ${what} is refused`, async () => {
-    for (const before of ["", ": hello\n\n", CREATED]) {
+    for (const before of ["", ": hello\n\n", keepalive(0)]) {
       const { refused, text, outcome } = await relayed(before + breach(1) + DELTA);
       assertEquals([text, outcome], ["", null]);
       assertEquals(refused?.kind, "invalid_upstream_response");
@@ -121,10 +130,13 @@ for (const [what, says, breach] of BREACHES) {
   });
 
   Deno.test(`a stream that goes on with ${what} ends in one failure`, async () => {
-    const end = sse(lifecycle("response.completed", 3));
-    const answer = await relayed(CREATED + DELTA + breach(2) + end);
-    assertBroken(answer, CREATED + DELTA);
-    assertMatch(answer.broken?.message ?? "", says);
+    for (const before of [CREATED, CREATED + DELTA, CREATED + keepalive(1)]) {
+      const sequence = before.split("\n\n").length - 1;
+      const end = sse(lifecycle("response.completed", sequence + 1));
+      const answer = await relayed(before + breach(sequence) + end);
+      assertBroken(answer, before);
+      assertMatch(answer.broken?.message ?? "", says);
+    }
   });
 }
 
@@ -139,16 +151,18 @@ const LATER: readonly (readonly [what: string, says: RegExp, breach: Breach])[] 
 ];
 
 for (const [what, says, breach] of LATER) {
-  Deno.test(`behind an event, ${what} is refused`, async () => {
-    const { refused } = await relayed(CREATED + breach(1) + DELTA);
+  Deno.test(`behind a sign of life, ${what} is refused`, async () => {
+    const { refused } = await relayed(keepalive(0) + breach(1) + DELTA);
     assertEquals(refused?.kind, "invalid_upstream_response");
     assertMatch(refused?.message ?? "", says);
   });
 
-  Deno.test(`behind a piece of the answer, ${what} ends it in one failure`, async () => {
-    const answer = await relayed(CREATED + DELTA + breach(2));
-    assertBroken(answer, CREATED + DELTA);
-    assertMatch(answer.broken?.message ?? "", says);
+  Deno.test(`behind the first event, ${what} ends the answer in one failure`, async () => {
+    for (const before of [CREATED, CREATED + DELTA]) {
+      const answer = await relayed(before + breach(before.split("\n\n").length - 1));
+      assertBroken(answer, before);
+      assertMatch(answer.broken?.message ?? "", says);
+    }
   });
 }
 
@@ -170,7 +184,7 @@ const ERRORS: readonly (readonly [text: string, told: JsonObject])[] = [
 
 Deno.test("an error event before the answer is the provider's error", async () => {
   for (const [text, told] of ERRORS) {
-    for (const before of ["", CREATED]) {
+    for (const before of ["", keepalive(0)]) {
       const { refused } = await relayed(before + text);
       assert(refused?.kind === "upstream_unavailable" && "answer" in refused);
       const body = new TextDecoder().decode(refused.answer?.body);
@@ -180,5 +194,9 @@ Deno.test("an error event before the answer is the provider's error", async () =
 });
 
 Deno.test("an error event inside the answer ends it in one failure", async () => {
-  for (const [text] of ERRORS) assertBroken(await relayed(CREATED + DELTA + text), CREATED + DELTA);
+  for (const [text] of ERRORS) {
+    for (const before of [CREATED, CREATED + DELTA]) {
+      assertBroken(await relayed(before + text), before);
+    }
+  }
 });

@@ -49,6 +49,11 @@ export function delta(sequence: number, members: JsonObject = {}): JsonObject {
   };
 }
 
+/** A sign of life, which begins no answer. */
+export function keepalive(sequence: number): string {
+  return sse({ type: "keepalive", sequence_number: sequence, response_id: "resp_1" });
+}
+
 export const CREATED = sse(lifecycle("response.created", 0));
 export const DELTA = sse(delta(1));
 

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/
  * The counts of a Response object; what it does not tell is zero. Null when it tells none (Responses
  * API, the Response object).
  */
-export function nativeUsage({ usage, service_tier: tier }: JsonObject): Usage | null {
+export function responseUsage({ usage, service_tier: tier }: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const input = count(usage.input_tokens);
   const output = count(usage.output_tokens);

@@ -1,0 +1,94 @@
+import { hostName } from "../compile.ts";
+import { PERMISSIONS } from "../permissions.ts";
+
+/** How long a start takes and what the process then holds. */
+export interface Start {
+  readonly program: "source" | "executable";
+  /** Milliseconds until it says where it listens, in rising order. */
+  readonly times: readonly number[];
+  /** Bytes in memory after the first answer, in rising order; empty where the system does not tell. */
+  readonly memory: readonly number[];
+}
+
+const STARTS = 9;
+
+const CONFIG = `
+server: {port: 0}
+providers: {nobody: {type: local, base_url: "http://127.0.0.1:9"}}
+routing: {routes: [{name: main, targets: [{provider: nobody}]}]}
+`;
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Starts the program from its sources and, when `deno task compile` has made it, the executable. */
+export async function start(canPin: boolean, core: number): Promise<Start[]> {
+  const source = [Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
+  const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
+  const found: Start[] = [await measured("source", pinned(source, canPin, core))];
+  try {
+    await Deno.stat(executable);
+  } catch {
+    return found;
+  }
+  return [...found, await measured("executable", pinned([executable], canPin, core))];
+}
+
+function pinned(command: readonly string[], canPin: boolean, core: number): readonly string[] {
+  return canPin ? ["taskset", "-c", String(core), ...command] : command;
+}
+
+async function measured(program: Start["program"], command: readonly string[]): Promise<Start> {
+  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(path, CONFIG);
+  // The first one only fills the caches of Deno and the system.
+  await once(command, path);
+  const runs = [];
+  for (let run = 0; run < STARTS; run++) runs.push(await once(command, path));
+  await Deno.remove(path);
+  return {
+    program,
+    times: runs.map(({ time }) => time).toSorted((a, b) => a - b),
+    memory: runs.flatMap(({ memory }) => memory ?? []).toSorted((a, b) => a - b),
+  };
+}
+
+async function once(command: readonly string[], config: string) {
+  const [first = "", ...rest] = command;
+  const began = performance.now();
+  const child = new Deno.Command(first, {
+    args: [...rest, "--config", config],
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  let told = "";
+  let time = NaN;
+  let memory: number | null = null;
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    told += text;
+    const [, url = ""] = /listens on (\S+)\s/.exec(told) ?? [];
+    if (url === "" || !Number.isNaN(time)) continue;
+    time = performance.now() - began;
+    await (await fetch(`${url}/health`)).text();
+    memory = memoryOf(child.pid);
+    child.kill("SIGTERM");
+  }
+  await child.status;
+  if (Number.isNaN(time)) throw new Error(`The program did not start: ${told}`);
+  return { time, memory };
+}
+
+function memoryOf(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
+    .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** Median and worst start and the memory of a program, as a line. */
+export function startLine({ program, times, memory }: Start): string {
+  const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
+  const worst = times.at(-1) ?? NaN;
+  const held = memory.length === 0 ? "-" : `${(middle(memory) / 1024 / 1024).toFixed(0)} MiB`;
+  return `start  ${program.padEnd(20)} median ${middle(times).toFixed(0)} ms, ` +
+    `worst ${worst.toFixed(0)} ms; idle memory ${held}`;
+}

@@ -1,0 +1,9 @@
+import { bugText } from "../core/bug.ts";
+import { type Failed, fault } from "../core/result.ts";
+import type { Call } from "../gateway/call.ts";
+
+/** What a client is told when something was thrown, which is a bug; the report says where. */
+export function bugIn(call: Call, error: unknown): Failed {
+  call.report.bug = bugText(error);
+  return fault("internal_error", "The gateway has failed; this is a bug in it.");
+}

@@ -1,1 +1,0 @@
-export { malformed, providerError } from "../compat_errors.ts";

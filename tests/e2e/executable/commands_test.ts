@@ -1,0 +1,86 @@
+import manifest from "../../../deno.json" with { type: "json" };
+import { STARTERS } from "../../../src/cli/init.ts";
+import { configJsonSchema } from "../../../src/config/json_schema.ts";
+import { parseJson } from "../../../src/core/json.ts";
+import { program } from "../../cli/program.ts";
+import { configFile } from "../../cli/test_terminal.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { started } from "./running.ts";
+
+const EXAMPLE = new URL("../../../scripts/config.yaml", import.meta.url).pathname;
+
+async function ran(...args: readonly string[]) {
+  return await ranIn(Deno.cwd(), ...args);
+}
+
+async function ranIn(cwd: string, ...args: readonly string[]) {
+  const { child, out, err } = program(args, { cwd });
+  const [{ code }, text, errors] = await Promise.all([child.status, out.rest(), err.rest()]);
+  return { code, out: text, err: errors };
+}
+
+Deno.test("the program tells the version of the sources", async () => {
+  assertEquals(await ran("--version"), {
+    code: 0,
+    out: `switchyard ${manifest.version}\n`,
+    err: "",
+  });
+});
+
+Deno.test("the program helps, and ends with 2 when it is used wrongly", async () => {
+  const { code, out } = await ran("--help");
+  assertEquals(code, 0);
+  for (const word of ["check", "explain", "schema", "demo", "simulate", "--config FILE"]) {
+    assertStringIncludes(out, word);
+  }
+  const wrong = await ran("chekc");
+  assertEquals([wrong.code, wrong.out], [2, ""]);
+  assertMatch(wrong.err, /did you mean check\?/);
+});
+
+Deno.test("the program finds the configuration that it is delivered with valid", async () => {
+  const { code, out, err } = await ran("check", "--config", EXAMPLE);
+  assertEquals([code, err], [0, ""]);
+  assertStringIncludes(out, "is valid.");
+  assert(!out.includes("Warning"), out);
+});
+
+for (const kind of Object.keys(STARTERS)) {
+  Deno.test(`the program writes a file to begin with for ${kind}, once, and finds it valid`, async () => {
+    const folder = await Deno.makeTempDir();
+    const { code, err } = await ranIn(folder, "init", kind);
+    assertEquals([code, err], [0, ""]);
+    const text = await Deno.readTextFile(`${folder}/config.yaml`);
+    assertEquals((await ranIn(folder, "check")).code, 0);
+    assertEquals((await ranIn(folder, "init", kind)).code, 1);
+    assertEquals(await Deno.readTextFile(`${folder}/config.yaml`), text);
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+Deno.test("the program tells what is wrong with a file, with line and column", async () => {
+  using file = await configFile("server: {port: x}\n");
+  const { code, err } = await ran("check", "--config", file.path);
+  assertEquals(code, 1);
+  assertMatch(err, /^server\.port: .*\(line 1, column 16\)$/m);
+});
+
+Deno.test("the program explains who would serve a request", async () => {
+  const { code, out } = await ran("explain", "--config", EXAMPLE, "--model", "any");
+  assertEquals(code, 0);
+  assertMatch(out, /ollama\/any/);
+});
+
+Deno.test("the program prints the JSON Schema of its configuration", async () => {
+  const { code, out } = await ran("schema");
+  assertEquals(code, 0);
+  assertEquals<unknown>(parseJson(out), parseJson(JSON.stringify(configJsonSchema())));
+});
+
+Deno.test("the program demonstrates itself without a key or a network", async () => {
+  await using demo = await started(["demo", "--port", "0"]);
+  for (const wire of ["compat", "messages", "local"]) {
+    assert(await demo.out.until(new RegExp(`\\b${wire}\\b`)) !== null, wire);
+  }
+  assertEquals((await demo.ended())[0], 0);
+});

@@ -1,0 +1,40 @@
+import { neutralCode, neutralMap, type Places, stamped } from "../../scripts/bundle.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const PLACES: Places[] = [
+  { root: "/home/a/work", folder: "/home/a/work/.cache/bundle", packages: "/home/a/.deno/npm" },
+  { root: "/srv/b", folder: "/srv/b/.cache/bundle", packages: "/srv/b/cache/npm" },
+];
+
+const TO_PACKAGES = ["../.deno/npm/one.example", "cache/npm/localhost_4873"];
+
+Deno.test("a bundle names neither the cache nor the registry of the machine that made it", () => {
+  const codes = PLACES.map((places, at) =>
+    neutralCode(`// ${TO_PACKAGES[at]}/yaml/2.9.1/dist/visit.js\nvar a = "./npm/x/y";\n`, places)
+  );
+  assertEquals(codes, PLACES.map(() => '// npm/yaml/2.9.1/dist/visit.js\nvar a = "./npm/x/y";\n'));
+});
+
+Deno.test("a source map names the same sources wherever they lie, and holds no source", () => {
+  const maps = PLACES.map((places, at) => {
+    const up = at === 0 ? "../../../.deno/npm/one.example" : "../../cache/npm/localhost_4873";
+    const sources = [`${up}/@a/b/1.0.0/c.js`, "../../src/core/json.ts"];
+    const map = { version: 3, sources, sourcesContent: ["", ""], names: ["n"], mappings: "AAAA" };
+    return JSON.parse(neutralMap(JSON.stringify(map), places));
+  });
+  const sources = ["npm/@a/b/1.0.0/c.js", "src/core/json.ts"];
+  assertEquals(
+    maps,
+    PLACES.map(() => ({ version: 3, sources, names: ["n"], mappings: "AAAA" })),
+  );
+});
+
+Deno.test("a build may have an address of releases, in the one place for it", () => {
+  const code = "var RELEASE_ADDRESS = null;\nuse(RELEASE_ADDRESS);\n";
+  assertEquals(stamped(code, null), code);
+  assertEquals(
+    stamped(code, 'https://a.example/"'),
+    'var RELEASE_ADDRESS = "https://a.example/\\"";\nuse(RELEASE_ADDRESS);\n',
+  );
+  assertThrows(() => stamped("nothing", "https://a.example"));
+});

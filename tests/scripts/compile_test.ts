@@ -1,0 +1,71 @@
+import {
+  checksums,
+  compileArguments,
+  hostName,
+  readOptions,
+  releaseAddress,
+  TARGETS,
+} from "../../scripts/compile.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+
+Deno.test("without arguments the executable is for this machine", () => {
+  const output = "dist/bin";
+  assertEquals(readOptions([], "linux-x64"), { targets: ["linux-x64"], output });
+  const args = ["--target", "darwin-arm64", "--target", "win32-x64", "--output", "elsewhere"];
+  assertEquals(readOptions(args, "linux-x64"), {
+    targets: ["darwin-arm64", "win32-x64"],
+    output: "elsewhere",
+  });
+});
+
+Deno.test("a machine that there is no runtime for is refused", () => {
+  for (const args of [["--target", "linux-riscv64"], ["--target"], ["--targt", "linux-x64"]]) {
+    assertEquals(readOptions(args, "linux-x64"), null);
+  }
+  assertEquals(readOptions([], "freebsd-x64"), null);
+  assertEquals(readOptions(["--target", "constructor"], "linux-x64"), null);
+});
+
+Deno.test("machines are named as their archives are", () => {
+  const machines = [["linux", "x86_64"], ["linux", "aarch64"], ["darwin", "aarch64"], [
+    "windows",
+    "x86_64",
+  ]].map(([os = "", arch = ""]) => hostName({ os, arch }));
+  assertEquals(machines, ["linux-x64", "linux-arm64", "darwin-arm64", "win32-x64"]);
+  assert(machines.every((name) => Object.hasOwn(TARGETS, name)));
+});
+
+Deno.test("an executable can do what the program needs and nothing else", () => {
+  const args = compileArguments("linux-x64", "out");
+  const rights = args.filter((word) => word.startsWith("--allow") || word === "--no-prompt");
+  assertEquals(rights.toSorted(), [
+    "--allow-env",
+    "--allow-ffi=/lib,/lib64,/usr/lib",
+    "--allow-net",
+    "--allow-read",
+    "--allow-sys=hostname",
+    "--allow-write=config.yaml",
+    "--no-prompt",
+  ]);
+});
+
+Deno.test("checksums are as sha256sum tells them, in the order of names", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/b`, "abc");
+  await Deno.writeTextFile(`${folder}/a`, "");
+  // FIPS 180-2, appendix B.1, and the digest of nothing.
+  assertEquals(
+    await checksums(folder, ["b", "a"]),
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n" +
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  b\n",
+  );
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("only an absolute address can be built in", () => {
+  assertEquals(releaseAddress(""), null);
+  assertEquals(releaseAddress("https://a.example/x"), "https://a.example/x");
+  for (const wrong of ["a.example", "file:///etc", "/x"]) {
+    assertThrows(() => releaseAddress(wrong), wrong);
+  }
+});

@@ -1,0 +1,20 @@
+import { manual } from "../../scripts/manual.ts";
+import { ran } from "../cli/test_terminal.ts";
+import { assert, assertMatch, assertStringIncludes } from "../support/assert.ts";
+
+Deno.test("the manual page has every command and option that the program tells of", async () => {
+  const page = await manual("1.2.3", "2026-01-31");
+  assertMatch(page, /^\.TH SWITCHYARD 1 2026-01-31 "switchyard 1\.2\.3" "User Commands"\n/);
+  const { out } = await ran(["--help"]);
+  const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name);
+  assert(commands.length >= 5);
+  for (const command of ["", ...commands]) {
+    if (command !== "") assertStringIncludes(page, `\n.SS ${command}\n`);
+    const help = (await ran([command, "--help"].filter(Boolean))).out;
+    const options = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = ""]) => name);
+    assert(options.length >= 2, command);
+    for (const option of options) {
+      assertStringIncludes(page, `\n.B ${option.replaceAll("-", "\\-")}`, `${command} ${option}`);
+    }
+  }
+});

@@ -1,0 +1,154 @@
+import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import { createApp } from "../../src/server/app.ts";
+import type { Vault } from "../../src/state/vault.ts";
+import { configOf } from "../config/parse.ts";
+import { answers } from "./chat_call.ts";
+import { type StateCalls, stateCalls } from "./state_call.ts";
+import { type ScriptedWorld, scriptedWorld } from "./world.ts";
+
+/** What one upstream was asked. */
+export interface Asked {
+  /** The host, which is the name of the provider. */
+  readonly host: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Headers;
+  /** Empty when there is none. */
+  readonly body: string;
+  readonly json: JsonObject;
+}
+
+/** What an upstream answers; 200 and JSON unless it says otherwise. */
+export interface Says {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: JsonObject | string;
+}
+
+/** A gateway before upstreams that keep state themselves. */
+export interface NativeGateway extends StateCalls {
+  readonly world: ScriptedWorld;
+  readonly vault: Vault;
+  /** Every upstream call, in order. */
+  readonly asked: readonly Asked[];
+  /** The last one, as `first GET /responses/resp_1`. */
+  lastAsked(): string;
+  /** Serves another configuration from now on. */
+  reload(config: string): void;
+}
+
+/** How a provider of a test is configured. */
+export interface Account {
+  readonly can?: readonly string[];
+  readonly key?: string;
+  /** More settings, each `name: value`. */
+  readonly more?: readonly string[];
+}
+
+/**
+ * A file with compat providers whose hosts are their names. The route `main` leads to the Responses
+ * API of the first one and falls back to that of the others; the route `chat` to Chat Completions. Who
+ * names one of the others gets it alone.
+ */
+export function nativeConfig(accounts: Readonly<Record<string, Account>>): string {
+  const ids = Object.keys(accounts);
+  const lines = Object.entries(accounts).map(([id, { can = [], key = `sk-${id}`, more = [] }]) => {
+    const flags = can.map((flag) => flag.includes(":") ? flag : `${flag}: true`).join(", ");
+    const settings = ["type: compat", `base_url: "http://${id}"`, `api_key: ${key}`, ...more];
+    return `  ${id}: {${settings.join(", ")}, capabilities: {${flags}}}\n`;
+  });
+  const natives = ids.map((id) => `{provider: ${id}, upstream_request_type: responses}`);
+  const chats = ids.map((id) => `{provider: ${id}}`);
+  const named = ids.slice(1).flatMap((id, at) => {
+    const headers = `headers: {x-gateway-provider: ${id}}`;
+    return [
+      `{name: chat-${id}, match: {path: /v1/chat, ${headers}}, targets: [${chats[at + 1]}]}`,
+      `{name: main-${id}, match: {path: /v1/responses, ${headers}}, targets: [${natives[at + 1]}]}`,
+    ].map((route) => `    - ${route}\n`);
+  });
+  return `providers:\n${lines.join("")}routing:
+  routes:
+${named.join("")}    - name: chat
+      match: {path: /v1/chat/completions}
+      targets: [${chats[0]}]
+      fallback: [${chats.slice(1).join(", ")}]
+    - name: main
+      targets: [${natives[0]}]
+      fallback: [${natives.slice(1).join(", ")}]
+retry: {initial_delay: 1ms, max_attempts: 2}
+circuit_breaker: {enabled: false}
+`;
+}
+
+/** Serves the configuration; every upstream says what the script makes of what it is asked. */
+export function nativeGateway(
+  config: string,
+  script: (asked: Asked) => Says | Error,
+): NativeGateway {
+  const asked: Asked[] = [];
+  const world = scriptedWorld({
+    async fetch(url, init) {
+      const { hostname, pathname, search } = new URL(url);
+      const body = await new Response(init.body ?? null).text();
+      const json = parseJson(body);
+      const one = {
+        host: hostname,
+        method: init.method ?? "GET",
+        path: pathname + search,
+        headers: new Headers(init.headers),
+        body,
+        json: isObject(json) ? json : {},
+      };
+      asked.push(one);
+      const says = script(one);
+      if (says instanceof Error) throw says;
+      const { status = 200, headers = { "content-type": "application/json" } } = says;
+      return await answers(status, says.body, headers);
+    },
+  });
+  const gateway = newGateway(compile(configOf(config), 1), world, []);
+  return {
+    ...stateCalls(createApp(gateway)),
+    world,
+    vault: gateway.vault,
+    asked,
+    lastAsked() {
+      const last = asked.at(-1);
+      return last === undefined ? "" : `${last.host} ${last.method} ${last.path}`;
+    },
+    reload: (text) => void gateway.reload(configOf(text)),
+  };
+}
+
+/** The header that names a provider. */
+export function naming(provider: string): Readonly<Record<string, string>> {
+  return { "x-gateway-provider": provider };
+}
+
+/** A whole Response object of a provider. */
+export function responseOf(id: string, more: JsonObject = {}): JsonObject {
+  const text = { type: "output_text", text: `said in ${id}`, annotations: [], logprobs: [] };
+  const message = { id: `msg_${id}`, type: "message", role: "assistant", status: "completed" };
+  return {
+    id,
+    object: "response",
+    created_at: 1,
+    status: "completed",
+    model: "m",
+    output: [{ ...message, content: [text] }],
+    ...more,
+  };
+}
+
+/** The whole stream of a response: its beginning and its terminal. */
+export function streamOf(id: string, more: JsonObject = {}): string {
+  const response = responseOf(id, more);
+  const begun = { ...response, status: "in_progress", output: [] };
+  return [["response.created", begun], [`response.${response.status}`, response]]
+    .map(([type, told], at) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: at, response: told })}\n\n`
+    ).join("");
+}

@@ -1,0 +1,83 @@
+import { realWorld } from "../../src/core/time.ts";
+import type { World } from "../../src/core/world.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
+import { accessLog } from "../../src/observe/access_log.ts";
+import { newLog } from "../../src/observe/log.ts";
+import type { CallReport } from "../../src/observe/report.ts";
+import { createApp } from "../../src/server/app.ts";
+import { configOf } from "../config/parse.ts";
+import { type Dialogue, openDialogue } from "./dialogue.ts";
+
+/** A gateway on a socket of its own, whose inside the test may use. */
+export interface SocketGateway extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** Reports of the calls that are over, in order. */
+  readonly reports: readonly Readonly<CallReport>[];
+  /** The access lines so far, and what else is logged. */
+  readonly log: readonly string[];
+  /** Opens a socket with these headers. */
+  open(headers?: Readonly<Record<string, string>>): Promise<Dialogue>;
+  /** Resolves with the report of call number `count`, counted from 1, once it is over. */
+  reported(count: number): Promise<Readonly<CallReport>>;
+  /** Serves another configuration from now on. */
+  reload(config: string): void;
+  /** What `gateway_websocket_connections` says. */
+  sockets(): Promise<number>;
+}
+
+/** What is different from a gateway in the real world. */
+export interface Surroundings {
+  /** Stands for the network between the gateway and its upstreams. */
+  readonly fetch?: World["fetch"];
+  /** Stands for the whole outside. */
+  readonly world?: World;
+}
+
+/**
+ * Serves a gateway on a free loopback port. Its end waits until every call and every socket is over,
+ * so a test that leaves one behind does not end.
+ */
+export function socketGateway(config: string, { fetch, world }: Surroundings = {}): SocketGateway {
+  const real = realWorld();
+  const outside = world ?? (fetch === undefined ? real : { ...real, fetch });
+  const reports: Readonly<CallReport>[] = [];
+  const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
+  const lines: string[] = [];
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(line));
+  const gateway = newGateway(compile(configOf(config), 1), outside, [accessLog(log), (report) => {
+    reports.push(report);
+    waiting.get(reports.length)?.(report);
+  }]);
+  const app = createApp(gateway);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request, { remoteAddr }) => app(request, { remoteAddr }),
+  );
+  const url = `http://127.0.0.1:${server.addr.port}`;
+
+  return {
+    url,
+    gateway,
+    reports,
+    log: lines,
+    open: (headers) => openDialogue(url, headers),
+    reported(count) {
+      const known = reports[count - 1];
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => waiting.set(count, resolve));
+    },
+    reload: (text) => void gateway.reload(configOf(text)),
+    async sockets() {
+      const text = await gateway.metrics.scrape();
+      return Number(/^gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.vault.running.idle();
+      await server.shutdown();
+      real.close();
+    },
+  };
+}

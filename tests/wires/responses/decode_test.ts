@@ -1,0 +1,73 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { decodeText } from "./asked.ts";
+
+const INVALID = "invalid_upstream_response";
+
+function response(more: JsonObject): string {
+  return JSON.stringify({ id: "resp_1", status: "completed", output: [], ...more });
+}
+
+Deno.test("what a response does not tell of itself is left open", () => {
+  assertEquals<unknown>(valueOf(decodeText('{"status":"completed","output":[]}')), [
+    { type: "start", id: "", model: "", created: 1_700_000_000 },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+Deno.test("counts that are not told are zero, and the total is their sum", () => {
+  const usage = { input_tokens: 3, output_tokens: 4 };
+  assertEquals<unknown>(valueOf(decodeText(response({ usage, service_tier: "flex" })))[1], {
+    type: "usage",
+    usage: {
+      input: 3,
+      output: 4,
+      total: 7,
+      cached: 0,
+      cacheWrite: 0,
+      reasoning: 0,
+      serviceTier: "flex",
+    },
+  });
+  const details = {
+    total_tokens: 9,
+    input_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 },
+    output_tokens_details: { reasoning_tokens: 3 },
+  };
+  assertEquals<unknown>(valueOf(decodeText(response({ usage: { ...usage, ...details } })))[1], {
+    type: "usage",
+    usage: { input: 3, output: 4, total: 9, cached: 1, cacheWrite: 2, reasoning: 3 },
+  });
+});
+
+Deno.test("an answer that is not whole or not known is no answer", () => {
+  const broken: readonly JsonObject[] = [
+    { output: null },
+    { output: {} },
+    { output: [null] },
+    { output: [{ type: "custom_tool_call", call_id: "c", name: "f", input: "" }] },
+    { output: [{ type: "function_call", call_id: "c", name: "f" }] },
+    { output: [{ type: "message", content: null }] },
+    { output: [{ type: "message", content: [null] }] },
+    { output: [{ type: "message", content: [{ type: "output_text" }] }] },
+    { output: [{ type: "reasoning", summary: [{ type: "summary_text" }] }] },
+    { status: null },
+    { status: "queued" },
+    { status: "in_progress" },
+    { status: "cancelled" },
+    { status: "incomplete" },
+    { status: "incomplete", incomplete_details: { reason: "new" } },
+  ];
+  for (const more of broken) assertFailed(decodeText(response(more)), INVALID);
+});
+
+Deno.test("an error is told before anything else is looked at", () => {
+  const output = [{ type: "web_search_call" }];
+  const error = { code: "rate_limit_exceeded", message: "Slow down." };
+  for (const status of ["failed", "completed"]) {
+    assertFailed(decodeText(response({ status, output, error })), "upstream_throttled");
+  }
+  assertFailed(decodeText(response({ status: "failed", output })), "upstream_unavailable");
+  assertFailed(decodeText(JSON.stringify({ error })), "upstream_throttled");
+});

@@ -1,0 +1,18 @@
+import { compat } from "../../../src/wires/compat/compat.ts";
+import { responses } from "../../../src/wires/responses/responses.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { providerOf } from "../../support/translated.ts";
+
+Deno.test("the account is that of the provider: address, headers, errors and models are shared", () => {
+  const provider = providerOf(compat, { api_key: "k", organization: "o", headers: { "x-a": "b" } });
+  const client = new Headers({ "compat-beta": "b", "idempotency-key": "i", cookie: "c" });
+  assertEquals(responses.headers(provider, client), compat.headers(provider, client));
+  assertEquals(responses.base("https://api.openai.com/v1/"), "https://api.openai.com/v1");
+  assertEquals(responses.catalog, compat.catalog);
+  const error = { message: "m", type: "t", param: "p", code: "c" };
+  assertEquals(responses.error({ error }), error);
+});
+
+Deno.test("embeddings are left to the protocol of the provider's type", () => {
+  assertEquals(responses.embeddings, null);
+});

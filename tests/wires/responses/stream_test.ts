@@ -1,0 +1,85 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { decodeStream, streamOf } from "./asked.ts";
+import { BEGUN, created, done, ended, message, said, WHOLE } from "./events.ts";
+
+const TOLD = [
+  { type: "start", id: "resp_1", model: "m", created: 5 },
+  { type: "text", delta: " Ok" },
+  { type: "text", delta: "\n" },
+  {
+    type: "usage",
+    usage: { input: 3, output: 4, total: 7, cached: 0, cacheWrite: 0, reasoning: 0 },
+  },
+  { type: "finish", reason: "stop" },
+];
+
+Deno.test("a stream is told event by event, whatever its pieces are", () => {
+  for (const size of [1, 7, 9999]) {
+    assertEquals<unknown>(valueOf(decodeStream(streamOf(WHOLE), size)), TOLD);
+  }
+});
+
+Deno.test("numbers may begin anywhere and leave some out, and names may be missing", () => {
+  const numbered = WHOLE.map((event, index) => ({ ...event, sequence_number: 7 + index * 3 }));
+  assertEquals<unknown>(valueOf(decodeStream(streamOf(numbered))), TOLD);
+  const nameless = streamOf(WHOLE).replaceAll(/^event: .*\n/gm, "");
+  assertEquals<unknown>(valueOf(decodeStream(nameless)), TOLD);
+});
+
+Deno.test("what was not streamed is told when its item or the response is whole", () => {
+  const late = [...BEGUN, said(" Ok"), done(0, message(" Ok\n")), ended()];
+  const last = [...BEGUN, said(" Ok"), ended("completed", { output: [message(" Ok\n")] })];
+  const text = {
+    type: "response.output_text.done",
+    output_index: 0,
+    content_index: 0,
+    text: " Ok\n",
+  };
+  const byPart = [...BEGUN, said(" Ok"), text, done(0, message(" Ok\n")), ended()];
+  for (const events of [late, last, byPart]) {
+    assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
+  }
+});
+
+Deno.test("what comes behind the terminal is not read", () => {
+  const behind = `${streamOf(WHOLE)}data: {broken\n\n`;
+  assertEquals<unknown>(valueOf(decodeStream(behind)), TOLD);
+});
+
+Deno.test("unknown events are passed over", () => {
+  const other = { type: "response.shell_call_command.delta", output_index: 9, delta: "x" };
+  const events = [created(), other, ...WHOLE.slice(1)];
+  assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
+});
+
+Deno.test("an error is the failure that its own status would have been", () => {
+  const cases: readonly [Parameters<typeof assertFailed>[1], JsonObject][] = [
+    ["upstream_throttled", { type: "error", code: "rate_limit_exceeded", message: "m" }],
+    ["upstream_rejected", { type: "error", error: { type: "invalid_request_error" } }],
+    ["upstream_unavailable", { type: "error", message: "m" }],
+    ["upstream_unavailable", ended("failed", { error: { code: "server_error", message: "m" } })],
+    ["upstream_rejected", ended("failed", { error: { code: "invalid_prompt", message: "m" } })],
+    ["upstream_unavailable", ended("failed")],
+  ];
+  for (const [kind, event] of cases) {
+    assertFailed(decodeStream(streamOf([event])), kind);
+    assertFailed(decodeStream(streamOf([...BEGUN, said("a"), event])), kind);
+  }
+  assertFailed(decodeStream('event: error\ndata: {"error":"boom"}\n\n'), "upstream_unavailable");
+});
+
+Deno.test("an incomplete response may leave its last item open", () => {
+  for (
+    const [reason, told] of [
+      ["max_output_tokens", "length"],
+      ["max_messages", "length"],
+      ["content_filter", "content_filter"],
+    ] as const
+  ) {
+    const end = ended("incomplete", { incomplete_details: { reason }, usage: null });
+    const events = valueOf(decodeStream(streamOf([...BEGUN, said("a"), end])));
+    assertEquals<unknown>(events.at(-1), { type: "finish", reason: told });
+  }
+});
