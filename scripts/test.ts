@@ -20,6 +20,32 @@ function withoutColours(line: string): string {
   return first + coloured.map((part) => part.replace(/^\[[\d;]*m/, "")).join("");
 }
 
+/** The tests that start the program, as a process of its own. */
+export const PROGRAM_TESTS: readonly string[] = [
+  "tests/cli/program_test.ts",
+  "tests/cli/drain_program_test.ts",
+  "tests/e2e/executable/",
+];
+
+/** What `--binary FILE` asks for: an executable that takes the place of the sources. */
+export interface Asked {
+  /** Null when the sources are tested. */
+  readonly binary: string | null;
+  /** The other arguments. Without a path, an executable has the tests that start the program. */
+  readonly given: readonly string[];
+}
+
+/** Takes `--binary FILE` out of the arguments; null when there is no such file. */
+export function asked(args: readonly string[]): Asked | null {
+  const at = args.indexOf("--binary");
+  if (at === -1) return { binary: null, given: args };
+  const binary = args[at + 1] ?? "";
+  if (!exists(binary)) return null;
+  const given = args.toSpliced(at, 2);
+  const paths = given.some(exists) ? [] : PROGRAM_TESTS;
+  return { binary: Deno.realPathSync(binary), given: [...given, ...paths] };
+}
+
 /** Arguments of `deno test`: from 2.9 on nobody looks for leaks unless asked to. */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -96,9 +122,18 @@ function mayBeSummary(line: string): boolean {
 }
 
 async function run(): Promise<number> {
+  const wanted = asked(Deno.args);
+  if (wanted === null) {
+    console.error("--binary needs the path of an executable.");
+    return 2;
+  }
+  const { binary, given } = wanted;
   const child = new Deno.Command(Deno.execPath(), {
-    args: testArguments(Deno.version.deno, Deno.args),
-    env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
+    args: testArguments(Deno.version.deno, given),
+    env: {
+      ...(Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" }),
+      ...(binary === null ? {} : { SWITCHYARD_BIN: binary }),
+    },
     stdout: "piped",
     stderr: "piped",
   }).spawn();

@@ -1,0 +1,92 @@
+import { relative } from "node:path";
+import { isObject, parseJson } from "../src/core/json.ts";
+
+/** Where a bundle is made of sources that lie somewhere. */
+export interface Places {
+  /** The folder that commands run in: names in the code are relative to it. */
+  readonly root: string;
+  /** The folder of the bundle: names in the source map are relative to it. */
+  readonly folder: string;
+  /** Deno's folder of npm packages, one folder for each registry in it. */
+  readonly packages: string;
+}
+
+/**
+ * Writes the program as one file, `main.js`, into this folder of the checkout. The same sources give
+ * the same bytes wherever they lie. The address is where this build asks for newer releases.
+ */
+export async function bundle(root: string, folder: string, address: string | null): Promise<void> {
+  const path = `${folder}/main.js`;
+  await deno(
+    root,
+    ["bundle", "--quiet", "--frozen", "--check", "--platform", "deno"].concat(
+      "--sourcemap=external",
+      "--output",
+      path,
+      "main.ts",
+    ),
+  );
+  const told = parseJson(await deno(root, ["info", "--json"]));
+  if (!isObject(told) || typeof told.npmCache !== "string") {
+    throw new Error("deno info does not tell where packages are.");
+  }
+  const places = { root, folder, packages: told.npmCache };
+  const code = neutralCode(await Deno.readTextFile(path), places);
+  const map = neutralMap(await Deno.readTextFile(`${path}.map`), places);
+  await Deno.writeTextFile(path, `${stamped(code, address)}\n${inlined(map)}\n`);
+  await Deno.remove(`${path}.map`);
+}
+
+async function deno(cwd: string, args: readonly string[]): Promise<string> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd,
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new Error(`deno ${args[0]} failed.`);
+  return new TextDecoder().decode(stdout);
+}
+
+const NO_ADDRESS = "RELEASE_ADDRESS = null;";
+
+/** The code with the address that this build asks for newer releases; null leaves it without one. */
+export function stamped(code: string, address: string | null): string {
+  if (address === null) return code;
+  const parts = code.split(NO_ADDRESS);
+  if (parts.length !== 2) throw new Error("The bundle has no place for the address of releases.");
+  return parts.join(`RELEASE_ADDRESS = ${JSON.stringify(address)};`);
+}
+
+/** The code without the place of Deno's cache and the name of the registry. */
+export function neutralCode(code: string, { root, packages }: Places): string {
+  return withoutPlace(code, relative(root, packages));
+}
+
+/**
+ * A source map that names the same sources without their places. The texts of the sources are left
+ * out: read at each start, they would take longer than the program itself.
+ */
+export function neutralMap(text: string, { root, folder, packages }: Places): string {
+  const map = parseJson(text);
+  if (!isObject(map) || !Array.isArray(map.sources)) throw new Error("This is no source map.");
+  const up = `${relative(folder, root)}/`;
+  const sources = map.sources.map((source) => {
+    const name = withoutPlace(String(source), relative(folder, packages));
+    return name.startsWith(up) ? name.slice(up.length) : name;
+  });
+  const { version, names, mappings } = map;
+  return JSON.stringify({ version, sources, names, mappings });
+}
+
+/** `<place>/<registry>/yaml/2.9.1/` becomes `npm/yaml/2.9.1/`. */
+function withoutPlace(text: string, place: string): string {
+  return text.replaceAll(
+    new RegExp(`(?<![\\w./-])${RegExp.escape(place)}/[^/\\s"]+/`, "g"),
+    "npm/",
+  );
+}
+
+function inlined(map: string): string {
+  const base64 = new TextEncoder().encode(map).toBase64();
+  return `//# sourceMappingURL=data:application/json;base64,${base64}`;
+}

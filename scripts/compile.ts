@@ -1,0 +1,158 @@
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import manifest from "../deno.json" with { type: "json" };
+import { bundle } from "./bundle.ts";
+import { PERMISSIONS } from "./permissions.ts";
+
+// Makes the program executables that need nothing else: bundled first, so that only what is used goes
+// in and no path of this machine.
+
+/** Deno's name of each machine that there is an executable for. */
+export const TARGETS = {
+  "linux-x64": "x86_64-unknown-linux-gnu",
+  "linux-arm64": "aarch64-unknown-linux-gnu",
+  "darwin-x64": "x86_64-apple-darwin",
+  "darwin-arm64": "aarch64-apple-darwin",
+  "win32-x64": "x86_64-pc-windows-msvc",
+} as const;
+
+/** A machine that there is an executable for. */
+export type Target = keyof typeof TARGETS;
+
+const USAGE = `deno task compile [--target NAME]... [--output DIR]
+  --target  ${Object.keys(TARGETS).join(", ")}; this machine's when not given
+  --output  where switchyard-NAME goes; dist/bin when not given
+DENORT_BIN names the runtime to build on (for one target); else Deno's own site is asked for it, then
+npm. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when not given.`;
+
+/** What is asked for; null when the arguments are wrong. */
+export function readOptions(
+  args: readonly string[],
+  host: string,
+): { readonly targets: readonly Target[]; readonly output: string } | null {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        target: { type: "string", multiple: true, default: [] },
+        output: { type: "string", default: "dist/bin" },
+      },
+    });
+    const names = values.target.length === 0 ? [host] : values.target;
+    const targets = names.flatMap((name) => isTarget(name) ? [name] : []);
+    return targets.length === names.length ? { targets, output: values.output } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isTarget(name: string): name is Target {
+  return Object.hasOwn(TARGETS, name);
+}
+
+/** The name of a machine as it stands in the names of files. */
+export function hostName({ os, arch }: { readonly os: string; readonly arch: string }): string {
+  const system = os === "windows" ? "win32" : os;
+  return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
+}
+
+/** The arguments of `deno compile` for a bundle in the folder that it runs in. */
+export function compileArguments(target: Target, output: string): string[] {
+  const nothingElse = ["--no-config", "--no-npm", "--no-check", "--no-code-cache"];
+  return ["compile", "--quiet", ...nothingElse, ...PERMISSIONS].concat(
+    "--target",
+    TARGETS[target],
+    "--output",
+    output,
+    "main.js",
+  );
+}
+
+/** The executables in a folder, as `sha256sum` tells them. */
+export async function checksums(folder: string, names: readonly string[]): Promise<string> {
+  const lines = names.toSorted().map(async (name) => {
+    const bytes = await Deno.readFile(`${folder}/${name}`);
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return `${digest.toHex()}  ${name}\n`;
+  });
+  return (await Promise.all(lines)).join("");
+}
+
+const ROOT = dirname(import.meta.dirname ?? ".");
+
+/** Seconds since 1970 that every file is dated with: the commit's, so that builds do not differ. */
+async function sourceDate(): Promise<number> {
+  const given = Number(Deno.env.get("SOURCE_DATE_EPOCH") || NaN);
+  if (Number.isInteger(given)) return given;
+  const { success, stdout } = await new Deno.Command("git", {
+    args: ["log", "-1", "--format=%ct"],
+    cwd: ROOT,
+  }).output();
+  if (!success) throw new Error("This is no git checkout: set SOURCE_DATE_EPOCH.");
+  return Number(new TextDecoder().decode(stdout));
+}
+
+/** The address that is built in, null for none. */
+export function releaseAddress(given: string): string | null {
+  if (given === "") return null;
+  if (URL.canParse(given) && /^https?:/.test(given)) return given;
+  throw new Error("SWITCHYARD_RELEASE_ADDRESS is no absolute http or https address.");
+}
+
+async function compile(target: Target, folder: string, output: string): Promise<void> {
+  const args = compileArguments(target, output);
+  const common = { args, cwd: folder, stdout: "null" } as const;
+  const given = Deno.env.get("DENORT_BIN") ?? "";
+  if (given === "") {
+    const { success } = await new Deno.Command(Deno.execPath(), { ...common, stderr: "null" })
+      .output();
+    if (success) return;
+    console.error(`No runtime for ${target} from Deno's own site: the one from npm is taken.`);
+  }
+  const env = { DENORT_BIN: given || await runtimeFromNpm(target) };
+  const { success } = await new Deno.Command(Deno.execPath(), { ...common, env }).output();
+  if (!success) throw new Error(`No executable for ${target} could be built.`);
+}
+
+async function runtimeFromNpm(target: Target): Promise<string> {
+  const { success, stdout } = await new Deno.Command(`${ROOT}/scripts/denort.sh`, {
+    args: [target, `${ROOT}/.cache/denort`],
+    stderr: "inherit",
+  }).output();
+  const told = new TextDecoder().decode(stdout);
+  if (!success || !told.includes(` DENO_VERSION=${Deno.version.deno} `)) {
+    throw new Error(`There is no runtime of Deno ${Deno.version.deno} for ${target}.`);
+  }
+  return `${ROOT}/.cache/denort/denort-${target}`;
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(Deno.args, hostName(Deno.build));
+  if (options === null) {
+    console.error(USAGE);
+    return 2;
+  }
+  const { targets } = options;
+  const output = await existing(options.output);
+  const folder = await existing(`${ROOT}/.cache/bundle`);
+  await bundle(ROOT, folder, releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""));
+  const date = await sourceDate();
+  await Deno.utime(`${folder}/main.js`, date, date);
+  const names: string[] = [];
+  for (const target of targets) {
+    const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;
+    await compile(target, folder, `${output}/${name}`);
+    await Deno.utime(`${output}/${name}`, date, date);
+    names.push(name);
+    console.log(`${output}/${name} ${manifest.version}`);
+  }
+  await Deno.writeTextFile(`${output}/SHA256SUMS`, await checksums(output, names));
+  return 0;
+}
+
+async function existing(folder: string): Promise<string> {
+  await Deno.mkdir(folder, { recursive: true });
+  return await Deno.realPath(folder);
+}
+
+if (import.meta.main) Deno.exit(await main());
