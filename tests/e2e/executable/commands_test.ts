@@ -7,8 +7,6 @@ import { configFile } from "../../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { started } from "./running.ts";
 
-const EXAMPLE = new URL("../../../scripts/config.yaml", import.meta.url).pathname;
-
 async function ran(...args: readonly string[]) {
   return await ranIn(Deno.cwd(), ...args);
 }
@@ -39,7 +37,8 @@ Deno.test("the program helps, and ends with 2 when it is used wrongly", async ()
 });
 
 Deno.test("the program finds the configuration that it is delivered with valid", async () => {
-  const { code, out, err } = await ran("check", "--config", EXAMPLE);
+  using example = await configFile((await ran("init", "edge", "--print")).out);
+  const { code, out, err } = await ran("check", "--config", example.path);
   assertEquals([code, err], [0, ""]);
   assertStringIncludes(out, "is valid.");
   assert(!out.includes("Warning"), out);
@@ -66,7 +65,8 @@ Deno.test("the program tells what is wrong with a file, with line and column", a
 });
 
 Deno.test("the program explains who would serve a request", async () => {
-  const { code, out } = await ran("explain", "--config", EXAMPLE, "--model", "any");
+  using example = await configFile((await ran("init", "edge", "--print")).out);
+  const { code, out } = await ran("explain", "--config", example.path, "--model", "any");
   assertEquals(code, 0);
   assertMatch(out, /ollama\/any/);
 });
