@@ -1,6 +1,7 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { type CallReport, MOST_TOLD, retriesOf, type Shared } from "../observe/report.ts";
+import { answerAlone } from "./answer_alone.ts";
 
 /** One event as the collector sends it. */
 export interface ExportEvent {
@@ -51,7 +52,7 @@ export function eventsOf(
     ...both,
     ...upstreamError(report.failure),
     ...(settings.share_prompts ? content("prompt", report.prompt) : {}),
-    ...(settings.share_responses ? content("response", report.answer) : {}),
+    ...(settings.share_responses ? content("response", answerOf(report, settings)) : {}),
   };
   return [metric, { type: "request_log", data: log }];
 }
@@ -140,6 +141,11 @@ function upstreamError(failure: Failure | null) {
       : null,
     upstream_error_message: typeof message === "string" ? message.slice(0, LONGEST_MESSAGE) : null,
   };
+}
+
+/** An answer that repeats the request is a prompt as well. */
+function answerOf(report: Readonly<CallReport>, { share_prompts }: ExportSettings) {
+  return share_prompts ? report.answer : answerAlone(report);
 }
 
 /** A body beyond what is told is cut, and the event says so. */

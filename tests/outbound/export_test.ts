@@ -123,7 +123,7 @@ Deno.test("contents are told by their own switches only", () => {
   const report = reportOf({
     shared: SHARED,
     prompt: "the prompt",
-    answer: utf8Bytes("the answer"),
+    answer: utf8Bytes('{"id":"the answer"}'),
   });
   const logs = [[false, false], [true, false], [false, true], [true, true]] as const;
   const told = logs.map(([share_prompts, share_responses]) => {
@@ -133,8 +133,8 @@ Deno.test("contents are told by their own switches only", () => {
   assertEquals<unknown>(told, [
     null,
     ["request_log", "the prompt", undefined],
-    ["request_log", undefined, "the answer"],
-    ["request_log", "the prompt", "the answer"],
+    ["request_log", undefined, '{"id":"the answer"}'],
+    ["request_log", "the prompt", '{"id":"the answer"}'],
   ]);
 });
 
