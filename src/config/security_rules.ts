@@ -12,10 +12,30 @@ export function securityProblems(security: unknown): Problem[] {
   if (!isObject(settings)) return [];
   const isOn = readBoolean(enabled) === true && provider === "api_key";
   return [
+    ...headerProblems(settings.header),
     ...prefixProblems(settings.header, settings.prefix),
     ...nameProblems(settings.keys),
     ...(isOn ? valueProblems(settings.keys) : []),
   ];
+}
+
+/** What these say goes on to providers, to log lines or to the dashboard; a key must not. */
+const PASSED_ON = [
+  "x-gateway-provider",
+  "x-gateway-model",
+  "x-gateway-route",
+  "x-gateway-sessionid",
+  "idempotency-key",
+  "compat-beta",
+  "messages-beta",
+  "accept",
+  "traceparent",
+];
+
+function headerProblems(header: unknown): Problem[] {
+  if (typeof header !== "string" || !PASSED_ON.includes(header.toLowerCase())) return [];
+  const text = "must not be a header that is passed on, for the keys would be too";
+  return [{ path: [...PLACE, "header"], text, at: "value" }];
 }
 
 /** Any other scheme would be taken for a key. */

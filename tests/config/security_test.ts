@@ -36,6 +36,10 @@ Deno.test("what is wrong in security and rate_limiting is told with its place", 
       "security.api_key.prefix: must be printable ASCII characters without blanks (line 1, column 30)",
     "security: {api_key: {header: 'a b'}}":
       "security.api_key.header: is not a valid header name (line 1, column 30)",
+    "security: {api_key: {header: X-Gateway-SessionID}}":
+      "security.api_key.header: must not be a header that is passed on, for the keys would be too (line 1, column 30)",
+    "security: {api_key: {header: Idempotency-Key}}":
+      "security.api_key.header: must not be a header that is passed on, for the keys would be too (line 1, column 30)",
     "rate_limiting: {requests_per_minute: 0}":
       "rate_limiting.requests_per_minute: must be at least 1 (line 1, column 38)",
     "rate_limiting: {burst_size: 0.5}":
