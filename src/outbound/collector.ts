@@ -158,7 +158,11 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
     },
     async flush(ms) {
       isClosed = true;
-      const cancel = world.after(ms, () => void discard());
+      const cancel = world.after(ms, () => {
+        // Nobody reads the count of dropped events any more.
+        log.warn("the dashboard was too slow at the end; events are lost", { events: held.events });
+        void discard();
+      });
       while (sending !== null || queue.length > 0) await (sending ?? begin());
       cancel();
     },

@@ -114,4 +114,6 @@ Deno.test("the end of the process waits no longer than it is told for a dashboar
   assert(isOver);
   await flushed;
   assertEquals([test.dropped, test.world.waiting], [150, 0]);
+  assertEquals(test.lines.length, 1);
+  assertStringIncludes(test.lines[0] ?? "", '"events":150');
 });
