@@ -32,6 +32,9 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
+/** The calls of remote control are over then; their answers get so many milliseconds to be sent. */
+const LAST_ANSWERS = 1_000;
+
 /** At the end of the process events get so many milliseconds to be sent. */
 const FLUSH = 5_000;
 
@@ -83,9 +86,9 @@ export function openOutbound(deps: OutboundDeps): Outbound {
       releases.apply(releasesOf(config));
     },
     async close() {
-      control.apply(null);
       releases.apply(null);
-      await Promise.all([closing, sharing.service?.flush()]);
+      const { service } = control;
+      await Promise.all([closing, service?.finish(LAST_ANSWERS), sharing.service?.flush()]);
     },
   };
 }

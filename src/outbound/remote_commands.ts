@@ -33,6 +33,8 @@ export interface CommandDeps {
 export interface RemoteCommands {
   /** Runs a command; `answer` is called once, also when the command is cancelled. */
   start(command: RemoteCommand, answer: (response: SandboxResponse) => void): void;
+  /** Resolves when what runs now has come to its end, and each has been answered. */
+  idle(): Promise<void>;
   /** Cancels everything that runs; resolves when it has come to its end. */
   cancel(): Promise<void>;
 }
@@ -78,6 +80,9 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
         answer(response);
       });
       running.set(one, ended);
+    },
+    async idle() {
+      await Promise.all(running.values());
     },
     async cancel() {
       for (const { stop } of running.keys()) stop.abort();

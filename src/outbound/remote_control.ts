@@ -37,6 +37,8 @@ export interface RemoteControlDeps {
 
 /** The control channel of a gateway. */
 export interface RemoteControl {
+  /** As `close`, after what runs is answered; that is waited for so many milliseconds. */
+  finish(ms: number): Promise<void>;
   /** Cancels what runs and ends the connection; resolves when both are over. */
   close(): Promise<void>;
 }
@@ -103,11 +105,20 @@ export function openRemoteControl(
     log.warn("remote control message ignored", { reason });
   }
 
+  async function close() {
+    cancelRetry();
+    await Promise.all([commands.cancel(), link?.close()]);
+  }
+
   return {
-    async close() {
-      cancelRetry();
-      await Promise.all([commands.cancel(), link?.close()]);
+    async finish(ms) {
+      const late = Promise.withResolvers<void>();
+      const giveUp = world.after(ms, late.resolve);
+      await Promise.race([commands.idle(), late.promise]);
+      giveUp();
+      await close();
     },
+    close,
   };
 }
 
