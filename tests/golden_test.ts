@@ -1,14 +1,8 @@
-import type { World } from "../src/core/world.ts";
 import type { WireName } from "../src/wires/wire.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { testGateway } from "./support/gateway.ts";
-import { type GoldenAnswer, type GoldenCase, goldenCases, withCrlf } from "./support/golden.ts";
-import { pieces, streamOf } from "./support/pieces.ts";
-import { scriptedWorld } from "./support/world.ts";
-
-/** Every capability is on: the cases show what is carried, tables elsewhere show what is refused. */
-const CAPABILITIES =
-  "{structured_outputs: true, reasoning_effort: true, adaptive_thinking: true, embeddings_base64: true}";
+import { type GoldenCase, goldenCases, withCrlf } from "./support/golden.ts";
+import { assertSent, goldenConfig, type GoldenSent, goldenWorld } from "./support/golden_world.ts";
 
 /** One folder each: what the client speaks, and the protocol of the upstream. */
 const FOLDERS = {
@@ -19,45 +13,13 @@ const FOLDERS = {
   responses_over_compat: "compat",
   responses_over_messages: "messages",
   responses_over_local: "local",
+  responses_native: "responses",
 } as const;
 
-const encoder = new TextEncoder();
-
-interface Seen {
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: string;
-}
-
-function config(wire: WireName): string {
-  const type = wire === "responses" ? "compat" : wire;
-  const api = wire === "responses" ? "responses" : "chat_completions";
-  return `
-providers:
-  p: {type: ${type}, base_url: "http://up.test", api_key: key, capabilities: ${CAPABILITIES}}
-routing:
-  routes: [{name: main, targets: [{provider: p, upstream_request_type: ${api}}]}]
-retry: {enabled: false}
-`;
-}
-
-/** A world whose upstream gives this answer in reads of this size. */
-function worldOf(answer: GoldenAnswer, body: string, size: number, seen: Seen[]): World {
-  return scriptedWorld({
-    async fetch(url, init) {
-      const headers = new Headers(init.headers);
-      seen.push({ url, headers, body: await new Response(init.body ?? null).text() });
-      return new Response(streamOf(pieces(encoder.encode(body), size)), {
-        status: answer.status,
-        headers: answer.headers,
-      });
-    },
-  });
-}
-
 async function play(one: GoldenCase, wire: WireName, body: string, size: number): Promise<void> {
-  const seen: Seen[] = [];
-  const gateway = testGateway(config(wire), worldOf(one.upstreamAnswer, body, size, seen));
+  const seen: GoldenSent[] = [];
+  const world = goldenWorld(one.upstreamAnswer, body, size, seen);
+  const gateway = testGateway(goldenConfig(wire), world);
   const answer = await gateway.app(
     new Request(`http://gateway.test${one.clientRequest.path}`, {
       method: one.clientRequest.method,
@@ -66,13 +28,7 @@ async function play(one: GoldenCase, wire: WireName, body: string, size: number)
     }),
   );
   const text = await answer.text();
-  const [sent] = seen;
-  assertEquals(seen.length, 1);
-  assertEquals(sent?.url, `http://up.test${one.upstreamRequest.path}`);
-  assertEquals(sent?.body, one.upstreamRequest.body);
-  for (const [name, value] of Object.entries(one.upstreamRequest.headers)) {
-    assertEquals(sent?.headers.get(name), value, name);
-  }
+  assertSent(one, seen);
   assertEquals(answer.status, one.clientAnswer.status);
   assertEquals(answer.headers.get("content-type"), one.clientAnswer.headers["content-type"] ?? "");
   // A record that is relayed untouched keeps its line ends.

@@ -9,11 +9,13 @@ import {
   lines,
   type Outcome,
   soakLine,
+  socketsLine,
   stateLine,
   summary,
 } from "./report.ts";
 import { type Scenario, scenarios, type SystemName } from "./scenarios.ts";
 import { soak } from "./soak.ts";
+import { sockets } from "./sockets.ts";
 import { start, startLine } from "./start.ts";
 import { state } from "./state.ts";
 
@@ -27,7 +29,7 @@ const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --rounds   rounds of each scenario
   --only     run only this scenario: ${
   scenarios.map(({ name }) => name).join(", ")
-}, cancel, state, soak, start`;
+}, cancel, state, soak, start, sockets`;
 
 interface Options extends Length {
   /** Names of scenarios; empty means all. */
@@ -45,7 +47,14 @@ function readOptions(args: readonly string[]): Options | null {
   });
   const { only } = values;
   const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  const known = [...scenarios.map(({ name }) => name), "cancel", "state", "soak", "start"];
+  const known = [
+    ...scenarios.map(({ name }) => name),
+    "cancel",
+    "state",
+    "soak",
+    "start",
+    "sockets",
+  ];
   const isSound = seconds > 0 && Number.isInteger(rounds) && rounds > 0 &&
     only.every((name) => known.includes(name));
   return isSound ? { seconds, rounds, only } : null;
@@ -78,6 +87,9 @@ async function bench({ only, ...length }: Options): Promise<void> {
   }
   if (wanted("start")) {
     for (const one of await start(canPin, MEASURED_CORE)) console.log(startLine(one));
+  }
+  if (wanted("sockets")) {
+    console.log(socketsLine(await sockets(servers, MEASURED_CORE, LOAD_CORE)));
   }
   if (wanted("soak")) console.log(soakLine(await soak(servers, MEASURED_CORE, LOAD_CORE)));
   console.log(summary(outcomes));

@@ -2,6 +2,7 @@ import type { Cancelled } from "./cancel.ts";
 import type { Measured } from "./measure.ts";
 import type { Scenario, SystemName, Target } from "./scenarios.ts";
 import { MOST_GROWTH, type Soaked } from "./soak.ts";
+import { MOST_A_SOCKET, type Sockets } from "./sockets.ts";
 import { type Held, MOST_BYTES, MOST_ENTRIES } from "./state.ts";
 
 /** A scenario and what both of its systems did. */
@@ -93,6 +94,18 @@ export function soakLine({ requests, early, late, entries }: Soaked): string {
   return `soak   ${requests} requests: ${first} early, ${last} at the end (${
     (growth * 100).toFixed(1)
   } %), kept ${kept}  <= ${MOST_GROWTH * 100} %${growth <= MOST_GROWTH ? "" : " missed"}`;
+}
+
+/** What slow readers on many sockets do to the memory of a gateway, as a line. */
+export function socketsLine(seen: Sockets): string {
+  const { sockets, turns, answered, before, most, delivered } = seen;
+  const each = (most - before) / sockets;
+  const [first, largest, all] = [before, most, delivered]
+    .map((count) => `${(count / MIB).toFixed(0)} MiB`);
+  const missed = each <= MOST_A_SOCKET && answered === turns ? "" : " missed";
+  return `sockets ${sockets} slow readers: ${answered} of ${turns} turns, ${all} read, ` +
+    `process ${first} before, ${largest} at most (${(each / MIB).toFixed(2)} MiB a socket)  ` +
+    `<= ${MOST_A_SOCKET / MIB} MiB a socket${missed}`;
 }
 
 /** The last line: rates against the floor. A scenario that was not run has a dash. */

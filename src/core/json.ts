@@ -1,3 +1,5 @@
+import { hasEscapedKey, readEscapedKeys } from "./escaped_keys.ts";
+
 /** Any JSON value as `JSON.parse` gives it. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 
@@ -23,23 +25,15 @@ export interface JsonDocument {
   readonly members: readonly Member[];
 }
 
-/** A key that is a single backslash, written either way. */
-const BACKSLASH_KEY = /(?<!\\)"(?:\\\\|\\u005[cC])"[ \t\r\n]*:/;
-
-/**
- * Whether a text holds a key that is a single backslash. Having read one, V8 14 reads other keys
- * that are one escape (`"\u00e9"`) as backslashes, in any later text: one caller could change what
- * another one says. So such a text is never given to it.
- */
-export function hasBackslashKey(text: string): boolean {
-  return (text.includes('"\\\\"') || text.includes('"\\u005')) && BACKSLASH_KEY.test(text);
+/** The value of a JSON text; undefined when it is none. */
+export function parseJson(text: string): JsonValue | undefined {
+  return parse(text, Number);
 }
 
-/** The value of a JSON text; undefined when it is none, or one that `hasBackslashKey`. */
-export function parseJson(text: string): JsonValue | undefined {
-  if (hasBackslashKey(text)) return undefined;
+function parse(text: string, numberFrom: (text: string) => JsonValue): JsonValue | undefined {
   try {
-    return JSON.parse(text);
+    const value = JSON.parse(text);
+    return hasEscapedKey(text) ? readEscapedKeys(text, numberFrom) : value;
   } catch {
     return undefined;
   }
@@ -95,16 +89,21 @@ const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
  * when the text is no JSON. Ask `numberOf` for figures. A value that `isTooDeep` is as parsed.
  */
 export function parseExact(text: string): JsonValue | undefined {
-  const value = parseJson(text);
-  if (value === undefined || !MAY_CHANGE.test(text) || isTooDeep(value)) return value;
+  const value = parse(text, exactNumber);
+  if (value === undefined || !MAY_CHANGE.test(text) || isTooDeep(value) || hasEscapedKey(text)) {
+    return value;
+  }
   const exact: unknown = JSON.parse(
     text,
     (_key, item, { source }) =>
-      typeof item === "number" && source !== undefined && String(item) !== source
-        ? JSON.rawJSON(source)
-        : item,
+      typeof item === "number" && source !== undefined ? exactNumber(source) : item,
   );
   return isJson(exact) ? exact : value;
+}
+
+function exactNumber(text: string): JsonValue {
+  const number = Number(text);
+  return String(number) === text ? number : JSON.rawJSON(text);
 }
 
 function isJson(value: unknown): value is JsonValue {

@@ -1,10 +1,4 @@
-import {
-  hasBackslashKey,
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  parseJson,
-} from "../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseJson } from "../core/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { membersOf } from "./edit.ts";
 
@@ -12,16 +6,13 @@ import { membersOf } from "./edit.ts";
 const SHOWN_KEY = 64;
 
 /**
- * A request body as a document. Refused as `invalid_json`: no JSON, a value that is no object, a key
- * that is a single backslash (see `hasBackslashKey`), and a key that comes twice at the top level, where two readers could each take another value.
+ * A request body as a document. Refused as `invalid_json`: no JSON, a value that is no object, and a
+ * key that comes twice at the top level, where two readers could each take another value.
  */
 export function readDocument(text: string): Result<JsonDocument> {
   const value = parseJson(text);
   if (value === undefined) {
-    return refuse(
-      "invalid_json",
-      unreadable(text),
-    );
+    return refuse("invalid_json", unreadable(text));
   }
   if (!isObject(value)) {
     return refuse("invalid_json", "The request body is JSON but no object; send a JSON object.");
@@ -35,9 +26,7 @@ export function readDocument(text: string): Result<JsonDocument> {
 
 function unreadable(text: string): string {
   if (text.trim() === "") return "The request body is empty; send a JSON object.";
-  return hasBackslashKey(text)
-    ? "The request body holds a key that is a single backslash, which cannot be read safely; rename it."
-    : "The request body is not valid JSON; send a JSON object.";
+  return "The request body is not valid JSON; send a JSON object.";
 }
 
 function repeatedKeyMessage(keys: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { type Member, parseJson } from "../core/json.ts";
-import { endOfString, endOfValue, skipBlanks } from "./scan.ts";
+import { endOfString, endOfValue, skipBlanks } from "../core/scan.ts";
 
 /** A part of a text: `text.slice(start, end)`. */
 export interface Span {

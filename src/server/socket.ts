@@ -80,6 +80,7 @@ function converse(
   const writer = socketWriter(
     socket,
     world,
+    rim.flusher,
     () => end(UNWELCOME, "read what you are sent"),
   );
   const turns = newTurns(writer, rim, () => {

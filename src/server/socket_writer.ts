@@ -1,4 +1,5 @@
 import type { World } from "../core/world.ts";
+import type { Flusher } from "./flusher.ts";
 
 /** Sends messages no faster than the other side takes them. */
 export interface SocketWriter {
@@ -9,18 +10,22 @@ export interface SocketWriter {
 }
 
 /** So many bytes may wait for a slow client before its upstream has to wait as well. */
-const FULL = 256 * 1024;
+const FULL = 64 * 1024;
 
 /** So many bytes may wait before a client that only makes trouble is left. */
 const FLOODED = 4 * 1024 * 1024;
 
-/** The runtime does not say when there is room again: it is asked after so many milliseconds. */
-const ASK = 20;
+/**
+ * The runtime does not say when there is room again. It is asked so many times in a row, because most
+ * clients are only not that quick, and then after so many milliseconds each.
+ */
+const QUICK_ASKS = 16, ASK = 20;
 
 /** A writer for one socket; `flooded` runs when its client sends and sends but does not read. */
 export function socketWriter(
-  socket: WebSocket,
+  socket: Pick<WebSocket, "readyState" | "bufferedAmount" | "send">,
   world: Pick<World, "after">,
+  flusher: Flusher,
   flooded: () => void,
 ): SocketWriter {
   function isOpen(): boolean {
@@ -31,8 +36,11 @@ export function socketWriter(
     async send(text) {
       if (!isOpen()) return false;
       socket.send(text);
-      while (isOpen() && socket.bufferedAmount > FULL) {
-        await new Promise<void>((resolve) => void world.after(ASK, resolve));
+      for (let asks = 0; isOpen() && socket.bufferedAmount > FULL; asks++) {
+        await new Promise<void>((resolve) => {
+          if (asks < QUICK_ASKS) flusher.soon(resolve);
+          else world.after(ASK, resolve);
+        });
       }
       return isOpen();
     },

@@ -18,7 +18,7 @@ export interface Origin {
   /** The bare model that was asked for: a fallback may have answered with another one. */
   readonly asked: string | null;
   readonly protocol: "chat_completions" | "responses";
-  /** The gateway itself keeps the response. */
+  /** The gateway itself keeps the response and everything that came before it. */
   readonly hasSnapshot: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Failure } from "../core/failure.ts";
 import { isRefusal } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
-import { endOfString } from "../formats/scan.ts";
+import { endOfString } from "../core/scan.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 
 /** A failure whose own answer from the upstream holds none of the secrets. */

@@ -9,6 +9,14 @@ const PROVIDER = {
   extra: {},
   models: { mode: "translator", static: [], fetch: { ttl: 600_000 } },
   capabilities: {
+    chat_completions_lifecycle: false,
+    responses_lifecycle: false,
+    conversations: false,
+    background_responses: false,
+    response_cancellation: false,
+    response_compaction: false,
+    response_input_tokens: false,
+    hosted_tools: [],
     structured_outputs: false,
     reasoning_effort: false,
     reasoning_effort_levels: [],
@@ -41,7 +49,7 @@ Deno.test("everything but providers and routes has a default", () => {
       routes: [{
         name: "all",
         match: { path: "", headers: {} },
-        targets: [{ provider: "openai", weight: 1 }],
+        targets: [{ provider: "openai", weight: 1, upstream_request_type: "chat_completions" }],
         fallback: [],
       }],
     },

@@ -10,6 +10,32 @@ const VALID = {
   routing: { routes: [{ name: "a", targets: [{ provider: "openai", weight: 2 }] }] },
 };
 
+Deno.test("the JSON Schema knows what upstreams that keep state can do", () => {
+  const validate = new Ajv2020().compile(configJsonSchema());
+  const withCapabilities = (capabilities: unknown) => ({
+    ...VALID,
+    providers: { openai: { capabilities } },
+  });
+  const withApi = (upstream_request_type: unknown) => ({
+    ...VALID,
+    routing: { routes: [{ name: "a", targets: [{ provider: "openai", upstream_request_type }] }] },
+  });
+  const flags = { responses_lifecycle: true, conversations: false, hosted_tools: ["web_search"] };
+  for (
+    const valid of [withCapabilities(flags), withApi("responses"), withApi("chat_completions")]
+  ) {
+    assert(validate(valid), JSON.stringify(validate.errors));
+  }
+  const invalid = [
+    withCapabilities({ conversations: "yes" }),
+    withCapabilities({ hosted_tools: "web_search" }),
+    withCapabilities({ hosted_tools: [5] }),
+    withCapabilities({ conversation: true }),
+    withApi("embeddings"),
+  ];
+  for (const one of invalid) assertEquals(validate(one), false, JSON.stringify(one));
+});
+
 Deno.test("the JSON Schema takes what the gateway takes and refuses unknown keys", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   assert(validate(VALID), JSON.stringify(validate.errors));

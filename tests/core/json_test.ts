@@ -1,13 +1,5 @@
 import fc from "fast-check";
-import {
-  hasBackslashKey,
-  isObject,
-  isTooDeep,
-  MOST_LEVELS,
-  numberOf,
-  parseExact,
-  parseJson,
-} from "../../src/core/json.ts";
+import { isObject, isTooDeep, MOST_LEVELS, numberOf, parseExact } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const NUMBERS = [
@@ -64,29 +56,4 @@ Deno.test("levels are counted to the limit and not beyond", () => {
   assertEquals(isTooDeep(nested(MOST_LEVELS + 1)), true);
   assertEquals(isTooDeep(nested(100_000)), true);
   assertEquals(isTooDeep("text"), false);
-});
-
-Deno.test("no text changes how the keys of a later one are read", () => {
-  for (const key of ['"\\\\"', '"\\u005c"', '"\\u005C"']) {
-    for (const text of [`{"a":1,${key}:2}`, `{"a":{"a":1,${key} \n:2}}`, `[{${key}:1}]`]) {
-      assertEquals([hasBackslashKey(text), parseJson(text)], [true, undefined], text);
-    }
-  }
-  const later = parseJson('{"a":1,"\\u00e9":2}');
-  assertEquals(isObject(later) ? Object.keys(later) : [], ["a", "é"]);
-});
-
-Deno.test("a backslash anywhere but alone in a key is read", () => {
-  for (
-    const text of [
-      '{"a":"\\\\"}',
-      '["\\\\",":"]',
-      '{"\\\\a":1}',
-      '{"a\\"\\\\":1}',
-      '{"\\\\\\\\":1}',
-    ]
-  ) {
-    assertEquals(hasBackslashKey(text), false, text);
-    assertEquals(parseJson(text), JSON.parse(text), text);
-  }
 });

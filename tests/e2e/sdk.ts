@@ -17,18 +17,11 @@ export interface Sdk extends AsyncDisposable {
 
 /** Starts all three, with one more line for the provider; the client repeats nothing by itself. */
 export function startSdk(wire: typeof WIRES[number], setting = ""): Sdk {
-  const world = realWorld();
-  const arrived = Promise.withResolvers<void>();
-  const answer = simulator(world);
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
-    arrived.resolve();
-    return answer(request);
-  });
-  const gateway = serveGateway(`
+  return startWith((address) => `
 providers:
   sim:
     type: ${wire}
-    base_url: http://127.0.0.1:${server.addr.port}${PATHS[wire]}
+    base_url: ${address}${PATHS[wire]}
     api_key: sk-upstream
     capabilities: {structured_outputs: true, reasoning_effort: true}
     ${setting}
@@ -37,6 +30,52 @@ routing:
 retry: {enabled: false}
 circuit_breaker: {enabled: false}
 `);
+}
+
+/** What an upstream can do that keeps all state itself. */
+const NATIVE = [
+  ...["chat_completions_lifecycle", "responses_lifecycle", "conversations", "background_responses"],
+  ...["response_cancellation", "response_compaction", "response_input_tokens"],
+];
+
+/**
+ * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
+ * gets what names none.
+ */
+export function startNativeSdk(accounts: readonly string[] = ["sim"]): Sdk {
+  const flags = NATIVE.map((flag) => `${flag}: true`).join(", ");
+  const targets = accounts.map((id) => `{provider: ${id}, upstream_request_type: responses}`);
+  const chats = accounts.map((id) => `{provider: ${id}}`);
+  return startWith((address) => `
+providers:
+${
+    accounts.map((id) =>
+      `  ${id}:
+    type: compat
+    base_url: ${address}/compat/v1
+    api_key: sk-${id}
+    capabilities: {hosted_tools: [web_search], ${flags}}
+`
+    ).join("")
+  }routing:
+  default_strategy: round-robin
+  routes:
+    - {name: chat, match: {path: /v1/chat}, targets: [${chats.join(", ")}]}
+    - {name: main, targets: [${targets.join(", ")}]}
+retry: {enabled: false}
+circuit_breaker: {enabled: false}
+`);
+}
+
+function startWith(config: (address: string) => string): Sdk {
+  const world = realWorld();
+  const arrived = Promise.withResolvers<void>();
+  const answer = simulator(world);
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    arrived.resolve();
+    return answer(request);
+  });
+  const gateway = serveGateway(config(`http://127.0.0.1:${server.addr.port}`));
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "sk-client", maxRetries: 0 });
   return {
     client,

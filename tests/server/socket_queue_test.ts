@@ -8,8 +8,8 @@ const CONFIG = oneProvider("http://up.test");
 
 Deno.test("turns run one at a time, in the order in which they were sent", async () => {
   const held = heldStream();
-  const upstream = wordStreams((_sent, count) =>
-    count === 1 ? held.response : saying(`answer ${count}`)
+  const upstream = wordStreams((sent, count) =>
+    count === 1 ? held.answer(sent) : saying(`answer ${count}`)
   );
   await using served = socketGateway(CONFIG, upstream);
   await using client = await served.open();
@@ -31,7 +31,7 @@ async function first<T>(event: Promise<T>, held: ReturnType<typeof heldStream>):
 
 Deno.test("sixteen turns may wait; the next one is refused at once, and the others are answered", async () => {
   const held = heldStream();
-  const upstream = wordStreams((_sent, count) => count === 1 ? held.response : saying("later"));
+  const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(CONFIG, upstream);
   await using client = await served.open();
   for (let turn = 0; turn < 18; turn++) client.send(create({ stream_id: `lane-${turn}` }));
@@ -58,7 +58,7 @@ Deno.test("sixteen turns may wait; the next one is refused at once, and the othe
 
 Deno.test("what waits may be large, but only so large", async () => {
   const held = heldStream();
-  const upstream = wordStreams((_sent, count) => count === 1 ? held.response : saying("later"));
+  const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(CONFIG, upstream);
   await using client = await served.open();
   const input = "x".repeat(9 * 1024 * 1024);
@@ -74,7 +74,7 @@ Deno.test("what waits may be large, but only so large", async () => {
 
 Deno.test("a refused message is answered in its turn, so that it is not taken for the one that runs", async () => {
   const held = heldStream();
-  await using served = socketGateway(CONFIG, wordStreams(() => held.response));
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
   await using client = await served.open();
   client.send(create());
   held.say("one");
@@ -115,7 +115,7 @@ Deno.test("closing the socket gives up the running upstream call at once and dro
 
 Deno.test("closing the socket in mid-stream gives up the upstream's stream", async () => {
   const held = heldStream();
-  await using served = socketGateway(CONFIG, wordStreams(() => held.response));
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
   const client = await served.open();
   client.send(create());
   held.say("one");

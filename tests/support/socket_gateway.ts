@@ -6,7 +6,9 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
+import { setNoDelay } from "../../src/server/nodelay.ts";
 import { configOf } from "../config/parse.ts";
+import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
 
 /** A gateway on a socket of its own, whose inside the test may use. */
@@ -38,7 +40,7 @@ export interface Surroundings {
 
 /**
  * Serves a gateway on a free loopback port. Its end waits until every call and every socket is over,
- * so a test that leaves one behind does not end.
+ * so a test that leaves one behind does not end, and fails when a call was reported twice.
  */
 export function socketGateway(config: string, { fetch, world }: Surroundings = {}): SocketGateway {
   const real = realWorld();
@@ -56,6 +58,7 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     (request, { remoteAddr }) => app(request, { remoteAddr }),
   );
+  setNoDelay();
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {
@@ -76,6 +79,9 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
     },
     async [Symbol.asyncDispose]() {
       await gateway.vault.running.idle();
+      assertEquals(new Set(reports.map(({ id }) => id)).size, reports.length);
+      const active = (await gateway.metrics.scrape()).match(/^gateway_active_requests\{.* [1-9]\d*$/m);
+      assertEquals([active, await this.sockets()], [null, 0]);
       await server.shutdown();
       real.close();
     },

@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import type { World } from "../../src/core/world.ts";
+import { utf8Bytes } from "../../src/formats/utf8.ts";
+import { streamOf } from "./pieces.ts";
 
 /** What a compat upstream was asked. */
 export interface Sent {
@@ -43,12 +45,13 @@ export function saying(...words: readonly string[]): Promise<Response> {
     ...words.map((content) => ({ content })),
   ].map((delta) => chunk(delta, null));
   const text = [...chunks, chunk({}, "stop"), "data: [DONE]\n\n"].join("");
-  return Promise.resolve(streamed(new Response(text).body));
+  return Promise.resolve(streamed(streamOf([utf8Bytes(text)])));
 }
 
 /** A chat stream that is written by hand. */
 export interface HeldStream {
-  readonly response: Promise<Response>;
+  /** The answer to the request; it breaks off when the gateway gives the request up. */
+  answer(sent: Sent): Promise<Response>;
   say(word: string): void;
   finish(): void;
   /** Resolves when the gateway gives the stream up. */
@@ -57,19 +60,30 @@ export interface HeldStream {
 
 /** A chat stream that waits for the test. */
 export function heldStream(): HeldStream {
-  const encoder = new TextEncoder();
   const cancelled = Promise.withResolvers<void>();
   let write = (_text: string) => {};
   let close = () => {};
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+  let giveUp = () => {};
+  const body = new ReadableStream({
+    type: "bytes",
     start(controller) {
-      write = (text) => controller.enqueue(encoder.encode(text));
-      close = () => controller.close();
+      write = (text) => controller.enqueue(utf8Bytes(text));
+      close = () => {
+        controller.close();
+        controller.byobRequest?.respond(0);
+      };
+      giveUp = () => {
+        controller.error(new DOMException("given up", "AbortError"));
+        cancelled.resolve();
+      };
     },
     cancel: () => cancelled.resolve(),
   });
   return {
-    response: Promise.resolve(streamed(body)),
+    answer({ signal }) {
+      signal.addEventListener("abort", giveUp, { once: true });
+      return Promise.resolve(streamed(body));
+    },
     say: (content) => write(chunk({ role: "assistant", content }, null)),
     finish() {
       write(`${chunk({}, "stop")}data: [DONE]\n\n`);
@@ -79,7 +93,7 @@ export function heldStream(): HeldStream {
   };
 }
 
-function streamed(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Response {
+function streamed(body: ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 

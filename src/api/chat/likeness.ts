@@ -1,4 +1,4 @@
-import { endOfString } from "../../formats/scan.ts";
+import { endOfString } from "../../core/scan.ts";
 
 const CONTENT = '"content":';
 /** What may stand between the quotes of a JSON string. */

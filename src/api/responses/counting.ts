@@ -65,6 +65,13 @@ async function asked(
     );
   }
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
+  if (bare === null && named.value.asked !== "") {
+    return refuse(
+      "missing_required_parameter",
+      "Name a model: the provider has no default_model to choose.",
+      "model",
+    );
+  }
   return await callNative(call, {
     provider: provider.value,
     method: "POST",

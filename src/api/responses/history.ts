@@ -90,7 +90,7 @@ export function continuedFromState(
   if (owned.value === null) return unknownPrevious();
   const { provider: owner, owner: binding } = owned.value;
   const origin = binding?.account === owner.account ? binding.origin : null;
-  const snapshot = origin === null ? undefined : call.vault.snapshots.get(id);
+  const snapshot = origin?.hasSnapshot ? call.vault.snapshots.get(id) : undefined;
   if (origin !== null && snapshot !== undefined) {
     const pin = { provider: owner, protocol: origin.protocol, origin };
     const history = [...snapshot.input, ...outputOf(snapshot)];

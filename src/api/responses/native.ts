@@ -3,7 +3,7 @@ import type { Delivery, Outcome } from "../../core/codec.ts";
 import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
 import type { Answer, StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
-import { skipBlanks } from "../../formats/scan.ts";
+import { skipBlanks } from "../../core/scan.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
 import { responseUsage } from "../../wires/responses/usage.ts";

@@ -45,7 +45,8 @@ function store(
     : true;
   const isKept = isKeptHere &&
     call.vault.snapshots.keep(id, { resource, input: [...context.history, ...added] });
-  if (isNative || isKept) bindResponse(call, context, target, id, isKept);
+  // Without what came before, it can be shown but not continued from here.
+  if (isNative || isKept) bindResponse(call, context, target, id, isKept && !context.isUpstream);
 }
 
 /** Remembers whose response it is, and how the next one continues it. */

@@ -1,8 +1,8 @@
 import { assertEquals } from "../../support/assert.ts";
 import {
+  type Account,
   naming,
   nativeConfig,
-  type NativeGateway,
   nativeGateway,
   type Says,
 } from "../../support/native_gateway.ts";
@@ -46,13 +46,17 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
   const path = `/responses/${name}`;
   const able = { can: [capability] };
   const body = '{"model":"m",  "input":"H\\u0069","x":[1.0]}';
-
-  function gateway(
-    accounts: Parameters<typeof nativeConfig>[0],
+  const gateway = (
+    accounts: Readonly<Record<string, Account>>,
     says: Says | Error = { body: right },
-  ): NativeGateway {
-    return nativeGateway(nativeConfig(accounts), () => says);
-  }
+  ) => nativeGateway(nativeConfig(accounts), () => says);
+
+  Deno.test(`${name} asks for a model where "auto" has nothing to choose from`, async () => {
+    const calls = gateway({ first: able });
+    const answer = await calls.post(path, { model: "auto", input: "Hi" });
+    assertEquals(refusalOf(answer), [400, "missing_required_parameter", "model"]);
+    assertEquals(calls.asked.length, 0);
+  });
 
   Deno.test(`${name} goes to the only provider that can, byte for byte in both directions`, async () => {
     const calls = gateway({ first: {}, second: able });

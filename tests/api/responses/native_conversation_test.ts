@@ -114,7 +114,7 @@ for (const stream of [false, true]) {
     assertEquals([sent?.json.conversation, sent?.json.model], [undefined, "m"]);
     const contents = objectsAt(sent?.json ?? {}, "input").map(({ content }) => content);
     const part = (words: string) => [{ type: "input_text", text: words }];
-    assertEquals<unknown>(contents, [part("zero"), "one"]);
+    assertEquals<unknown>(contents, [part("zero"), part("one")]);
     assert(sent?.body.includes('"x":12345678901234567890'));
   });
 

@@ -104,6 +104,23 @@ Deno.test("a kept native response is continued by sending it all again, items as
   assertEquals((await calls.get("/responses/resp_2")).status, 200);
 });
 
+Deno.test("new items behind what was kept keep their text", async () => {
+  const calls = gateway();
+  await create(calls);
+  const items = [
+    '{"role" : "user","content":"tw\\u006f","y":1.0}',
+    '{"type":"of_tomorrow", "n":1e2}',
+  ];
+  const follow = `"previous_response_id":"resp_1", "input":[ ${items.join(" , ")} ]`;
+  await calls.post("/responses", `{"model":"m",${follow},"z":1.0}`);
+  const kept = [
+    ...objectsAt((await calls.get("/responses/resp_1/input_items")).json, "data"),
+    ...objectsAt(responseOf("resp_1"), "output"),
+  ].map((item) => JSON.stringify(item));
+  const wanted = `{"model":"m","input":[${[...kept, ...items].join(",")}],"z":1.0}`;
+  assertEquals(calls.asked[1]?.body, wanted);
+});
+
 Deno.test("items that no translation could take are replayed to a native target", async () => {
   const output = [
     { id: "ws_1", type: "web_search_call", status: "in_progress", action: { a: [1.5] } },

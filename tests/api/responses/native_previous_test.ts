@@ -1,5 +1,11 @@
 import { assertEquals } from "../../support/assert.ts";
-import { naming, nativeConfig, nativeGateway, responseOf } from "../../support/native_gateway.ts";
+import {
+  naming,
+  nativeConfig,
+  nativeGateway,
+  responseOf,
+  streamOf,
+} from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
 
 const CAN = ["responses_lifecycle"];
@@ -32,6 +38,23 @@ Deno.test("what goes to a named provider never falls back, and its answer is the
   const answer = await calls.post("/responses", FOLLOW, headers);
   assertEquals([answer.status, answer.text], [503, body]);
   assertEquals(calls.asked.map(({ host }) => host), ["first"]);
+});
+
+Deno.test("a response whose beginnings only its upstream has is continued there, though kept here", async () => {
+  for (const stream of [false, true]) {
+    let count = 1;
+    const calls = nativeGateway(nativeConfig({ up: {} }), () => {
+      const id = `resp_${++count}`;
+      return { body: stream ? streamOf(id) : responseOf(id) };
+    });
+    await calls.post("/responses", { ...FOLLOW, stream }, naming("up"));
+    assertEquals((await calls.get("/responses/resp_2")).json, responseOf("resp_2"));
+    const body = { ...FOLLOW, stream, input: "three", previous_response_id: "resp_2" };
+    assertEquals((await calls.post("/responses", body)).status, 200);
+    assertEquals(calls.asked[1]?.json, body);
+    await calls.post("/responses", { ...body, previous_response_id: "resp_3" });
+    assertEquals(calls.asked[2]?.json.previous_response_id, "resp_3");
+  }
 });
 
 Deno.test("a named provider without the Responses API knows no earlier response", async () => {

@@ -1,0 +1,37 @@
+import { serveUntilStdinEnds } from "./serve.ts";
+
+// A provider with the Responses API whose answers are far larger than what a connection buffers.
+
+const EVENTS = 600, LENGTH = 4_000;
+
+const encoder = new TextEncoder();
+const text = "x".repeat(LENGTH);
+
+serveUntilStdinEnds(async (request) => {
+  await request.body?.cancel();
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at > EVENTS) controller.close();
+      else controller.enqueue(encoder.encode(eventAt(at++)));
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+});
+
+function eventAt(at: number): string {
+  if (at === 0) return lifecycle("response.created", at, "in_progress");
+  if (at === EVENTS) return lifecycle("response.completed", at, "completed");
+  const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+  return event("response.output_text.delta", at, { ...place, delta: text });
+}
+
+function lifecycle(type: string, at: number, status: string): string {
+  const response = { id: "resp_bench", object: "response", status, model: "bench", output: [] };
+  return event(type, at, { response });
+}
+
+function event(type: string, at: number, fields: Record<string, unknown>): string {
+  const data = JSON.stringify({ type, sequence_number: at, ...fields });
+  return `event: ${type}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,192 @@
+import type { JsonObject } from "../../src/core/json.ts";
+import type { BoundType } from "../../src/state/vault.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import {
+  type Asked,
+  naming,
+  nativeConfig,
+  type NativeGateway,
+  nativeGateway,
+  type Says,
+} from "../support/native_gateway.ts";
+import { refusalOf, type Reply } from "../support/state_call.ts";
+
+/** An object that its upstream keeps, as it comes to be known. */
+export interface NativeObject {
+  readonly type: BoundType;
+  readonly id: string;
+  readonly path: string;
+  /** What is posted to the path to create one. */
+  readonly create: JsonObject;
+  /** What the upstream answers to that. */
+  readonly created: JsonObject | string;
+  /** The capabilities that its operations need. */
+  readonly can: readonly string[];
+  /** How errors name its id, and the one of an unknown id. */
+  readonly param: string;
+  readonly unknown: string;
+}
+
+/** An operation on it, and everything that may come of it. */
+export interface NativeOperation {
+  readonly send: (
+    calls: NativeGateway,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Reply>;
+  /** Method and path of the upstream call. */
+  readonly asks: string;
+  /** What the upstream call brings along; nothing unless given. */
+  readonly body?: string;
+  /** The answer that is right. */
+  readonly right: string;
+  /** Answers that are not what was asked for. */
+  readonly wrong: readonly JsonObject[];
+  /** The object is gone afterwards. */
+  readonly unbinds?: boolean;
+}
+
+/** A gateway with one object of the account `first`, whose upstreams then answer as the script says. */
+export async function withNativeObject(
+  object: NativeObject,
+  script: (asked: Asked) => Says | Error,
+  config = twoAccounts(object),
+): Promise<NativeGateway> {
+  const isCreate = ({ method, path }: Asked) => method === "POST" && path === object.path;
+  const calls = nativeGateway(
+    config,
+    (asked) => isCreate(asked) ? { body: object.created } : script(asked),
+  );
+  await calls.post(object.path, object.create, naming("first"));
+  assertEquals(stateIn(calls, object), "bound");
+  return calls;
+}
+
+function twoAccounts({ can }: NativeObject): string {
+  return nativeConfig({ first: { can }, second: { can } });
+}
+
+function stateIn({ vault }: NativeGateway, { type, id }: NativeObject): string | undefined {
+  return vault.bindings[type].get(id)?.state;
+}
+
+const LIMIT = 16 * 1024 * 1024;
+
+/** Headers of a client, and what of them an upstream gets. */
+const CLIENT_HEADERS = {
+  accept: "application/json;q=0.9",
+  authorization: "Bearer theirs",
+  "x-extra": "1",
+  "compat-beta": "b=1",
+};
+const SENT_HEADERS = ["application/json;q=0.9", "Bearer sk-first", null, "b=1"];
+
+/** Tests what holds for every operation on an object that its upstream keeps. */
+export function testOperations(
+  object: NativeObject,
+  operations: Readonly<Record<string, NativeOperation>>,
+): void {
+  for (const [name, operation] of Object.entries(operations)) {
+    testBytes(object, name, operation);
+    testWrong(object, name, operation);
+    testFailures(object, name, operation);
+    testOwner(object, name, operation);
+    testUnknown(object, name, operation);
+  }
+}
+
+function testBytes(object: NativeObject, name: string, operation: NativeOperation): void {
+  const { send, asks, body = "", right, unbinds = false } = operation;
+  Deno.test(`${name} goes to the owner as it is, and its answer comes back byte for byte`, async () => {
+    const headers = { "content-type": "application/json", "x-request-id": "r", "etag": "e" };
+    const calls = await withNativeObject(object, () => ({ headers, body: right }));
+    const answer = await send(calls, CLIENT_HEADERS);
+    assertEquals([answer.status, answer.text], [200, right]);
+    assertEquals([calls.lastAsked(), calls.asked[1]?.body], [`first ${asks}`, body]);
+    const sent = Object.keys(CLIENT_HEADERS).map((header) => calls.asked[1]?.headers.get(header));
+    assertEquals(sent, SENT_HEADERS);
+    const shown = ["x-request-id", "etag", "x-gateway-provider"];
+    assertEquals(shown.map((header) => answer.headers.get(header)), ["r", null, "first"]);
+    assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+  });
+}
+
+function testWrong(object: NativeObject, name: string, { send, right, wrong }: NativeOperation) {
+  Deno.test(`${name} with a wrong answer is a 502 that leaves the binding alone`, async () => {
+    const twice = right.replace("{", '{"id":"x","object":"x","id":"x","object":"x",');
+    for (const body of [...wrong.map((value) => JSON.stringify(value)), "", `${right}{}`, twice]) {
+      const calls = await withNativeObject(object, () => ({ body }));
+      const answer = await send(calls);
+      assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
+      assertEquals(stateIn(calls, object), "bound");
+    }
+  });
+
+  Deno.test(`${name} takes at most 16 MiB`, async () => {
+    const room = LIMIT - new TextEncoder().encode(right).length;
+    const fits = await withNativeObject(object, () => ({ body: right + " ".repeat(room) }));
+    assertEquals((await send(fits)).status, 200);
+    const large = await withNativeObject(object, () => ({ body: right + " ".repeat(room + 1) }));
+    const answer = await send(large);
+    assertEquals([answer.status, answer.error.code], [502, "upstream_response_too_large"]);
+    assertEquals(stateIn(large, object), "bound");
+  });
+}
+
+function testFailures(object: NativeObject, name: string, { send }: NativeOperation): void {
+  Deno.test(`${name} is sent once, to its owner, whatever goes wrong`, async () => {
+    const failures: (Says | Error)[] = [404, 429, 500, 503, 529, 202].map((status) => (
+      { status, body: "" }
+    ));
+    for (const says of [...failures, new TypeError("tcp connect error: refused")]) {
+      const calls = await withNativeObject(object, () => says);
+      const answer = await send(calls);
+      assert(answer.status >= 400);
+      assertEquals(calls.asked.map(({ host }) => host), ["first", "first"]);
+      assertEquals(stateIn(calls, object), "bound");
+    }
+  });
+}
+
+function testOwner(object: NativeObject, name: string, { send, right }: NativeOperation): void {
+  const { can, param } = object;
+  const incapable = [400, "unsupported_feature", "provider"];
+
+  Deno.test(`${name} asks nobody when its owner is stale, another or incapable`, async () => {
+    const calls = await withNativeObject(object, () => ({ body: right }));
+    const other = await send(calls, naming("second"));
+    assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
+    calls.reload(nativeConfig({ first: { can, key: "sk-new" }, second: { can } }));
+    assertEquals(refusalOf(await send(calls)), [400, "provider_binding_stale", param]);
+    calls.reload(nativeConfig({ first: {}, second: { can } }));
+    assertEquals(refusalOf(await send(calls)), incapable);
+    assertEquals(refusalOf(await send(calls, naming("first"))), incapable);
+    assertEquals(calls.asked.length, 1);
+    calls.reload(twoAccounts(object));
+    assertEquals((await send(calls)).status, 200);
+  });
+
+  Deno.test(`${name} in a conflict reaches who is named, and ends nothing`, async () => {
+    const calls = await withNativeObject(object, () => ({ body: right }));
+    await calls.post(object.path, object.create, naming("second"));
+    const conflict = [400, "provider_binding_conflict", param];
+    assertEquals([refusalOf(await send(calls)), calls.asked.length], [conflict, 2]);
+    for (const provider of ["first", "second"]) {
+      assertEquals((await send(calls, naming(provider))).text, right);
+      assertEquals(calls.asked.at(-1)?.host, provider);
+    }
+    assertEquals(refusalOf(await send(calls)), conflict);
+  });
+}
+
+function testUnknown(object: NativeObject, name: string, { send, right }: NativeOperation): void {
+  Deno.test(`${name} of an unknown id needs a header, whoever else could serve it`, async () => {
+    const config = nativeConfig({ first: { can: object.can }, second: {} });
+    const calls = await withNativeObject(object, () => ({ body: right }), config);
+    await calls.world.advance(30 * 60_000);
+    assertEquals(refusalOf(await send(calls)), [404, object.unknown, object.param]);
+    const incapable = [400, "unsupported_feature", "provider"];
+    assertEquals(refusalOf(await send(calls, naming("second"))), incapable);
+    assertEquals(calls.asked.length, 1);
+    assertEquals((await send(calls, naming("first"))).text, right);
+  });
+}

@@ -1,0 +1,123 @@
+import { assertEquals } from "../support/assert.ts";
+import { configOf, problemsOf, withProvider } from "./parse.ts";
+
+/** What only upstreams of type compat can do, as it is asked for. */
+const ONLY_COMPAT = {
+  chat_completions_lifecycle: "true",
+  responses_lifecycle: "true",
+  conversations: "true",
+  background_responses: "true",
+  response_cancellation: "true",
+  response_compaction: "true",
+  response_input_tokens: "true",
+  hosted_tools: "[web_search]",
+};
+
+/** What upstreams of every type may do. */
+const ANY = ["structured_outputs", "reasoning_effort", "adaptive_thinking", "embeddings_base64"];
+
+function capabilitiesOf(id: string, line: string) {
+  return configOf(withProvider(id, `capabilities: {${line}}`)).providers[id]?.capabilities;
+}
+
+Deno.test("each capability is switched on by itself", () => {
+  const none: Record<string, unknown> = { ...capabilitiesOf("openai", "") };
+  for (const flag of [...Object.keys(ONLY_COMPAT), ...ANY]) {
+    if (flag === "hosted_tools") continue;
+    for (const written of ["true", '"true"', '"${FLAG:-true}"']) {
+      assertEquals<unknown>(capabilitiesOf("openai", `${flag}: ${written}`), {
+        ...none,
+        [flag]: true,
+      });
+    }
+    assertEquals<unknown>(capabilitiesOf("openai", `${flag}: false`), none);
+  }
+});
+
+Deno.test("hosted tools are trimmed, in lower case and listed once", () => {
+  const line = "hosted_tools: [' Web_Search ', mcp, '', MCP, web_search]";
+  assertEquals(capabilitiesOf("openai", line)?.hosted_tools, ["web_search", "mcp"]);
+  assertEquals(capabilitiesOf("openai", "hosted_tools: []")?.hosted_tools, []);
+});
+
+Deno.test("a capability of the wrong kind is told with its line and column", () => {
+  const cases: Record<string, string> = {
+    "conversations: 1": "conversations: must be true or false (line 3, column 35)",
+    "response_compaction: yes": "response_compaction: must be true or false (line 3, column 41)",
+    "hosted_tools: web_search": "hosted_tools: must be a list (line 3, column 34)",
+    "hosted_tools: [5]": "hosted_tools[0]: must be text; put it in quotes (line 3, column 35)",
+    "response_lifecycle: true":
+      'response_lifecycle: is not a known key; did you mean "responses_lifecycle"? (line 3, column 20)',
+  };
+  for (const [line, problem] of Object.entries(cases)) {
+    const text = withProvider("openai", `capabilities: {${line}}`);
+    assertEquals(problemsOf(text), [`providers.openai.capabilities.${problem}`]);
+  }
+});
+
+for (const [id, type] of [["anthropic", "messages"], ["ollama", "local"]] as const) {
+  Deno.test(`what upstreams of type ${type} cannot keep is refused with its line and column`, () => {
+    for (const [flag, value] of Object.entries(ONLY_COMPAT)) {
+      const text = withProvider(id, `capabilities: {${flag}: ${value}}`);
+      const means = `means nothing to type ${type}, only to type compat; take it out`;
+      assertEquals(problemsOf(text), [
+        `providers.${id}.capabilities.${flag}: ${means} (line 3, column 20)`,
+      ]);
+    }
+    const two = withProvider(id, "capabilities:", "  conversations: true", "  hosted_tools: [a]");
+    assertEquals(problemsOf(two).length, 2);
+  });
+
+  Deno.test(`what asks for nothing is allowed at type ${type}`, () => {
+    for (const flag of Object.keys(ONLY_COMPAT)) {
+      const nothing = flag === "hosted_tools" ? "[]" : "false";
+      const text = withProvider(id, `capabilities: {${flag}: ${nothing}}`);
+      assertEquals(problemsOf(text), []);
+    }
+  });
+}
+
+/** A file with these targets, and these as fallback. */
+function withTargets(targets: string, fallback = "[]"): string {
+  return `providers: {openai: {}, anthropic: {}, ollama: {}}
+routing:
+  routes:
+    - {name: a, targets: ${targets}, fallback: ${fallback}}
+`;
+}
+
+Deno.test("a target is asked through Chat Completions unless it says otherwise", () => {
+  const text = withTargets(
+    "[{provider: openai}, {provider: openai, upstream_request_type: responses}]",
+    "[{provider: openai, upstream_request_type: chat_completions}]",
+  );
+  const [route] = configOf(text).routing.routes;
+  const types = [...route?.targets ?? [], ...route?.fallback ?? []]
+    .map(({ upstream_request_type }) => upstream_request_type);
+  assertEquals(types, ["chat_completions", "responses", "chat_completions"]);
+});
+
+Deno.test("only a provider of type compat has the Responses API", () => {
+  for (const [id, type] of [["anthropic", "messages"], ["ollama", "local"]] as const) {
+    const target = `[{provider: ${id}, upstream_request_type: responses}]`;
+    const text = `may only be responses at a provider of type compat; this one is ${type}`;
+    const at = "routing.routes[0]";
+    const column = 26 + `[{provider: ${id}, upstream_request_type: `.length;
+    assertEquals(problemsOf(withTargets(target)), [
+      `${at}.targets[0].upstream_request_type: ${text} (line 4, column ${column})`,
+    ]);
+    const behind = column + "[{provider: openai}], fallback: ".length;
+    assertEquals(problemsOf(withTargets("[{provider: openai}]", target)), [
+      `${at}.fallback[0].upstream_request_type: ${text} (line 4, column ${behind})`,
+    ]);
+    const chat = `[{provider: ${id}, upstream_request_type: chat_completions}]`;
+    assertEquals(problemsOf(withTargets(chat)), []);
+  }
+});
+
+Deno.test("another upstream request type is told with its line and column", () => {
+  const text = withTargets("[{provider: openai, upstream_request_type: embeddings}]");
+  assertEquals(problemsOf(text), [
+    "routing.routes[0].targets[0].upstream_request_type: must be chat_completions or responses (line 4, column 69)",
+  ]);
+});

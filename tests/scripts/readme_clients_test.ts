@@ -1,0 +1,64 @@
+import { endOf } from "../../src/observe/report.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { ADDRESS, gatewayOf } from "./readme_gateway.ts";
+import { blocksIn } from "./readme_text.ts";
+
+/** What a snippet prints. */
+type Printer = Pick<Console, "log">;
+
+/** A snippet as a module whose only export runs it; its imports stand in front. */
+function moduleOf(text: string): string {
+  const lines = text.split("\n");
+  const isImport = (line: string) => line.startsWith("import ");
+  const body = lines.filter((line) => !isImport(line)).join("\n");
+  return `${lines.filter(isImport).join("\n")}
+export async function snippet(console: Pick<Console, "log">): Promise<void> {
+${body}
+}
+`;
+}
+
+async function run(source: string, printer: Printer): Promise<void> {
+  const module: Record<string, unknown> = await import(
+    `data:application/typescript,${encodeURIComponent(source)}`
+  );
+  assert(typeof module.snippet === "function");
+  await module.snippet(printer);
+}
+
+for (const { text, section, line } of blocksIn("ts")) {
+  Deno.test(`the client at README.md:${line} gets its answer`, async () => {
+    const gateway = gatewayOf(section);
+    const source = moduleOf(text).replaceAll(ADDRESS, new URL(gateway.url).host);
+    assert(source.includes(gateway.url.replace("http:", "")));
+    const printed: unknown[] = [];
+    await run(source, { log: (...what) => void printed.push(...what) });
+    // Then every call has been reported.
+    await gateway[Symbol.asyncDispose]();
+    assert(printed.some((what) => what !== ""), "nothing was printed");
+    const ends = gateway.reports.map(endOf);
+    assert(ends.length > 0);
+    assertEquals(ends.filter((end) => end !== "complete"), []);
+  });
+}
+
+Deno.test("the compiler finds nothing wrong with the clients of the README", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const files: string[] = [];
+    for (const { text, line } of blocksIn("ts")) {
+      const path = `${folder}/README_${line}.ts`;
+      await Deno.writeTextFile(path, moduleOf(text));
+      files.push(path);
+    }
+    assert(files.length > 3);
+    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--config", config, ...files],
+      env: { NO_COLOR: "1" },
+    }).output();
+    assert(success, new TextDecoder().decode(stderr));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

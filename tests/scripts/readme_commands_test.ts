@@ -1,0 +1,74 @@
+import { OK } from "../../src/cli/command.ts";
+import { run } from "../../src/cli/run.ts";
+import { configFile, testTerminal } from "../cli/test_terminal.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { commands, filled, type ShellCommand } from "./readme_shell.ts";
+import { SYSTEM } from "./readme_system.ts";
+import { taskProblem } from "./readme_tasks.ts";
+import { configIn, variable } from "./readme_text.ts";
+
+const PROGRAM = ["switchyard", "./switchyard"];
+
+/** Those that take a configuration, and those that serve until they are told to end. */
+const CONFIGURED = ["", "check", "explain"],
+  SERVING = ["", "demo", "simulate"];
+
+/** Does what one section of the README tells its reader to do. */
+interface Reader {
+  follow(command: ShellCommand): Promise<void>;
+}
+
+function newReader(section: string): Reader {
+  let config = configIn(section);
+
+  /** Runs the program in the process: on a free port, with the configuration that the reader has. */
+  async function program(args: readonly string[], { environment, place }: ShellCommand) {
+    const [first = ""] = args;
+    const name = first.startsWith("-") ? "" : first;
+    const names = config.matchAll(/\$\{(\w+)\}/g).map(([, found = ""]) => found);
+    const keys = Object.fromEntries(names.map((found) => [found, variable(found)]));
+    const terminal = testTerminal({ ...keys, ...environment });
+    using file = await configFile(config);
+    const asked = args.map((word, index) => {
+      const before = args[index - 1];
+      if (before === "--config") assertMatch(word, /^(?:\/etc\/switchyard\/)?config\.yaml$/, place);
+      return before === "--config" ? file.path : before === "--port" ? "0" : word;
+    });
+    if (CONFIGURED.includes(name) && !args.includes("--config")) {
+      asked.push("--config", file.path);
+    }
+    if (SERVING.includes(name) && !args.includes("--port")) asked.push("--port", "0");
+    const running = run(asked, terminal);
+    if (SERVING.includes(name)) {
+      await Promise.race([terminal.said(/listens on http:/), running]);
+      terminal.end();
+    }
+    assertEquals(await running, OK, `${place}: ${terminal.written.err}`);
+    assert(terminal.written.out !== "", place);
+    config = terminal.files.get("./config.yaml") ?? config;
+  }
+
+  return {
+    async follow(command) {
+      const [word = "", ...args] = command.words.map((one) => filled(one, variable))
+        .filter((one) => one !== "sudo");
+      const check = SYSTEM[word];
+      if (PROGRAM.includes(word)) return await program(args, command);
+      if (word === "./scripts/deno") return assertEquals(await taskProblem(args), null);
+      assert(check !== undefined, `${command.place}: no test knows ${word}`);
+      assert(await check(args, command), `${command.place}: ${command.words.join(" ")}`);
+    },
+  };
+}
+
+// Those are run against a gateway, by another test.
+const ownWork = commands.filter(({ words }) => words[0] !== "curl");
+
+for (const section of new Set(ownWork.map((command) => command.section))) {
+  Deno.test(`every command of the README does what it is there for: ${section}`, async () => {
+    const reader = newReader(section);
+    for (const command of ownWork.filter((one) => one.section === section)) {
+      await reader.follow(command);
+    }
+  });
+}

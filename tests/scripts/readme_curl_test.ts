@@ -1,0 +1,134 @@
+import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testClient } from "../cli/test_terminal.ts";
+import { ADDRESS, gatewayOf } from "./readme_gateway.ts";
+import { commands, filled, type ShellCommand } from "./readme_shell.ts";
+import { variable } from "./readme_text.ts";
+
+/** The request that a curl command sends. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string | null;
+}
+
+interface Answered {
+  readonly asked: Asked;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const curls = commands.filter(({ words }) => words[0] === "curl");
+const sections = [...new Set(curls.map(({ section }) => section))];
+
+function askedBy({ words, place }: ShellCommand, value: (name: string) => string): Asked {
+  const rest = words.slice(1).map((word) => filled(word, value));
+  const headers = new Headers();
+  let method: string | null = null;
+  let address = "";
+  let body: string | null = null;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "-N" || word === "-i") continue;
+    else if (word === "-X") method = rest.shift() ?? "";
+    else if (word === "-d") body = rest.shift() ?? "";
+    else if (word === "-H") {
+      const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(rest.shift() ?? "") ?? [];
+      headers.set(name, text);
+    } else {
+      assert(address === "" && !word.startsWith("-"), `${place}: ${word}`);
+      address = word;
+    }
+  }
+  const [, path = ""] = address.split(`http://${ADDRESS}`);
+  assert(path.startsWith("/"), `${place} is not for the gateway`);
+  assert(body === null || parseJson(body) !== undefined, `${place} sends no JSON`);
+  return { method: method ?? (body === null ? "GET" : "POST"), path, headers, body };
+}
+
+/** Runs the calls of a section, each with the ids that those before it have brought. */
+async function callsOf(section: string): Promise<readonly Answered[]> {
+  using client = testClient();
+  await using gateway = gatewayOf(section);
+  const ids = new Map<string, string>();
+  const answers: Answered[] = [];
+  for (const command of curls.filter((one) => one.section === section)) {
+    const asked = askedBy(command, (name) => ids.get(name) ?? variable(name));
+    const { method, headers, body } = asked;
+    const response = await client.fetch(`${gateway.url}${asked.path}`, { method, headers, body });
+    const text = await response.text();
+    answers.push({ asked, status: response.status, headers: response.headers, text });
+    assertExpected(command, asked, response.status, text);
+    const { object, id } = objectIn(text);
+    const name = /^(?:chat\.)?(response|conversation|completion)$/.exec(String(object))?.[1];
+    const key = name?.toUpperCase() ?? "";
+    if (name !== undefined && !ids.has(key)) ids.set(key, String(id));
+  }
+  return answers;
+}
+
+/** A comment may say which status, and which code of an error, a call has. */
+function assertExpected(
+  { comment, place }: ShellCommand,
+  asked: Asked,
+  status: number,
+  text: string,
+) {
+  const [, wanted = "200", code] = /^(\d{3})(?: (\w+))?$/.exec(comment) ?? [];
+  const told = `${place} ${asked.method} ${asked.path}: ${status} ${text.slice(0, 300)}`;
+  assertEquals(String(status), wanted, told);
+  const { error } = objectIn(text);
+  if (code !== undefined) assertEquals(isObject(error) ? error.code : null, code, told);
+  if (wanted === "200") assertStringIncludes(text, shapeOf(asked), told);
+}
+
+/** What every answer to such a request holds. */
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+  [/^POST \/v1\/chat\/completions$/, '"object":"chat.completion"'],
+  [/^GET \/v1\/chat\/completions$/, '"object":"list"'],
+  [/^GET \/v1\/chat\/completions\/[\w-]+\/messages$/, '"object":"list"'],
+  [/^POST \/v1\/responses$/, '"object":"response"'],
+  [/^GET \/v1\/responses\/[\w-]+$/, '"object":"response"'],
+  [/^GET \/v1\/responses\/[\w-]+\/input_items$/, '"object":"list"'],
+  [/^POST \/v1\/responses\/[\w-]+\/cancel$/, '"status":"cancelled"'],
+  [/^POST \/v1\/responses\/input_tokens$/, '"object":"response.input_tokens"'],
+  [/^POST \/v1\/conversations$/, '"object":"conversation"'],
+  [/^(?:GET|POST) \/v1\/conversations\/[\w-]+\/items$/, '"object":"list"'],
+  [/^DELETE \/v1\/conversations\/[\w-]+$/, '"object":"conversation.deleted"'],
+  [/^POST \/v1\/embeddings$/, '"object":"embedding"'],
+  [/^GET \/v1\/models$/, '"object":"list"'],
+  [/^GET \/v1\/models\/.+$/, '"object":"model"'],
+  [/^GET \/health$/, '"status":"ok"'],
+  [/^GET \/ready$/, '"status":"ready"'],
+  [/^GET \/metrics$/, "gateway_build_info{"],
+];
+
+function shapeOf({ method, path, body }: Asked): string {
+  const isStream = body !== null && objectIn(body).stream === true;
+  if (isStream) return "\n\ndata: [DONE]\n\n";
+  const shape = SHAPES.find(([pattern]) => pattern.test(`${method} ${path}`));
+  assert(shape !== undefined, `no test knows how ${method} ${path} is answered`);
+  return shape[1];
+}
+
+function objectIn(text: string): JsonObject {
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
+}
+
+for (const section of sections) {
+  Deno.test(`every curl of the README is answered as it says: ${section}`, async () => {
+    const answers = await callsOf(section);
+    assertEquals(answers.length, curls.filter((one) => one.section === section).length);
+    assert(answers.length > 0);
+  });
+}
+
+Deno.test("the README shows a stored answer, and whom a header has chosen", async () => {
+  const [first, second] = await callsOf("Cache");
+  assertEquals(first?.headers.get("x-gateway-cache-status"), "MISS");
+  assertEquals(second?.headers.get("x-gateway-cache-status"), "HIT");
+  const [routed] = await callsOf("Routes");
+  assertEquals(routed?.headers.get("x-gateway-provider"), "openai");
+});

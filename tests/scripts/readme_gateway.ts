@@ -1,0 +1,65 @@
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { realWorld } from "../../src/core/time.ts";
+import { simulator } from "../../src/simulator/simulator.ts";
+import { streamOf } from "../support/pieces.ts";
+import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
+import { configIn, variable } from "./readme_text.ts";
+
+/** The address at which the gateway of the README listens. */
+export const ADDRESS = "127.0.0.1:8080";
+
+/** Where the simulator plays the server of each address that the README names. */
+const PLAYED: Readonly<Record<string, string>> = {
+  "api.openai.com": "",
+  "models.example.com": "",
+  "api.anthropic.com": "/messages",
+  "127.0.0.1:11434": "/local",
+  "127.0.0.1:8081": "",
+};
+
+/**
+ * The gateway that a section of the README is about, on a socket. Its providers are played by the
+ * simulator; a real model is played by one that repeats what it is told, calls tools or embeds.
+ */
+export function gatewayOf(section: string): SocketGateway {
+  const world = realWorld();
+  const answer = simulator(world);
+  const config = configIn(section).replace(/\$\{(\w+)\}/g, (_all, name) => variable(name));
+  const served = socketGateway(config, {
+    async fetch(url, init) {
+      const { method = "POST", body = null } = init;
+      const text = await new Response(body).text();
+      const headers = new Headers(init.headers);
+      const asked = { method, headers, body: method === "GET" ? null : played(text, url) };
+      const response = await answer(new Request(addressOf(url), asked));
+      return new Response(streamOf([await response.bytes()]), response);
+    },
+  });
+  return {
+    ...served,
+    async [Symbol.asyncDispose]() {
+      await served[Symbol.asyncDispose]();
+      world.close();
+    },
+  };
+}
+
+function addressOf(written: string): string {
+  const url = new URL(written);
+  const prefix = PLAYED[url.host];
+  if (prefix === undefined) throw new Error(`nobody plays ${url.host}`);
+  return `http://simulator.test${prefix}${url.pathname}${url.search}`;
+}
+
+function played(text: string, url: string): string {
+  const body = parseJson(text);
+  if (!isObject(body) || typeof body.model !== "string" || body.model.startsWith("sim-")) {
+    return text;
+  }
+  const isEmbedding = /\/embed/.test(url);
+  const isFit = isEmbedding === body.model.includes("embed");
+  if (!isFit) throw new Error(`${body.model} is asked at ${url}`);
+  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  const model = isEmbedding ? "sim-embed" : hasTools ? "sim-tools" : "sim-echo";
+  return JSON.stringify({ ...body, model });
+}

@@ -1,0 +1,103 @@
+import { TARGETS } from "../../scripts/compile.ts";
+import { blocksIn, variable } from "./readme_text.ts";
+import type { ShellCommand } from "./readme_shell.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Whether a command that only some machines have fits what there is in the repository. */
+export type SystemCheck = (
+  args: readonly string[],
+  command: ShellCommand,
+) => boolean | Promise<boolean>;
+
+const UNIT = "switchyard";
+const VERSION = variable("VERSION");
+const IMAGE = "switchyard";
+
+/** The commands of the system in the README, by their first word. */
+export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
+  export: ([word = "", ...rest]) => /^[A-Z_]+=\S+$/.test(word) && rest.length === 0,
+  async kill(args) {
+    const [, reload = ""] = /\nExecReload=\/bin\/kill (\S+) /.exec(await unit()) ?? [];
+    return args.join(" ") === `${reload} ${variable("PID")}`;
+  },
+  async sh([script = "", ...args]) {
+    const usage = await textOf(script);
+    const [, help = ""] = /cat <<'TEXT'\n([\s\S]*?)\nTEXT\n/.exec(usage) ?? [];
+    return args.every((word) => !word.startsWith("-") || help.includes(`  ${word} `));
+  },
+  async sha256sum(args) {
+    const release = await textOf("scripts/release");
+    return args.join(" ") === "--check --ignore-missing SHA256SUMS" &&
+      release.includes("/SHA256SUMS\n");
+  },
+  async tar([flags, archive = ""]) {
+    const release = await textOf("scripts/release");
+    const machine = Object.keys(TARGETS)
+      .find((name) => archive === `switchyard-${VERSION}-${name}.tar.gz`);
+    return flags === "-xzf" && machine !== undefined &&
+      release.includes("/switchyard-$version-$machine.tar.gz\n");
+  },
+  async apt([verb = "", what = ""]) {
+    const isPackage = /\nPackage: switchyard\n/.test(`\n${await textOf("scripts/deb/control")}`);
+    const file = `./switchyard_${VERSION}_amd64.deb`;
+    return isPackage && (verb === "install" ? what === file : verb === "purge" && what === UNIT);
+  },
+  async systemctl(args) {
+    const names = args.filter((word) => !word.startsWith("-")).slice(1);
+    const verbs = ["restart", "reload", "enable --now", "daemon-reload"];
+    const verb = args.filter((word) => !names.includes(word)).join(" ");
+    const canReload = verb !== "reload" || (await unit()).includes("\nExecReload=");
+    return verbs.includes(verb) && canReload && names.every((name) => name === UNIT);
+  },
+  journalctl: (args) => args.join(" ") === `-u ${UNIT} -f`,
+  async brew(args) {
+    const formula = await textOf("scripts/homebrew/switchyard.rb");
+    return args.join(" ") === `install ${variable("TAP")}/switchyard`
+      ? formula.startsWith("class Switchyard < Formula\n")
+      : args.join(" ") === "services start switchyard" && formula.includes("\n  service do\n");
+  },
+  docker: ([verb, ...args]) =>
+    verb === "build" ? args.join(" ") === `-t ${IMAGE} .` : verb === "run" && isContainer(args),
+  async "scripts/release"(args, { environment }) {
+    const release = await textOf("scripts/release");
+    return args.length === 0 && Object.keys(environment).every((name) => release.includes(name));
+  },
+};
+
+/** Options of `docker run` that the README uses, and whether they have a value. */
+const OPTIONS: Readonly<Record<string, boolean>> = {
+  "--rm": false,
+  "--read-only": false,
+  "--cap-drop": true,
+  "-p": true,
+  "-v": true,
+  "--env-file": true,
+};
+
+/** The port and the folder of a container are those of the image. */
+function isContainer(args: readonly string[]): boolean {
+  const dockerfile = blocksIn("dockerfile")[0]?.text ?? "";
+  const [, port = ""] = /^EXPOSE (\d+)$/m.exec(dockerfile) ?? [];
+  const [, folder = ""] = /"(\/\S+)\/config\.yaml"/.exec(dockerfile) ?? [];
+  const rest = [...args];
+  const values = new Map<string, string>();
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const hasValue = OPTIONS[word];
+    if (hasValue === undefined) {
+      return word === IMAGE && rest.length === 0 &&
+        values.get("-p")?.endsWith(`:${port}`) === true &&
+        values.get("-v")?.endsWith(`:${folder}:ro`) === true;
+    }
+    values.set(word, hasValue ? rest.shift() ?? "" : "");
+  }
+  return false;
+}
+
+function unit(): Promise<string> {
+  return textOf(`scripts/deb/${UNIT}.service`);
+}
+
+function textOf(path: string): Promise<string> {
+  return Deno.readTextFile(new URL(path, ROOT));
+}

@@ -1,0 +1,108 @@
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { create } from "../support/dialogue.ts";
+import { oneProvider } from "../support/gateway.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { heldStream, saying, wordStreams } from "../support/word_stream.ts";
+
+const CONFIG = oneProvider("http://up.test");
+const SHARED = `${CONFIG}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_prompts: true, share_responses: true}
+`;
+
+Deno.test("every turn has an access line and counts as a request of its own", async () => {
+  await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
+  await using client = await served.open();
+  assertEquals(await served.sockets(), 1);
+  await client.turn(create());
+  await client.turn("no JSON");
+  await client.turn(create({ generate: false }));
+  const lines = served.log.map(parseJson).filter(isObject);
+  const seen = lines.map((
+    { path, status, route, stream, end },
+  ) => [path, status, route, stream, end]);
+  assertEquals<unknown>(seen, [
+    ["/v1/responses", 101, undefined, false, "complete"],
+    ["/v1/responses", 200, "main", true, "complete"],
+    ["/v1/responses", 400, undefined, false, "refused"],
+    ["/v1/responses", 200, undefined, true, "complete"],
+  ]);
+  const ids = new Set(lines.map(({ request_id: id }) => id));
+  assertEquals(ids.size, 4);
+  const metrics = await served.gateway.metrics.scrape();
+  assertMatch(metrics, /^gateway_requests_total\{.*route="main",status="200"\} 1$/m);
+  assertMatch(metrics, /^gateway_requests_total\{.*status="101"\} 1$/m);
+  assertMatch(metrics, /^gateway_active_requests\{endpoint="\/v1\/responses"\} 0$/m);
+});
+
+Deno.test("a turn that runs is an active request; a socket is none", async () => {
+  const held = heldStream();
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
+  await using client = await served.open();
+  const active = async () => {
+    const text = await served.gateway.metrics.scrape();
+    return /^gateway_active_requests\{endpoint="\/v1\/responses"\} (\d+)$/m.exec(text)?.[1];
+  };
+  assertEquals(await active(), "0");
+  client.send(create());
+  held.say("one");
+  await client.next();
+  assertEquals(await active(), "1");
+  held.finish();
+  await client.rest();
+  await served.reported(2);
+  assertEquals(await active(), "0");
+});
+
+Deno.test("a client that leaves with the last event has had everything", async () => {
+  const held = heldStream();
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
+  const client = await served.open();
+  client.send(create());
+  held.say("one");
+  held.finish();
+  await client.rest();
+  await client.close();
+  const { failure, brokeOff } = await served.reported(2);
+  assertEquals([failure, brokeOff], [null, false]);
+});
+
+Deno.test("what is shared of a turn is what would be shared of it over HTTP", async () => {
+  await using served = socketGateway(SHARED, wordStreams(() => saying("yes")));
+  await using client = await served.open({ "x-team": "blue" });
+  const { events } = await client.turn({
+    type: "response.create",
+    stream_id: "s",
+    response: { model: "m", input: "question", temperature: 0.5 },
+  });
+  const { prompt, answer, shared } = await served.reported(2);
+  assertEquals<unknown>(parseJson(prompt ?? ""), {
+    model: "m",
+    input: "question",
+    temperature: 0.5,
+    stream: true,
+  });
+  assert(typeof answer === "string");
+  assertEquals(answer.split("\n\n").length - 1, events.length);
+  assertStringIncludes(answer, "event: response.completed\ndata: {");
+  assertEquals([shared?.headers["x-team"], shared?.temperature], ["blue", 0.5]);
+});
+
+Deno.test("what is shared of a refused turn is the answer that it would have had over HTTP", async () => {
+  await using served = socketGateway(SHARED, wordStreams(() => saying("yes")));
+  await using client = await served.open();
+  await client.turn(create({ input: "" }));
+  const { answer, prompt } = await served.reported(2);
+  assertStringIncludes(prompt ?? "", '"input":""');
+  const text = answer instanceof Uint8Array ? new TextDecoder().decode(answer) : "";
+  assertMatch(text, /^\{"error":\{.*"code":"missing_required_parameter"/);
+});
+
+Deno.test("nothing of a turn is kept while nothing is shared", async () => {
+  await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
+  await using client = await served.open();
+  await client.turn(create());
+  const { answer, prompt, shared } = await served.reported(2);
+  assertEquals([answer, prompt, shared], [null, null, null]);
+});
