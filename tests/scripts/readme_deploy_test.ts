@@ -3,13 +3,12 @@ import { parseArguments, valueOf } from "../../src/cli/arguments.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { isObject, type JsonValue, parseJson } from "../../src/core/json.ts";
-import { LAST_BYTES } from "../../src/cli/drain.ts";
+import { isObject, parseJson } from "../../src/core/json.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { blocksIn, isManifest, variable } from "./readme_text.ts";
+import { blocksIn, isManifest } from "./readme_text.ts";
 
 /** What stands under these keys and indices; undefined when there is nothing. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -50,3 +49,98 @@ function clusterConfig(): Config {
   assertEquals(loaded.warnings, []);
   return loaded.config;
 }
+
+/** The configuration file that these arguments of the program name; fails when they are wrong. */
+function configNamed(args: readonly string[]): string {
+  const parsed = parseArguments(args, serve.options);
+  assert(parsed.ok, parsed.ok ? "" : parsed.trouble);
+  return valueOf(parsed.given, "config") ?? "";
+}
+
+/** Milliseconds that a supervisor must wait for the end, as the README tells. */
+function patience({ drain_delay, drain_timeout }: Config["server"]): number {
+  return drain_delay + drain_timeout + 10_000;
+}
+
+Deno.test("the probes and ports of the Deployment are those of the gateway", async () => {
+  const { server } = clusterConfig();
+  const { app } = testGateway(file.replaceAll(/\$\{(\w+)\}/g, "$1"), scriptedWorld());
+  const probes = { livenessProbe: "/health", readinessProbe: "/ready" };
+  for (const [probe, expected] of Object.entries(probes)) {
+    const path = textAt(container, probe, "httpGet", "path");
+    assertEquals(path, expected);
+    assertEquals(at(container, probe, "httpGet", "port"), server.port);
+    // A kubelet calls by the address of the pod.
+    const { status } = await app(new Request(`http://10.1.2.3:8080${path}`));
+    assertEquals(status, 200);
+  }
+  assertEquals((await app(new Request("http://10.1.2.3:8080/v1/models"))).status, 401);
+  assertEquals(server.host, "0.0.0.0");
+  assertEquals(at(container, "ports", 0, "containerPort"), server.port);
+  assertEquals(at(manifest("Service"), "spec", "ports", 0, "targetPort"), server.port);
+});
+
+Deno.test("the Deployment serves the file of the ConfigMap, by folder so that changes arrive", () => {
+  const mount = at(container, "volumeMounts", 0);
+  const path = configNamed(wordsAt(container, "args"));
+  assertEquals(path, `${textAt(mount, "mountPath")}/config.yaml`);
+  assertEquals(at(mount, "subPath"), undefined);
+  assertEquals(at(mount, "name"), at(pod, "volumes", 0, "name"));
+  assertEquals(at(pod, "volumes", 0, "configMap", "name"), at(configMap, "metadata", "name"));
+});
+
+Deno.test("a pod has time to drain, and a user without rights", () => {
+  const grace = Number(at(pod, "terminationGracePeriodSeconds")) * 1000;
+  assert(grace >= patience(clusterConfig().server), `${grace} ms`);
+  const { runAsUser, ...rights } = Object(at(container, "securityContext"));
+  assert(runAsUser > 0);
+  assertEquals(rights, {
+    runAsNonRoot: true,
+    readOnlyRootFilesystem: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+  });
+});
+
+Deno.test("the parts of the Kubernetes manifest name each other", () => {
+  assertEquals(manifests.map((one) => at(one, "kind")), ["ConfigMap", "Deployment", "Service"]);
+  const labels = at(manifest("Deployment"), "spec", "template", "metadata", "labels");
+  assertEquals(at(manifest("Deployment"), "spec", "selector", "matchLabels"), labels);
+  assertEquals(at(manifest("Service"), "spec", "selector"), labels);
+});
+
+Deno.test("the image starts the program with arguments that it knows, where it listens", () => {
+  const [dockerfile] = blocksIn("dockerfile");
+  const lines = dockerfile?.text.trim().split("\n").map((line) => line.split(/ (.*)/, 2)) ?? [];
+  const names = lines.map(([name]) => name);
+  assertEquals(names, ["FROM", "COPY", "USER", "EXPOSE", "ENTRYPOINT", "CMD"]);
+  const [base = "", copy = "", user = "", port = "", entry = "", args = ""] = lines
+    .map(([, rest = ""]) => rest);
+  const [source, target] = copy.split(" ");
+  // The executable needs glibc.
+  assert(base.startsWith("debian:"));
+  assertEquals([source, parseJson(entry)], ["switchyard", [target]]);
+  assertEquals(Number(port), configOf(withSection()).server.port);
+  assert(/^[1-9]\d*:[1-9]\d*$/.test(user));
+  const words = parseJson(args);
+  const path = configNamed(Array.isArray(words) ? words.map(String) : []);
+  assertEquals(path, configNamed(wordsAt(container, "args")));
+});
+
+Deno.test("the unit in the README is part of the one that the package brings", async () => {
+  const unit = new URL("../../scripts/deb/switchyard.service", import.meta.url);
+  const lines = (await Deno.readTextFile(unit)).split("\n");
+  const [shown, ...others] = blocksIn("ini");
+  assertEquals(others, []);
+  const wanted = shown?.text.trim().split("\n") ?? [];
+  assert(wanted.length > 5);
+  assertEquals(wanted.filter((line) => !lines.includes(line)), []);
+  const values = new Map(wanted.map((line) => {
+    const [key = "", value = ""] = line.split(/=(.*)/s, 2);
+    return [key, value] as const;
+  }));
+  const [, ...args] = values.get("ExecStart")?.split(" ") ?? [];
+  assertEquals(configNamed(args), "/etc/switchyard/config.yaml");
+  const seconds = Number(values.get("TimeoutStopSec"));
+  assert(seconds * 1000 >= patience(configOf(withSection()).server));
+});

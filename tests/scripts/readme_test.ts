@@ -1,28 +1,42 @@
 import { withReference } from "../../scripts/readme.ts";
+import { clientApis } from "../../src/api/registry.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
+import { ran } from "../cli/test_terminal.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { reportOf } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { blocks, blocksIn, configIn, isManifest, quoted, readme } from "./readme_text.ts";
+import { sectionText, tableIn, variable } from "./readme_text.ts";
 
-const source = await Deno.readTextFile(new URL("../../src/observe/report.ts", import.meta.url));
-const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+const ROOT = new URL("../../", import.meta.url);
+
+function source(path: string): Promise<string> {
+  return Deno.readTextFile(new URL(`src/${path}`, ROOT));
+}
 
 Deno.test("the table of keys in the README is the one of the schema", () => {
   assertEquals(readme, withReference(readme));
 });
 
+Deno.test("every block of the README is of a kind that is run or compared", () => {
+  const known = ["sh", "ts", "yaml", "dockerfile", "ini", "text"];
+  assert(blocks.length > 50);
+  assertEquals(blocks.filter(({ language }) => !known.includes(language)), []);
+  assertEquals(readme.match(/^ *```/gm)?.length, 2 * blocks.length);
+});
+
 Deno.test("every configuration in the README is valid", () => {
-  const files = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
-  const [whole = "", ...sections] = files;
-  assert(whole.includes("providers:") && sections.length > 4);
-  const names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TEAM_A_KEY", "BATCH_KEY"];
-  const variables = Object.fromEntries(names.map((name) => [name, `value of ${name}`]));
-  for (const text of [whole, ...sections.map((section) => section + whole)]) {
-    const loaded = parseConfig(text, variables);
-    assertEquals(loaded.ok ? loaded.warnings : loaded.problems, []);
+  const general = configIn("The configuration file");
+  for (const { text, line } of blocksIn("yaml").filter((block) => !isManifest(block))) {
+    const whole = text.includes("routing:") ? text : text + general;
+    const names = whole.matchAll(/\$\{(\w+)\}/g).map(([, name = ""]) => name);
+    const variables = Object.fromEntries(names.map((name) => [name, variable(name)]));
+    const loaded = parseConfig(whole, variables);
+    assertEquals(loaded.ok ? loaded.warnings : loaded.problems, [], `README.md:${line}`);
   }
 });
 
@@ -39,12 +53,61 @@ Deno.test("the README names every metric that there is, and no other", async () 
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
 });
 
-Deno.test("the README names every field of an access line and every way in which a call ends", () => {
-  const [, logs = ""] = /\n## Logs\n([\s\S]*?)\n## /.exec(readme) ?? [];
+Deno.test("the README names every field of an access line and every way in which a call ends", async () => {
+  const logs = sectionText("Logs");
   // Tells of several providers in one call; who reads `tries` knows it.
   const fields = Object.keys(accessFields(reportOf())).filter((name) => name !== "providers");
-  const ends = /type End =((?:\s+\| "\w+")+);/.exec(source)?.[1]?.match(/\w+/g) ?? [];
+  const report = await source("observe/report.ts");
+  const ends = /type End =((?:\s+\| "\w+")+);/.exec(report)?.[1]?.match(/\w+/g) ?? [];
   assert(ends.length > 10);
   const missing = [...fields, ...ends].filter((name) => !logs.includes(`\`${name}\``));
   assertEquals(missing, []);
+});
+
+Deno.test("the README names every endpoint, and no other", () => {
+  const named = tableIn("Endpoints").flatMap(([cell = ""]) => {
+    const methods: string[] = [];
+    return quoted(cell).flatMap((text) => {
+      const [, method = "", path = ""] = /^([A-Z]*) ?(.*)$/.exec(text) ?? [];
+      if (method !== "") methods.push(method);
+      return path === "" ? [] : methods.splice(0).map((one) => `${one} ${path}`);
+    });
+  });
+  const endpoints = clientApis.flatMap((api) => [
+    ...api.endpoints.map(({ method, path }) => `${method} ${path}`),
+    ...(api.sockets ?? []).map(({ path }) => `GET ${path}`),
+  ]);
+  const plain = (text: string) => text.replace(/:\w+(?:\{[^}]*\})?|\{\w+\}/g, "{}");
+  assertEquals(named.map(plain).toSorted(), endpoints.map(plain).toSorted());
+});
+
+Deno.test("the README names every code of an error with its status, and no other", () => {
+  const named = tableIn("Errors").flatMap(([status = "", codes = ""]) =>
+    quoted(codes).map((code) => `${status} ${code}`)
+  );
+  const refused = Object.entries(REFUSALS).map(([kind, status]) =>
+    `${status} ${kind === "unknown_model" ? "model_not_found" : kind}`
+  );
+  const failed = Object.entries(FAULTS).filter(([, [, , code]]) => code === "kind")
+    .map(([kind, [status]]) => `${status} ${kind}`);
+  assertEquals(named.toSorted(), [...refused, ...failed].toSorted());
+});
+
+Deno.test("the README names every command with its options, and no other", async () => {
+  const rows = new Map(
+    tableIn("Command line").map(([cell = "", about = ""]) => {
+      const [, name = ""] = /^`switchyard ([a-z]*)/.exec(cell) ?? [];
+      return [cell.includes("--version") ? "common" : name, cell + about] as const;
+    }),
+  );
+  const { out } = await ran(["--help"]);
+  const names = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name);
+  assert(names.length > 5);
+  assertEquals([...rows.keys()].toSorted(), ["", "common", ...names].toSorted());
+  for (const name of ["", ...names]) {
+    const help = (await ran([name, "--help"].filter(Boolean))).out;
+    const options = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option = ""]) => option);
+    const told = `${rows.get(name)}${rows.get("common")}`;
+    assertEquals(options.filter((option) => !told.includes(option)), [], name);
+  }
 });

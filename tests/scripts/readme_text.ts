@@ -48,9 +48,12 @@ export function isManifest({ text }: Block): boolean {
   return text.startsWith("apiVersion:");
 }
 
-/** The text below a heading of the second level, up to the next one. */
+/** The README without its fenced blocks. */
+export const prose = readme.replace(/^ *```[\s\S]*?^ *```/gm, "");
+
+/** The prose below a heading of the second level, up to the next one. */
 export function sectionText(title: string): string {
-  const [, after = ""] = readme.split(`\n## ${title}\n`);
+  const [, after = ""] = prose.split(`\n## ${title}\n`);
   return after.split(/\n## /)[0] ?? "";
 }
 
