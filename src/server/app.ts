@@ -1,14 +1,14 @@
 import { type Context, Hono } from "@hono/hono";
 import type { Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis } from "../api/registry.ts";
-import { bugText } from "../core/bug.ts";
 import type { Reply } from "../core/reply.ts";
-import { type Failed, fault, refuse, type Result } from "../core/result.ts";
+import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { admit } from "./admit.ts";
 import { readBody } from "./body.ts";
+import { bugIn } from "./bug_in_call.ts";
 import { type Entrance, newEntrance, type Peer } from "./entrance.ts";
 import { newFlusher } from "./flusher.ts";
 import { respond } from "./respond.ts";
@@ -103,9 +103,7 @@ async function handled(
       document: body?.value ?? emptyDocument,
     });
   } catch (error) {
-    // What is thrown is a bug.
-    call.report.bug = bugText(error);
-    return fault("internal_error", "The gateway has failed; this is a bug in it.");
+    return bugIn(call, error);
   }
 }
 

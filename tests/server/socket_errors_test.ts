@@ -150,11 +150,7 @@ Deno.test("a native stream that breaks gets one failure, and is not what the nex
 });
 
 Deno.test("what is thrown is told as a failure of the gateway, in the log with its place", async () => {
-  await using served = socketGateway(TRANSLATED, {
-    fetch: () => {
-      throw new RangeError("secret words");
-    },
-  });
+  await using served = socketGateway(TRANSLATED);
   const { breakers } = served.gateway.vault;
   breakers.isOpen = () => {
     throw new RangeError("secret words");

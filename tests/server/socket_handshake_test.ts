@@ -1,6 +1,8 @@
+import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { got } from "../support/chat_call.ts";
 import { create } from "../support/dialogue.ts";
+import { openLine } from "../support/line.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { refusalOf } from "../support/state_call.ts";
 import { handshake } from "../support/raw_frames.ts";
@@ -144,13 +146,14 @@ Deno.test("a session keeps the name that it has, in any script", async () => {
 
 Deno.test("a client that leaves before its socket is open leaves nothing behind", async () => {
   await using served = socketGateway(CONFIG);
-  const { host } = new URL(served.url);
+  const { hostname, port, host } = new URL(served.url);
   for (let visit = 1; visit <= 20; visit++) {
-    const raw = await connectRaw(served.url);
-    await raw.send(handshake(host));
-    // It is over before its answer is on the way.
+    const line = openLine(await Deno.connect({ hostname, port: Number(port) }));
+    await line.write(utf8Bytes(handshake(host)));
+    // The call is over before its answer is on the way.
     await served.reported(visit);
-    await raw[Symbol.asyncDispose]();
+    line.reset();
+    await line.quiet();
   }
   await served.gateway.vault.running.idle();
   assertEquals(await served.sockets(), 0);

@@ -80,7 +80,9 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
     async [Symbol.asyncDispose]() {
       await gateway.vault.running.idle();
       assertEquals(new Set(reports.map(({ id }) => id)).size, reports.length);
-      const active = (await gateway.metrics.scrape()).match(/^gateway_active_requests\{.* [1-9]\d*$/m);
+      const active = (await gateway.metrics.scrape()).match(
+        /^gateway_active_requests\{.* [1-9]\d*$/m,
+      );
       assertEquals([active, await this.sockets()], [null, 0]);
       await server.shutdown();
       real.close();
