@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import {
   behaviourOf,
   completion,
@@ -30,11 +31,15 @@ serveUntilStdinEnds(async (request) => {
     : streamed(stream);
 });
 
-/** Each piece leaves by itself, as the tokens of a model do. */
+/**
+ * Each piece leaves by itself, as the tokens of a model do. It has to be waited for: pieces that are
+ * there at once are sent in one write, and then a proxy gets a whole answer instead of a stream.
+ */
 function streamed(pieces: readonly Uint8Array[]): Response {
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
+    async pull(controller) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
       const piece = pieces[at++];
       if (piece === undefined) controller.close();
       else controller.enqueue(piece);
