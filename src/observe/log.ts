@@ -64,7 +64,9 @@ export function newLog(
 /** Written by hand: the whole as one object costs several times as much, at every call. */
 function members(fields: Fields): string {
   let text = "";
-  for (const [name, value] of Object.entries(fields)) {
+  // No list of pairs is made: that alone costs as much as the line.
+  for (const name in fields) {
+    const value = fields[name];
     if (value === null || value === undefined) continue;
     text += `,"${name}":${typeof value === "string" ? quoted(shortened(value)) : value}`;
   }
