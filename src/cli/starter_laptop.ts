@@ -26,8 +26,12 @@ routing:
   # The first route that matches a request takes it. A client may say who is meant:
   # "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "ollama/llama3.2".
   routes:
+    # What only sounds like a hosted model stays on this machine.
+    - name: named-local
+      match: {models: ["ollama/*", "gpt-oss*"]}
+      targets: [{provider: ollama}]
     - name: openai
-      match: {models: ["gpt-*", "o*-*", "openai/*"]}
+      match: {models: ["gpt-*", "chatgpt-*", o1, "o1-*", o3, "o3-*", "o4-*", "openai/*"]}
       targets: [{provider: openai}]
     - name: anthropic
       match: {models: ["claude-*", "anthropic/*"]}
@@ -38,7 +42,7 @@ routing:
     - name: local
       targets: [{provider: ollama}]
 
-# The same question gets the same answer for an hour, without asking anybody.
+# Switched on, the same question gets the same answer for an hour, without asking anybody.
 caching:
   enabled: false
   ttl: 1h

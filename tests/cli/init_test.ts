@@ -1,7 +1,7 @@
 import { STARTERS } from "../../src/cli/init.ts";
 import { run } from "../../src/cli/run.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
 
 for (const kind of Object.keys(STARTERS)) {
@@ -24,6 +24,28 @@ Deno.test("what is commented out in a file of init is right once it counts", asy
   assert(loaded.ok, JSON.stringify(loaded));
   assertEquals(loaded.config.security.enabled, true);
   assertEquals(loaded.config.routing.routes[0]?.fallback.length, 1);
+});
+
+Deno.test("with the file of init laptop a local model stays on the machine, whatever it is called", async () => {
+  using file = await configFile((await ran(["init", "laptop", "--print"])).out);
+  const served = {
+    "llama3.2": "ollama/llama3.2",
+    "orca-mini": "ollama/orca-mini",
+    "olmo-2:7b": "ollama/olmo-2:7b",
+    "gpt-oss:20b": "ollama/gpt-oss:20b",
+    "ollama/nomic-embed-text": "ollama/nomic-embed-text",
+    "ollama/o1-open": "ollama/o1-open",
+    "gpt-4o-mini": "openai/gpt-4o-mini",
+    "o3": "openai/o3",
+    "o4-mini": "openai/o4-mini",
+    "openai/text-embedding-3-small": "openai/text-embedding-3-small",
+    "claude-haiku-4-5": "anthropic/claude-haiku-4-5",
+  };
+  for (const [model, target] of Object.entries(served)) {
+    const { code, out } = await ran(["explain", "--config", file.path, "--model", model]);
+    assertEquals(code, 0);
+    assertStringIncludes(out, `100%   ${target}: `);
+  }
 });
 
 Deno.test("init writes ./config.yaml, and never over one that is there", async () => {
