@@ -75,13 +75,13 @@ name_machine() {
 
 # Only https, so that nobody on the way can exchange archive and checksum; tests have loopback.
 check_address() {
-  protocol='=https'
+  protocol='=https' is_loopback=no
   case $base_url in
     '') die "Set SWITCHYARD_BASE_URL to the address that releases are read from." ;;
     *[!0-9A-Za-z:/._~%-]*) die "SWITCHYARD_BASE_URL holds what no address of releases holds." ;;
     https://?*) ;;
     http://127.0.0.1 | http://127.0.0.1[:/]* | http://localhost | http://localhost[:/]*)
-      protocol='=http'
+      protocol='=http' is_loopback=yes
       ;;
     *) die "SWITCHYARD_BASE_URL must begin with https://." ;;
   esac
@@ -94,13 +94,19 @@ check_version() {
   esac
 }
 
-# fetch PATH FILE: wget follows no redirect, as it could not be held to https.
+# fetch PATH FILE: wget follows no redirect, as it could not be held to https. A server that falls
+# silent is given up. No proxy gets to this machine's loopback; elsewhere the user's settings count.
 fetch() {
+  path=$1 file=$2
   if command -v curl >/dev/null 2>&1; then
-    curl --fail --silent --location --proto "$protocol" --noproxy 127.0.0.1,localhost \
-      --connect-timeout 30 --output "$2" "$base_url/$1"
+    set -- --fail --silent --location --proto "$protocol" --connect-timeout 30 \
+      --speed-limit 1 --speed-time 60
+    [ "$is_loopback" = no ] || set -- "$@" --noproxy '*'
+    curl "$@" --output "$file" "$base_url/$path"
   elif command -v wget >/dev/null 2>&1; then
-    wget --quiet --tries=1 --timeout=30 --max-redirect=0 -O "$2" "$base_url/$1"
+    set -- --quiet --tries=1 --timeout=30 --max-redirect=0
+    [ "$is_loopback" = no ] || set -- "$@" --no-proxy
+    wget "$@" -O "$file" "$base_url/$path"
   else
     die "curl or wget is needed to download switchyard."
   fi
@@ -133,7 +139,7 @@ install_release() {
   name_machine
   check_permission
 
-  work=$(mktemp -d) || die "There is no place for temporary files."
+  work=$(mktemp -d 2>/dev/null) || die "There is no place for temporary files."
   if [ -z "$version" ]; then
     fetch latest "$work/latest" || die "The newest version could not be read from $base_url/latest."
     version=$(head -n 1 "$work/latest")
@@ -153,11 +159,12 @@ install_release() {
 
   mkdir -p -- "$bin" 2>/dev/null || die "$bin could not be made; choose another --prefix."
   # Beside the old one, so that the last step is one rename, also over a program that runs.
-  new=$(mktemp "$bin/.switchyard.XXXXXX") || die "There is no permission to write to $bin."
+  new=$(mktemp "$bin/.switchyard.XXXXXX" 2>/dev/null) || die "There is no permission to write to $bin."
   tar -xzOf "$work/archive" switchyard >"$new" 2>/dev/null ||
     die "$archive could not be unpacked into $bin."
   chmod 755 "$new"
-  said=$("$new" --version 2>/dev/null </dev/null || :)
+  # What it leaves when it does not start goes away with the rest.
+  said=$(TMPDIR=$work "$new" --version 2>/dev/null </dev/null || :)
   [ "$said" = "switchyard $version" ] ||
     die "The downloaded program does not run on this machine; nothing was installed."
   mv -f -- "$new" "$bin/switchyard" || die "$bin/switchyard could not be replaced."
@@ -186,7 +193,12 @@ main() {
       --version | --prefix)
         [ $# -gt 1 ] || wrong_usage "$1 needs a value."
         [ -n "$2" ] || wrong_usage "$1 needs a value."
-        if [ "$1" = --version ]; then version=${2#v}; else prefix=$2; fi
+        if [ "$1" = --prefix ]; then
+          prefix=$2
+        else
+          version=${2#v}
+          [ -n "$version" ] || die "\"$2\" is not a version."
+        fi
         shift
         ;;
       --uninstall) action=uninstall ;;
@@ -198,6 +210,8 @@ main() {
     esac
     shift
   done
+  [ "$action" = install_release ] || [ -z "$version" ] ||
+    wrong_usage "--uninstall takes away whatever version is there: no --version goes with it."
   if [ -z "$prefix" ]; then
     [ -n "${HOME-}" ] || die "HOME is not set; say where to install with --prefix."
     prefix=$HOME/.local

@@ -73,6 +73,17 @@ Deno.test("a program that does not run here is not installed", async () => {
   await refusedAnywhere(await release("1.2.3", "something else"), /does not run on this machine/);
 });
 
+Deno.test("what a program leaves that does not start goes away with it", async () => {
+  const leaving = '#!/bin/sh\nmkdir "$TMPDIR/left"\nexit 1\n';
+  await refusedAnywhere(await release("1.2.3", "", leaving), /does not run on this machine/);
+});
+
+Deno.test("without a place for temporary files nothing is begun", async () => {
+  await refused(await release("1.2.3"), /no place for temporary files/, {
+    env: { TMPDIR: "/nowhere" },
+  });
+});
+
 Deno.test("a version that does not exist is told", async () => {
   await refused(await release("1.2.3"), /There is no release 7\.7\.7 at http/, {
     args: ["--version", "7.7.7"],
@@ -81,7 +92,7 @@ Deno.test("a version that does not exist is told", async () => {
 });
 
 Deno.test("what is no version never becomes part of an address", async () => {
-  for (const version of ["../x", "1.0/2", "1 2", "$(id)", "-o"]) {
+  for (const version of ["../x", "1.0/2", "1 2", "$(id)", "-o", "v"]) {
     await refused(await release("1.2.3"), /is not a version/, { args: ["--version", version] });
   }
   await refused({ "/latest": "<html>\n" }, /is not a version/);

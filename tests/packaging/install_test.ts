@@ -67,9 +67,27 @@ Deno.test("a script that was cut off on its way does nothing", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("proxies of the user are for what is not on this machine", async () => {
+  await using at = await machine(await release("1.2.3"));
+  const proxies = { http_proxy: "http://127.0.0.1:1", HTTP_PROXY: "http://127.0.0.1:1" };
+  assertEquals((await at.install([], { env: proxies })).code, 0);
+  // What the user excludes from them stays excluded.
+  await at.fake("curl", `echo "$@" >>"$HOME/asked"; exit 22`);
+  await at.install([], { env: { SWITCHYARD_BASE_URL: "https://releases.example" } });
+  const { "./asked": asked = "" } = await at.state();
+  assertMatch(asked, /^--fail [^\n]* --proto =https [^\n]* https:\/\/releases\.example\/latest\n$/);
+  assertEquals(asked.includes("noproxy"), false);
+});
+
 Deno.test("wrong arguments are told with 2 and help is given", async () => {
   await using at = await machine({});
-  for (const args of [["--versoin", "1"], ["--version"], ["--prefix", ""], ["1.2.3"]]) {
+  for (
+    const args of [["--versoin", "1"], ["--version"], ["--prefix", ""], ["1.2.3"], [
+      "--uninstall",
+      "--version",
+      "1.2.3",
+    ]]
+  ) {
     const { code, err } = await at.install(args);
     assertEquals(code, 2);
     assertMatch(err, /^install\.sh: [^\n]* See "install\.sh --help"\.\n$/);

@@ -16,9 +16,13 @@ export function archivePath(version: string): string {
   return `/v${version}/switchyard-${version}-${MACHINE}.tar.gz`;
 }
 
-/** A release whose program is a script that tells this version. */
-export async function release(version: string, told = version): Promise<Files> {
-  const archive = await archived(`#!/bin/sh\necho "switchyard ${told}"\n`);
+/** A release whose program is a script that tells this version, or another script. */
+export async function release(
+  version: string,
+  told = version,
+  script = `#!/bin/sh\necho "switchyard ${told}"\n`,
+): Promise<Files> {
+  const archive = await archived(script);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", archive)).toHex();
   const name = archivePath(version).split("/").at(-1);
   return {
