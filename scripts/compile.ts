@@ -1,8 +1,9 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../deno.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
 import { PERMISSIONS } from "./permissions.ts";
+import { runtimeTrouble } from "./runtime.ts";
 
 // Makes the program executables that need nothing else: bundled first, so that only what is used goes
 // in and no path of this machine.
@@ -22,7 +23,7 @@ export type Target = keyof typeof TARGETS;
 const USAGE = `deno task compile [--target NAME]... [--output DIR]
   --target  ${Object.keys(TARGETS).join(", ")}; this machine's when not given
   --output  where switchyard-NAME goes; dist/bin when not given
-DENORT_BIN names the runtime to build on (for one target); else Deno's own site is asked for it, then
+DENORT_BIN names the runtime to build on, for one target; else Deno's own site is asked for it, then
 npm. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when not given.`;
 
 /** What is asked for; null when the arguments are wrong. */
@@ -99,10 +100,14 @@ export function releaseAddress(given: string): string | null {
   throw new Error("SWITCHYARD_RELEASE_ADDRESS is no absolute http or https address.");
 }
 
-async function compile(target: Target, folder: string, output: string): Promise<void> {
+async function compile(
+  target: Target,
+  folder: string,
+  output: string,
+  given: string,
+): Promise<void> {
   const args = compileArguments(target, output);
   const common = { args, cwd: folder, stdout: "null" } as const;
-  const given = Deno.env.get("DENORT_BIN") ?? "";
   if (given === "") {
     const { success } = await new Deno.Command(Deno.execPath(), { ...common, stderr: "null" })
       .output();
@@ -133,6 +138,14 @@ async function main(): Promise<number> {
     return 2;
   }
   const { targets } = options;
+  // Commands run in other folders.
+  const given = Deno.env.get("DENORT_BIN") ?? "";
+  const runtime = given === "" ? "" : resolve(given);
+  const trouble = runtime === "" ? null : await runtimeTrouble(runtime, targets);
+  if (trouble !== null) {
+    console.error(trouble);
+    return 1;
+  }
   const output = await existing(options.output);
   const folder = await existing(`${ROOT}/.cache/bundle`);
   await bundle(ROOT, folder, releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""));
@@ -141,7 +154,7 @@ async function main(): Promise<number> {
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;
-    await compile(target, folder, `${output}/${name}`);
+    await compile(target, folder, `${output}/${name}`, runtime);
     await Deno.utime(`${output}/${name}`, date, date);
     names.push(name);
     console.log(`${output}/${name} ${manifest.version}`);
