@@ -49,14 +49,30 @@ function writeAll(bytes: Uint8Array): void {
 
 function createFile(path: string, text: string): string | null {
   try {
-    Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
-    return null;
+    using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+    return filled(file, text) ? null : removed(path);
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return "exists already";
     return error instanceof Deno.errors.NotCapable
       ? "may not be written by this program"
       : "cannot be written here";
   }
+}
+
+function filled(file: Deno.FsFile, text: string): boolean {
+  try {
+    let rest = new TextEncoder().encode(text);
+    while (rest.length > 0) rest = rest.subarray(file.writeSync(rest));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Half a file would be taken for one of the user's. */
+function removed(path: string): string {
+  Deno.removeSync(path);
+  return "cannot be written whole";
 }
 
 /** What the shell says of a process that a signal has ended: 128 and the number of the signal. */

@@ -10,6 +10,11 @@ const COMMAND: readonly [string, ...string[]] = BINARY === ""
   ? [Deno.execPath(), "run", ...PERMISSIONS, MAIN]
   : [BINARY];
 
+/** The words that start the program with these arguments. */
+export function programCommand(args: readonly string[]): readonly [string, ...string[]] {
+  return [...COMMAND, ...args];
+}
+
 /** An output of a program. */
 export interface Output {
   /** Resolves with the match once the output holds it; null when it ends without. */
@@ -27,9 +32,9 @@ export interface Program {
 
 /** The real program, its outputs as they come. Read both to their end. */
 export function program(args: readonly string[], options: Deno.CommandOptions = {}): Program {
-  const [command, ...before] = COMMAND;
+  const [command, ...words] = programCommand(args);
   const child = new Deno.Command(command, {
-    args: [...before, ...args],
+    args: words,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

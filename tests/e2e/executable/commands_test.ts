@@ -2,7 +2,7 @@ import manifest from "../../../deno.json" with { type: "json" };
 import { STARTERS } from "../../../src/cli/init.ts";
 import { configJsonSchema } from "../../../src/config/json_schema.ts";
 import { parseJson } from "../../../src/core/json.ts";
-import { program } from "../../cli/program.ts";
+import { program, programCommand } from "../../cli/program.ts";
 import { configFile } from "../../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { started } from "./running.ts";
@@ -56,6 +56,20 @@ for (const kind of Object.keys(STARTERS)) {
     await Deno.remove(folder, { recursive: true });
   });
 }
+
+Deno.test("a file to begin with that cannot be written whole is not left behind", async () => {
+  const folder = await Deno.makeTempDir();
+  // The limit on the size of files stands for a disk that is full.
+  const small = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
+  const { code, stderr } = await new Deno.Command("sh", {
+    args: ["-c", small, "sh", ...programCommand(["init", "team"])],
+    cwd: folder,
+  }).output();
+  assertEquals(code, 1);
+  assertMatch(new TextDecoder().decode(stderr), /config\.yaml cannot be written whole; --print/);
+  assertEquals([...Deno.readDirSync(folder)], []);
+  await Deno.remove(folder, { recursive: true });
+});
 
 Deno.test("the program tells what is wrong with a file, with line and column", async () => {
   using file = await configFile("server: {port: x}\n");
