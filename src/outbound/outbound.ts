@@ -43,11 +43,26 @@ export function openOutbound(deps: OutboundDeps): Outbound {
   const instanceId = deps.world.uuid();
   let closing: Promise<unknown> = Promise.resolve();
 
-  const sharing = slot(({ identity, content }: Sharing) => {
-    const { share_prompts, share_responses } = content;
-    deps.log.info("the dashboard is told of calls", { share_prompts, share_responses });
+  const sharing = slot((settings: Sharing) => {
+    const { identity } = settings;
+    let { content } = settings;
     const collector = openCollector({ ...identity, instanceId }, deps);
+    announce();
+
+    function announce() {
+      const { share_prompts, share_responses } = content;
+      deps.log.info("the dashboard is told of calls", { share_prompts, share_responses });
+    }
+
     return {
+      adapt(next: Sharing) {
+        const isSame = isDeepStrictEqual(next.identity, identity);
+        if (!isSame || isNarrower(next.content, content)) return false;
+        const isWider = isNarrower(content, next.content);
+        content = next.content;
+        if (isWider) announce();
+        return true;
+      },
       tell: (report: Readonly<CallReport>) => {
         for (const event of eventsOf(report, content, deps.world.unix())) collector.add(event);
       },
@@ -61,8 +76,8 @@ export function openOutbound(deps: OutboundDeps): Outbound {
   );
   const releases = slot((settings: ReleaseCheckSettings) => openReleaseCheck(settings, deps));
 
-  /** A service that runs while there are settings for it, anew when they change. */
-  function slot<Settings, Service extends { close(): Promise<void> }>(
+  /** A service that runs while there are settings for it, anew when it cannot adapt to others. */
+  function slot<Settings, Service extends Replaceable<Settings>>(
     open: (settings: Settings) => Service,
   ) {
     let current: { readonly settings: Settings; readonly service: Service } | null = null;
@@ -72,6 +87,10 @@ export function openOutbound(deps: OutboundDeps): Outbound {
       },
       apply(settings: Settings | null) {
         if (isDeepStrictEqual(settings, current?.settings ?? null)) return;
+        if (current !== null && settings !== null && current.service.adapt?.(settings)) {
+          current = { settings, service: current.service };
+          return;
+        }
         if (current !== null) closing = Promise.all([closing, current.service.close()]);
         current = settings === null ? null : { settings, service: open(settings) };
       },
@@ -83,6 +102,7 @@ export function openOutbound(deps: OutboundDeps): Outbound {
     apply(config) {
       sharing.apply(sharingOf(config));
       control.apply(controlOf(config));
+      control.service?.announce();
       releases.apply(releasesOf(config));
     },
     async close() {
@@ -93,6 +113,13 @@ export function openOutbound(deps: OutboundDeps): Outbound {
   };
 }
 
+/** What runs under settings. */
+interface Replaceable<Settings> {
+  /** Goes on under other settings; false when it must be replaced. */
+  adapt?(settings: Settings): boolean;
+  close(): Promise<void>;
+}
+
 interface Identity {
   readonly backendUrl: string;
   readonly apiKey: string;
@@ -101,6 +128,14 @@ interface Identity {
 interface Sharing {
   readonly identity: Identity;
   readonly content: ExportSettings;
+}
+
+/** Whether the first keeps something back that the second has shared. */
+function isNarrower(next: ExportSettings, last: ExportSettings): boolean {
+  return last.share_prompts && !next.share_prompts ||
+    last.share_responses && !next.share_responses ||
+    last.gateway_lat !== undefined && next.gateway_lat === undefined ||
+    last.gateway_lon !== undefined && next.gateway_lon === undefined;
 }
 
 function identityOf({ general, data_sharing }: Config): Identity | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { World } from "../core/world.ts";
 import type { Generation } from "../gateway/generation.ts";
 import type { Log } from "../observe/log.ts";
@@ -37,6 +38,8 @@ export interface RemoteControlDeps {
 
 /** The control channel of a gateway. */
 export interface RemoteControl {
+  /** Says hello again when a new generation has changed what it says. */
+  announce(): void;
   /** As `close`, after what runs is answered; that is waited for so many milliseconds. */
   finish(ms: number): Promise<void>;
   /** Cancels what runs and ends the connection; resolves when both are over. */
@@ -59,6 +62,8 @@ export function openRemoteControl(
   let wait = SHORTEST_WAIT;
   let isLossKnown = false;
   let cancelRetry = () => {};
+  /** What this connection was told; null before it is open. */
+  let said: ReturnType<typeof hello> | null = null;
   connect();
 
   function connect() {
@@ -72,11 +77,19 @@ export function openRemoteControl(
   function opened() {
     isLossKnown = false;
     log.info("remote control connected");
-    link?.send(hello(instanceId, deps.generation()));
+    greet();
+  }
+
+  function greet() {
+    const message = hello(instanceId, deps.generation());
+    if (isDeepStrictEqual(message, said)) return;
+    said = message;
+    link?.send(message);
   }
 
   function over(wasGood: boolean) {
     void commands.cancel();
+    said = null;
     if (wasGood) wait = SHORTEST_WAIT;
     const text = "no connection for remote control; it is tried again";
     if (isLossKnown) log.debug(text);
@@ -111,6 +124,9 @@ export function openRemoteControl(
   }
 
   return {
+    announce() {
+      if (said !== null) greet();
+    },
     async finish(ms) {
       const late = Promise.withResolvers<void>();
       const giveUp = world.after(ms, late.resolve);

@@ -1,4 +1,4 @@
-import { isObject } from "../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type Collected, startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -97,4 +97,69 @@ Deno.test("a command of the dashboard passes the gateway's own policies, without
   }
   assertEquals(statuses, [["c-1", true, 200], ["c-2", false, 429]]);
   assert(gateway.terminal.written.err.includes('client="remote control"'));
+});
+
+Deno.test("what waits is kept by a reload that takes nothing back", async () => {
+  await using upstream = startUpstream(answering);
+  await using dashboard = startDashboard();
+  const config = (switches: JsonObject) =>
+    sharingConfig(upstream.url, dashboard.url, { enabled: true, ...switches });
+  await using gateway = await outboundGateway(config({}));
+  await chat(gateway);
+  gateway.reload(config({ share_responses: true, gateway_lat: 1 }));
+  await chat(gateway);
+  gateway.reload(config({ share_responses: true, gateway_lat: 2 }));
+  await chat(gateway);
+  assertEquals(await gateway.dropped(), 0);
+  await gateway.close();
+  const told = dashboard.collected.flatMap(eventsIn).map(({ type, data }) => {
+    const tags = isObject(data) && isObject(data.tags) ? data.tags : {};
+    return [type, tags.gateway_lat];
+  });
+  assertEquals(told, [
+    ["metric", undefined],
+    ["metric", 1],
+    ["request_log", undefined],
+    ["metric", 2],
+    ["request_log", undefined],
+  ]);
+});
+
+Deno.test("coordinates that are taken back do not leave with what waits", async () => {
+  await using upstream = startUpstream(answering);
+  await using dashboard = startDashboard();
+  const on = { enabled: true, gateway_lat: 1, gateway_lon: 2 };
+  await using gateway = await outboundGateway(sharingConfig(upstream.url, dashboard.url, on));
+  await chat(gateway);
+  gateway.reload(
+    sharingConfig(upstream.url, dashboard.url, { enabled: true, gateway_lat: 1 }),
+  );
+  assertEquals(await gateway.dropped(), 1);
+  await gateway.close();
+  assertEquals(dashboard.requests.length, 0);
+});
+
+Deno.test("the dashboard is greeted again when a reload changes the routes, and only then", async () => {
+  await using upstream = startUpstream(answering);
+  await using dashboard = startDashboard();
+  const on = { enabled: true, remote_control: true };
+  const first = sharingConfig(upstream.url, dashboard.url, on);
+  const renamed = first.replace('"name":"main"', '"name":"other"');
+  await using gateway = await outboundGateway(first);
+  const socket = await dashboard.socket();
+  await socket.receive();
+  gateway.reload(first);
+  gateway.reload(renamed);
+  gateway.reload(renamed);
+  // Answered, so whatever the reloads had to say stands before it.
+  socket.send({ type: "sandbox.execute", command_id: "mark" });
+  const told: unknown[] = [];
+  for (let more = true; more;) {
+    const message = await socket.receive();
+    assert(isObject(message));
+    told.push([message.type, message.routes]);
+    more = message.type !== "sandbox.response";
+  }
+  assertEquals(told, [["hello", ["other"]], ["sandbox.response", undefined]]);
+  assertEquals(dashboard.requests.length, 1);
 });
