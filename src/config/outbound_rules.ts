@@ -43,12 +43,12 @@ export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
       return { path: ["data_sharing", name], text, at: "value" };
     });
   }
-  if (!general.backend_url?.startsWith("http:") || isLoopback(general.backend_url)) return [];
+  const address = URL.parse(general.backend_url ?? "");
+  if (address?.protocol !== "http:" || isLoopback(address)) return [];
   const text = "is not encrypted on its way: what is shared and the key can be read; use https";
   return [{ path: ["general", "backend_url"], text, at: "value" }];
 }
 
-function isLoopback(address: string): boolean {
-  const host = URL.parse(address)?.hostname ?? "";
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

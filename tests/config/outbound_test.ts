@@ -92,6 +92,9 @@ Deno.test("a switch without effect and an open connection to the dashboard are w
   assertEquals(warningsOf(at("http://board.example")), [
     "general.backend_url: is not encrypted on its way: what is shared and the key can be read; use https (line 1, column 36)",
   ]);
+  for (const url of ["HTTP://board.example", " http://board.example"]) {
+    assertEquals(warningsOf(at(url)).length, 1, url);
+  }
   for (const url of ["https://board.example", "http://127.0.0.1:4000", "http://[::1]:4000/x"]) {
     assertEquals(warningsOf(at(url)), [], url);
   }
