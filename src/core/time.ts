@@ -33,6 +33,7 @@ export function realWorld(): World & { close(): void } {
   return {
     now: () => performance.now(),
     unix: () => Math.floor(Date.now() / 1000),
+    wall: () => Date.now(),
     random: Math.random,
     uuid: () => crypto.randomUUID(),
     after(ms, task) {

@@ -4,6 +4,8 @@ export interface World {
   now(): number;
   /** Seconds since 1970, for `created` and the like. */
   unix(): number;
+  /** Milliseconds since 1970, for what is put in order by its time. */
+  wall(): number;
   /** Uniform in [0, 1). */
   random(): number;
   uuid(): string;

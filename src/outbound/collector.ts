@@ -175,14 +175,14 @@ const COMMA = new Uint8Array([44]);
 function batchBody(
   events: readonly Uint8Array[],
   { instanceId }: CollectorSettings,
-  world: Pick<World, "unix">,
+  world: Pick<World, "wall">,
 ): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
   const head = JSON.stringify({
     version: "1.0",
     gateway_version: VERSION,
     instance_id: instanceId,
-    timestamp: new Date(world.unix() * 1000).toISOString(),
+    timestamp: new Date(world.wall()).toISOString(),
   });
   const parts: Uint8Array[] = [encoder.encode(`${head.slice(0, -1)},"events":[`)];
   for (const [at, event] of events.entries()) parts.push(...(at > 0 ? [COMMA] : []), event);

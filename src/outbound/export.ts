@@ -32,19 +32,20 @@ const CLIENT_TYPES = [
 ] as const;
 
 /**
- * The events of a call that ended at `unix` seconds: its figures, without any text of a provider or
- * of the call's content; and while content is shared, that content with the provider's error. None
- * for calls of other endpoints than those of clients, and for those that are not to be told.
+ * The events of a call that ended at `ended`, in milliseconds since 1970: its figures, without any
+ * text of a provider or of the call's content; and while content is shared, that content with the
+ * provider's error. None for calls of other endpoints than those of clients, and for those that are
+ * not to be told.
  */
 export function eventsOf(
   report: Readonly<CallReport>,
   settings: ExportSettings,
-  unix: number,
+  ended: number,
 ): ExportEvent[] {
   const { shared } = report;
   const clientType = CLIENT_TYPES.find(([path]) => report.endpoint.startsWith(path))?.[1];
   if (shared === null || clientType === undefined) return [];
-  const both = commonFields(report, shared, clientType, unix);
+  const both = commonFields(report, shared, clientType, ended);
   const tags = tagsOf(report, shared, clientType, settings);
   const metric: ExportEvent = { type: "metric", data: { ...both, ...figuresOf(report), tags } };
   if (!settings.share_prompts && !settings.share_responses) return [metric];
@@ -61,12 +62,12 @@ function commonFields(
   report: Readonly<CallReport>,
   { headers, upstreamRequestType }: Shared,
   clientType: string,
-  unix: number,
+  ended: number,
 ) {
   const user = headers["x-gateway-user"];
   return {
     request_id: report.id,
-    timestamp: new Date(unix * 1000 - report.ms.total).toISOString(),
+    timestamp: new Date(ended - report.ms.total).toISOString(),
     client_request_type: clientType,
     upstream_request_type: upstreamRequestType,
     provider: report.provider,

@@ -64,7 +64,7 @@ export function openOutbound(deps: OutboundDeps): Outbound {
         return true;
       },
       tell: (report: Readonly<CallReport>) => {
-        for (const event of eventsOf(report, content, deps.world.unix())) collector.add(event);
+        for (const event of eventsOf(report, content, deps.world.wall())) collector.add(event);
       },
       flush: () => collector.flush(FLUSH),
       // What waits was taken under switches that no longer hold.

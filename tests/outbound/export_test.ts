@@ -6,7 +6,7 @@ import { eventsOf, type ExportSettings } from "../../src/outbound/export.ts";
 import { reportOf, tryOf, USAGE } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-const UNIX = 1_700_000_000;
+const ENDED = 1_700_000_000_250;
 const FIGURES: ExportSettings = { share_prompts: false, share_responses: false };
 const ALL: ExportSettings = { share_prompts: true, share_responses: true };
 
@@ -33,11 +33,11 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
     tries: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
     ms: { firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
   });
-  assertEquals(eventsOf(report, FIGURES, UNIX), [{
+  assertEquals(eventsOf(report, FIGURES, ENDED), [{
     type: "metric",
     data: {
       request_id: "id-1",
-      timestamp: "2023-11-14T22:13:18.000Z",
+      timestamp: "2023-11-14T22:13:18.250Z",
       client_request_type: "chat_completions",
       upstream_request_type: "chat_completions",
       provider: "up",
@@ -78,7 +78,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
 Deno.test("the caller's headers and the gateway's place are tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
   const report = reportOf({ shared: { ...SHARED, headers, topP: 0.25, topK: 40 } });
-  const [metric] = eventsOf(report, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, UNIX);
+  const [metric] = eventsOf(report, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED);
   const { tags, user_id } = metric?.data ?? {};
   assertEquals(user_id, "ada");
   assertEquals(tags, {
@@ -103,7 +103,7 @@ Deno.test("names that clients choose are cut", () => {
   const long = "n".repeat(10_000);
   const headers = { "x-team": long, "x-gateway-user": long };
   const report = reportOf({ shared: { ...SHARED, headers }, model: long, session: long });
-  assert(JSON.stringify(eventsOf(report, FIGURES, UNIX)).length < 3_000);
+  assert(JSON.stringify(eventsOf(report, FIGURES, ENDED)).length < 3_000);
 });
 
 Deno.test("a failure has a class from a closed list, and no text of the provider", () => {
@@ -111,11 +111,11 @@ Deno.test("a failure has a class from a closed list, and no text of the provider
   const answer = { status: 400, headers: { "x-mark": "mark-of-provider" }, body: utf8Bytes(text) };
   const { failure } = fault("upstream_rejected", "mark-of-provider", { answer });
   const report = reportOf({ shared: SHARED, failure, status: 400 });
-  const [metric, ...others] = eventsOf(report, FIGURES, UNIX);
+  const [metric, ...others] = eventsOf(report, FIGURES, ENDED);
   assertEquals([metric?.data.error_class, others], ["upstream_rejected", []]);
   assert(!JSON.stringify(metric).includes("mark-of-provider"));
   const refused = reportOf({ shared: SHARED, failure: refuse("invalid_type", "mark").failure });
-  const classOf = eventsOf(refused, FIGURES, UNIX)[0]?.data.error_class;
+  const classOf = eventsOf(refused, FIGURES, ENDED)[0]?.data.error_class;
   assert(typeof classOf === "string" && (classOf in REFUSALS || classOf in FAULTS));
 });
 
@@ -127,7 +127,7 @@ Deno.test("contents are told by their own switches only", () => {
   });
   const logs = [[false, false], [true, false], [false, true], [true, true]] as const;
   const told = logs.map(([share_prompts, share_responses]) => {
-    const [, log] = eventsOf(report, { share_prompts, share_responses }, UNIX);
+    const [, log] = eventsOf(report, { share_prompts, share_responses }, ENDED);
     return log === undefined ? null : [log.type, log.data.prompt, log.data.response];
   });
   assertEquals<unknown>(told, [
@@ -147,11 +147,11 @@ Deno.test("a request log holds the provider's error, shortened", () => {
   const [metric, log] = eventsOf(
     reportOf({ shared: SHARED, failure, status: 400 }),
     { share_prompts: true, share_responses: false },
-    UNIX,
+    ENDED,
   );
   assertEquals(log?.data, {
     request_id: "id-1",
-    timestamp: "2023-11-14T22:13:18.000Z",
+    timestamp: "2023-11-14T22:13:18.250Z",
     client_request_type: "chat_completions",
     upstream_request_type: "chat_completions",
     provider: "up",
@@ -174,21 +174,22 @@ Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says
     prompt: "p".repeat(most + 1),
     answer: utf8Bytes(`${"a".repeat(most - 1)}é`),
   });
-  const { prompt, prompt_cut, response, response_cut } = eventsOf(report, ALL, UNIX)[1]?.data ?? {};
+  const { prompt, prompt_cut, response, response_cut } = eventsOf(report, ALL, ENDED)[1]?.data ??
+    {};
   assertEquals([prompt, prompt_cut], ["p".repeat(most), true]);
   assertEquals([response, response_cut], ["a".repeat(most - 1), true]);
   const whole = reportOf({ shared: SHARED, prompt: "p".repeat(most), answer: "a" });
-  const log = eventsOf(whole, ALL, UNIX)[1]?.data ?? {};
+  const log = eventsOf(whole, ALL, ENDED)[1]?.data ?? {};
   assertEquals(["prompt_cut" in log, "response_cut" in log], [false, false]);
 });
 
 Deno.test("calls that are not to be told, and those that no client makes, are no events", () => {
-  assertEquals(eventsOf(reportOf({ shared: null, prompt: "p" }), ALL, UNIX), []);
+  assertEquals(eventsOf(reportOf({ shared: null, prompt: "p" }), ALL, ENDED), []);
   for (const endpoint of ["", "/health", "/ready", "/metrics"]) {
-    assertEquals(eventsOf(reportOf({ shared: SHARED, endpoint }), ALL, UNIX), []);
+    assertEquals(eventsOf(reportOf({ shared: SHARED, endpoint }), ALL, ENDED), []);
   }
   const types = ["/v1/responses/:id", "/v1/embeddings", "/v1/models", "/v1/conversations"]
-    .map((endpoint) => eventsOf(reportOf({ shared: SHARED, endpoint }), FIGURES, UNIX)[0]?.data);
+    .map((endpoint) => eventsOf(reportOf({ shared: SHARED, endpoint }), FIGURES, ENDED)[0]?.data);
   assertEquals(types.map((data) => data?.client_request_type), [
     "responses",
     "embeddings",

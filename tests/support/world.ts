@@ -44,6 +44,7 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
   return {
     now: () => now,
     unix: () => STARTED + Math.floor(now / 1000),
+    wall: () => STARTED * 1000 + now,
     random: () => randoms.shift() ?? 0,
     uuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
     after(ms, run) {
