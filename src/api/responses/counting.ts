@@ -4,10 +4,11 @@ import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
-import { type NativeCapability, nativeProvider } from "../../gateway/capable.ts";
+import { capable, type NativeCapability, nativeProvider } from "../../gateway/capable.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { isExactId } from "../identifier.ts";
 import { callNative } from "../native_call.ts";
+import { keeperOf } from "./keeper.ts";
 
 /** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [
@@ -55,6 +56,8 @@ async function asked(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
+  const keeper = keeperOf(call, document.value, named.value.provider);
+  if (!keeper.ok) return keeper;
   const provider = nativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
   if (provider.value === null) {
@@ -64,6 +67,9 @@ async function asked(
       "provider",
     );
   }
+  // The only one that can may be another one than the one that keeps what is referred to.
+  const able = keeper.value === null ? null : capable(keeper.value, capability);
+  if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.asked !== "") {
     return refuse(

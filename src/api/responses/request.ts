@@ -88,9 +88,9 @@ export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> 
   const problem = checkFields(responsesBody, value) ??
     (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
     (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
-    identifierProblem(value) ?? itemIdProblem(value);
+    referencesProblem(value) ?? itemIdProblem(value);
   if (problem !== null) return problem;
-  const { model, previous_response_id: previous } = value;
+  const { model } = value;
   const { input } = exactBody(document);
   return success({
     document,
@@ -98,9 +98,19 @@ export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> 
     stream: value.stream === true,
     store: value.store !== false,
     input: itemsOf(input),
+    ...referencesOf(value),
+  });
+}
+
+/** What a body refers to, by id; null where it does not. */
+export function referencesOf(
+  value: JsonObject,
+): Pick<ResponsesRequest, "previousResponseId" | "conversation"> {
+  const { previous_response_id: previous } = value;
+  return {
     previousResponseId: typeof previous === "string" ? previous : null,
     conversation: conversationOf(value).id,
-  });
+  };
 }
 
 function itemsOf(input: JsonObject[string]): readonly JsonObject[] {
@@ -136,7 +146,8 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
-function identifierProblem(value: JsonObject): Failed<Refusal> | null {
+/** The refusal of a body whose references are no identifiers or exclude each other; else null. */
+export function referencesProblem(value: JsonObject): Failed<Refusal> | null {
   const conversation = conversationOf(value);
   const previous = value.previous_response_id ?? null;
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {

@@ -1,0 +1,54 @@
+import type { Refusal } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import type { Call } from "../../gateway/call.ts";
+import { ownerOf } from "../../gateway/owner.ts";
+import { unknownConversation } from "../../state/conversations.ts";
+import type { Provider } from "../../wires/wire.ts";
+import { unknownPrevious } from "./history.ts";
+import { referencesOf, referencesProblem } from "./request.ts";
+
+/**
+ * Who keeps what a request refers to by `previous_response_id` or `conversation`, for a provider that
+ * is to look it up itself; null when it refers to nothing. Refused when nobody can tell whose it is,
+ * when it belongs to another provider than the one that is named, and when no provider has it
+ * because the gateway keeps it itself.
+ */
+export function keeperOf(
+  call: Call,
+  value: JsonObject,
+  named: string | null,
+): Result<Provider | null> {
+  const problem = referencesProblem(value);
+  if (problem !== null) return problem;
+  const { previousResponseId: previous, conversation } = referencesOf(value);
+  if (previous !== null) return responseKeeper(call, previous, named);
+  if (conversation !== null) return conversationKeeper(call, conversation, named);
+  return success(null);
+}
+
+function responseKeeper(call: Call, id: string, named: string | null): Result<Provider | null> {
+  const param = "previous_response_id";
+  const owned = ownerOf(call, { type: "response", id, param, provider: named });
+  if (!owned.ok) return owned;
+  if (owned.value?.owner?.origin?.protocol === "chat_completions") return keptHere(param);
+  return owned.value === null ? unknownPrevious() : success(owned.value.provider);
+}
+
+function conversationKeeper(call: Call, id: string, named: string | null): Result<Provider | null> {
+  const param = "conversation";
+  const { bindings, conversations } = call.vault;
+  const isBound = bindings.conversation.get(id) !== undefined;
+  if (!isBound && conversations.get(id) !== undefined) return keptHere(param);
+  const owned = ownerOf(call, { type: "conversation", id, param, provider: named });
+  if (!owned.ok) return owned;
+  return owned.value === null ? unknownConversation(param) : success(owned.value.provider);
+}
+
+function keptHere(param: string): Failed<Refusal> {
+  return refuse(
+    "unsupported_feature",
+    "The gateway keeps this itself and no provider knows it; send its items as input.",
+    param,
+  );
+}
