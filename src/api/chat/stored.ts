@@ -1,7 +1,8 @@
 import type { Delivery } from "../../core/codec.ts";
-import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 import type { Answer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { Reader } from "../../gateway/inference.ts";
 import { isExactId } from "../identifier.ts";
@@ -33,7 +34,7 @@ function storedRelay(relay: Delivery): Delivery {
     const chunk = data === "" || data === "[DONE]" ? null : parseJson(data);
     // What is no chunk at all is for the relay to say.
     if (!isObject(chunk) || (chunk.error ?? null) !== null) return null;
-    const own = identityOf(chunk, "chat.completion.chunk");
+    const own = identityOf(data, "chat.completion.chunk");
     if (own === null || (id !== null && own !== id)) return unfit();
     id = own;
     return null;
@@ -56,13 +57,15 @@ function storedRelay(relay: Delivery): Delivery {
 /** The id of a whole completion that its upstream is to keep; a fault when it has none of its own. */
 function storedId(answer: Answer): Result<string> {
   const text = utf8Text(answer.body);
-  const value = text === null ? undefined : parseJson(text);
-  const id = isObject(value) ? identityOf(value, "chat.completion") : null;
+  const id = text === null ? null : identityOf(text, "chat.completion");
   return id === null ? unfit() : success(id);
 }
 
-function identityOf({ id, object }: JsonObject, expected: string): string | null {
-  return object === expected && isExactId(id) ? id : null;
+/** Null also where a key comes twice: other readers could take another id from the same text. */
+function identityOf(text: string, expected: string): string | null {
+  const value = parseJson(text);
+  if (!isObject(value) || membersOf(text).length !== Object.keys(value).length) return null;
+  return value.object === expected && isExactId(value.id) ? value.id : null;
 }
 
 function unfit(): Failed {

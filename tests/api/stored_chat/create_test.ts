@@ -55,6 +55,17 @@ Deno.test("what is not stored, or not stored by that provider, belongs to nobody
   assertEquals(plain.vault.bindings.chat_completion.entries, 0);
 });
 
+Deno.test("a stored completion with a second id in the same text is a 502 and not bound", async () => {
+  const twice = (text: string) => text.replace("{", '{"id":"other",');
+  const whole = gateway(twice(JSON.stringify(COMPLETION)));
+  const streamed = gateway(twice(chunk("Hi")) + FINISH + DONE);
+  for (const [calls, stream] of [[whole, false], [streamed, true]] as const) {
+    const answer = await calls.post("/chat/completions", { ...BODY, stream });
+    assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
+    assertEquals(calls.vault.bindings.chat_completion.entries, 0);
+  }
+});
+
 /** What a whole completion or each chunk has that makes it no stored one. */
 const WRONG: Readonly<Record<string, JsonObject>> = {
   "no id": { id: undefined },
