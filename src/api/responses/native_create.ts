@@ -27,7 +27,9 @@ export function nativeAttempts(creation: Creation): Attempts {
           return nativeBody(request, context, target);
         },
       },
-      leavesState: request.store || isBackground,
+      // A conversation of the provider gets the new items and the output, stored or not.
+      leavesState: request.store || isBackground ||
+        (context.isUpstream && request.conversation !== null),
       reader: () => readerOf(creation, target),
       settle({ resource }) {
         if (resource !== null) settle({ target, context, request, resource });

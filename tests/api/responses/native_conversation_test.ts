@@ -46,6 +46,27 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
   assertEquals(calls.vault.bindings.response.entries, 4);
 });
 
+Deno.test("a turn of a native conversation that may have been taken is sent once, stored or not", async () => {
+  for (const store of [true, false]) {
+    const calls = nativeGateway(
+      nativeConfig({ first: ABLE }),
+      ({ path }) =>
+        path === "/conversations"
+          ? { body: { id: "conv_1", object: "conversation" } }
+          : { status: 500, body: "" },
+    );
+    await calls.post("/conversations", {});
+    const sent = calls.post("/responses", {
+      model: "m",
+      input: "x",
+      conversation: "conv_1",
+      store,
+    });
+    await calls.world.advance(1000);
+    assertEquals([(await sent).status, calls.asked.length], [500, 2]);
+  }
+});
+
 Deno.test("a native conversation never falls back", async () => {
   const config = nativeConfig({ first: ABLE, second: ABLE });
   const calls = nativeGateway(
