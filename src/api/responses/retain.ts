@@ -43,7 +43,9 @@ function store(
   const isKeptHere = isNative
     ? status === "completed" && !isCapable(target.provider, "responses_lifecycle")
     : true;
-  const isKept = isKeptHere &&
+  // Asked before anything is kept: an owner that is too old takes what was kept for the id along.
+  const isConflict = call.vault.bindings.response.get(id)?.state === "conflict";
+  const isKept = isKeptHere && !isConflict &&
     call.vault.snapshots.keep(id, { resource, input: [...context.history, ...added] });
   // Without what came before, it can be shown but not continued from here.
   if (isNative || isKept) bindResponse(call, context, target, id, isKept && !context.isUpstream);

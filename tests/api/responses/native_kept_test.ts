@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import {
+  naming,
   nativeConfig,
   type NativeGateway,
   nativeGateway,
@@ -70,6 +71,28 @@ Deno.test("without a lifecycle upstream a completed response is kept here, strea
     assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
     assertEquals(calls.asked.length, 1);
   }
+});
+
+Deno.test("an id that its provider gives again after 30 minutes is that of the new response", async () => {
+  let time = 1;
+  const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
+    body: responseOf("resp_1", { created_at: time }),
+  }));
+  await create(calls);
+  await calls.world.advance(30 * 60_000);
+  time = 2;
+  await create(calls);
+  assertEquals((await calls.get("/responses/resp_1")).json.created_at, 2);
+});
+
+Deno.test("nothing is kept under the id of two accounts", async () => {
+  const calls = nativeGateway(nativeConfig({ first: {}, second: {} }), () => ({
+    body: responseOf("resp_1"),
+  }));
+  for (const provider of ["first", "second", "second"]) {
+    await calls.post("/responses", { model: "m", input: "x" }, naming(provider));
+  }
+  assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 3]);
 });
 
 Deno.test("numbers of a kept native response stay as they were written", async () => {
