@@ -43,15 +43,13 @@ export interface Reference {
 /**
  * Who owns an object, as the configuration of the call has it; null when nobody is known to. An id
  * of two accounts (`provider_binding_conflict`) and one whose account has changed
- * (`provider_binding_stale`) are refused unless the client says who is meant. A response that was
- * kept here for an account that has changed is discarded.
+ * (`provider_binding_stale`) are refused unless the client says who is meant. Nothing is discarded:
+ * a call may have an older configuration than the one in which the account is right.
  */
 export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
   const binding = call.vault.bindings[reference.type].get(reference.id);
   const owner = binding?.state === "bound" ? binding.owner : null;
   const isStale = owner !== null && isChanged(call, owner);
-  // What was kept for one account is not shown to another, whoever is named.
-  if (isStale && reference.type === "response") call.vault.snapshots.delete(reference.id);
   if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
   if (binding?.state === "conflict") {
     return refuse(
@@ -86,7 +84,7 @@ function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> 
       "provider",
     );
   }
-  if (owner !== null && owner.provider !== id) {
+  if (owner !== null && owner.provider !== id && !isRenamed(call, provider, owner)) {
     return refuse(
       "invalid_value",
       "The id belongs to another provider; name that one or none.",

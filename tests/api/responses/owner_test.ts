@@ -80,7 +80,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("an owner whose account has changed is stale, and what was kept for it is discarded", async () => {
+Deno.test("an owner whose account has changed is stale, and what was kept for it is not shown", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("sk-first", "sk-other"));
