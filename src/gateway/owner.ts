@@ -93,3 +93,8 @@ function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> 
   }
   return success({ provider, owner });
 }
+
+/** Whether the provider is the owner's account under another name. */
+function isRenamed(call: Call, { account }: Provider, owner: Owner): boolean {
+  return !call.generation.providers.has(owner.provider) && account === owner.account;
+}

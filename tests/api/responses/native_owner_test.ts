@@ -151,6 +151,28 @@ Deno.test("a header reaches the owner of a stale id, and only the owner", async 
   await assertRefused(calls, "provider_binding_stale");
 });
 
+Deno.test("an owner that is renamed is reached under its new name, and no other account is", async () => {
+  const calls = gateway();
+  await create(calls, "first");
+  const renamed = TWO.replaceAll("first", "renamed").replace('"http://renamed"', '"http://first"');
+  const same = renamed.replace("sk-renamed", "sk-first");
+  calls.reload(same);
+  await assertRefused(calls, "provider_binding_stale");
+  const asked = calls.asked.length;
+  for (const [config, name] of [[same, "second"], [renamed, "renamed"]] as const) {
+    calls.reload(config);
+    for (const [, send] of IMPLICIT) {
+      const answer = await send(calls, naming(name));
+      assertEquals(refusalOf(answer), [400, "invalid_value", "provider"]);
+    }
+  }
+  assertEquals(calls.asked.length, asked);
+  calls.reload(same);
+  for (const [, send] of IMPLICIT) await send(calls, naming("renamed"));
+  const keys = calls.asked.slice(asked).map(({ headers }) => headers.get("authorization"));
+  assertEquals(keys, IMPLICIT.map(() => "Bearer sk-first"));
+});
+
 Deno.test("the new account of a provider that returns a stale id makes a conflict", async () => {
   const calls = gateway();
   await create(calls, "first");
