@@ -2,6 +2,7 @@ import { isObject, isTooDeep, type JsonDocument, type JsonObject } from "../../c
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { readDocument } from "../../formats/document.ts";
+import { membersOf } from "../../formats/edit.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
 import { isExactId } from "../identifier.ts";
 
@@ -43,10 +44,19 @@ export function readEvent({ event: name, data }: StreamRecord): Result<NativeEve
   const { type, response } = document.value;
   if (isError(name, document.value)) return providerError(errorBody(document.value));
   if (typeof type !== "string" || type === "") return malformed("an event without a type");
+  if (isObject(response) && hasKeyTwice(document, response)) {
+    return malformed("an event with a response in which a key comes twice");
+  }
   const sequence = sequenceOf(document);
   return sequence === null
     ? malformed("an event without an exact sequence number")
     : success({ type, name, sequence, document, response: isObject(response) ? response : null });
+}
+
+/** Its id binds an owner: no reader may take another one from the same bytes. */
+function hasKeyTwice({ text, members }: JsonDocument, response: JsonObject): boolean {
+  const start = members.find(({ key }) => key === "response")?.start;
+  return membersOf(text, start).length !== Object.keys(response).length;
 }
 
 function isError(name: string | null, { type, error }: JsonObject): boolean {

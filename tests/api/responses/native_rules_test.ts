@@ -37,6 +37,11 @@ const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])
   ["white space alone", /one JSON object/, () => "data:  \n\n"],
   ["two objects", /one JSON object/, (n) => sse(delta(n)).replace("}\n", '}{"a":1}\n')],
   ["a key twice", /each key once/, (n) => sse(delta(n)).replace("{", '{"type":"x",')],
+  [
+    "a response with a second id",
+    /a key comes twice/,
+    (n) => told("response.in_progress", {})(n).replace('"response":{', '"response":{"id":"other",'),
+  ],
   ["an early [DONE]", /end of its stream/, () => "data: [DONE]\n\n"],
   ["no type", /without a type/, (n) => sse({ sequence_number: n }, null)],
   ["an empty type", /without a type/, changed({ type: "" })],
