@@ -1,5 +1,5 @@
 import { type Result, success } from "../../core/result.ts";
-import { missing, type Optional, unsupported, wrongType } from "../fields.ts";
+import { missing, type Optional, unsupported, wrongType, wrongValue } from "../fields.ts";
 
 /** Most characters of a `call_id` (Responses API, function call output). */
 const LONGEST = 64;
@@ -8,6 +8,7 @@ const LONGEST = 64;
 export function callId(given: Optional, path: string): Result<string> {
   if ((given ?? null) === null || given === "") return missing(path);
   if (typeof given !== "string") return wrongType(path, "a string");
+  if (given !== given.trim()) return wrongValue(path, "an id without white space around it");
   return given.length <= LONGEST
     ? success(given)
     : unsupported(path, `It may have at most ${LONGEST} characters.`);

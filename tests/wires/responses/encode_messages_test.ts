@@ -181,6 +181,12 @@ const REFUSED: readonly [Parameters<typeof assertFailed>[1], Record<string, unkn
   ["missing_required_parameter", { role: "user" }, ".content"],
   ["missing_required_parameter", { role: "tool", content: "a" }, ".tool_call_id"],
   ["missing_required_parameter", { role: "tool", tool_call_id: "c" }, ".content"],
+  ["invalid_value", { role: "tool", tool_call_id: "c ", content: "a" }, ".tool_call_id"],
+  [
+    "invalid_value",
+    { role: "assistant", tool_calls: [{ id: " c", function: { name: "f" } }] },
+    ".tool_calls[0].id",
+  ],
   ["invalid_value", { role: "function", name: "f", content: "a" }, ".name"],
   ["invalid_value", { role: "critic", content: "a" }, ".role"],
 ];

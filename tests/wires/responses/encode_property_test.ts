@@ -6,7 +6,7 @@ import { valueOf } from "../../support/translated.ts";
 import { encodeRequest } from "./asked.ts";
 
 const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
-const ids = fc.string({ minLength: 1, maxLength: 64 });
+const ids = fc.string({ minLength: 1, maxLength: 64 }).filter((id) => id === id.trim());
 
 /** A message and what it says, in order, whoever has to write it down. */
 interface Told {
