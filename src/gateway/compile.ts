@@ -49,9 +49,14 @@ function providerOf(id: string, settings: ProviderConfig, generation: number): P
   };
 }
 
+/** Static headers count: some upstreams take their key or the name of a project from one. */
 function accountOf(settings: ProviderConfig, base: string): string {
   const { type, organization = "", api_key = "" } = settings;
-  return createHash("sha256").update(JSON.stringify([type, base, organization, api_key]))
+  const headers = Object.entries(settings.headers)
+    .map(([name, value]) => [name.toLowerCase(), value])
+    .toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1);
+  return createHash("sha256")
+    .update(JSON.stringify([type, base, organization, api_key, ...headers]))
     .digest("hex");
 }
 

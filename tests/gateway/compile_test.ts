@@ -43,6 +43,20 @@ Deno.test("a change and its return are two changes", () => {
   assertEquals(third.providers.get("one")?.account, first.providers.get("one")?.account);
 });
 
+Deno.test("static headers are part of an account, in whatever order and case", () => {
+  const headers = [
+    "",
+    ", headers: {a: x, b: y}",
+    ", headers: {B: y, A: x}",
+    ", headers: {a: y, b: x}",
+  ];
+  const accounts = headers.map((more) =>
+    compile(config(more, null), 1).providers.get("one")?.account
+  );
+  assertEquals(accounts[1], accounts[2]);
+  assertEquals(new Set(accounts).size, 3);
+});
+
 Deno.test("a password in an address is a secret, also one with a % that stands for itself", () => {
   for (const [written, meant] of [["s%65cret", "secret"], ["100%sure", "100%sure"]] as const) {
     const text = `
