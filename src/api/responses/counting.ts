@@ -56,7 +56,7 @@ async function asked(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
-  const keeper = keeperOf(call, document.value, named.value.provider);
+  const keeper = keeperOf(call, document, named.value.provider);
   if (!keeper.ok) return keeper;
   const provider = nativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../core/failure.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonDocument } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import { ownerOf } from "../../gateway/owner.ts";
@@ -16,12 +16,12 @@ import { referencesOf, referencesProblem } from "./request.ts";
  */
 export function keeperOf(
   call: Call,
-  value: JsonObject,
+  document: JsonDocument,
   named: string | null,
 ): Result<Provider | null> {
-  const problem = referencesProblem(value);
+  const problem = referencesProblem(document);
   if (problem !== null) return problem;
-  const { previousResponseId: previous, conversation } = referencesOf(value);
+  const { previousResponseId: previous, conversation } = referencesOf(document.value);
   if (previous !== null) return responseKeeper(call, previous, named);
   if (conversation !== null) return conversationKeeper(call, conversation, named);
   return success(null);

@@ -4,6 +4,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";
+import { membersOf } from "../../formats/edit.ts";
 import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
 
@@ -88,7 +89,7 @@ export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> 
   const problem = checkFields(responsesBody, value) ??
     (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
     (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
-    referencesProblem(value) ?? itemIdProblem(value);
+    referencesProblem(document) ?? itemIdProblem(value);
   if (problem !== null) return problem;
   const { model } = value;
   const { input } = exactBody(document);
@@ -147,12 +148,16 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
 }
 
 /** The refusal of a body whose references are no identifiers or exclude each other; else null. */
-export function referencesProblem(value: JsonObject): Failed<Refusal> | null {
+export function referencesProblem(document: JsonDocument): Failed<Refusal> | null {
+  const { value } = document;
   const conversation = conversationOf(value);
   const previous = value.previous_response_id ?? null;
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
     const problem = typeof id === "string" ? identifierAt(id, path) : null;
     if (problem !== null) return problem;
+  }
+  if (hasConversationKeyTwice(document)) {
+    return refuse("invalid_json", "The field 'conversation' holds a key more than once.");
   }
   if (previous === null || conversation.id === null) return null;
   return refuse(
@@ -160,6 +165,13 @@ export function referencesProblem(value: JsonObject): Failed<Refusal> | null {
     "Send either 'previous_response_id' or 'conversation', not both.",
     "conversation",
   );
+}
+
+/** Its id decides whose it is: no upstream may read another one from the same text. */
+function hasConversationKeyTwice({ text, value, members }: JsonDocument): boolean {
+  const member = members.find(({ key }) => key === "conversation");
+  if (member === undefined || !isObject(value.conversation)) return false;
+  return membersOf(text, member.start).length !== Object.keys(value.conversation).length;
 }
 
 function inputProblem(value: JsonObject): Failed<Refusal> | null {

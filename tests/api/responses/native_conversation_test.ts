@@ -46,6 +46,16 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
   assertEquals(calls.vault.bindings.response.entries, 4);
 });
 
+Deno.test("a conversation that tells two ids is nobody's", async () => {
+  const calls = gateway({ first: ABLE, second: { can: ["response_input_tokens"] } });
+  await calls.post("/conversations", {});
+  const body = '{"model":"m","input":"x","conversation":{"id":"conv_2","\\u0069d":"conv_1"}}';
+  for (const path of ["/responses", "/responses/input_tokens"]) {
+    assertEquals(refusalOf(await calls.post(path, body)), [400, "invalid_json", null]);
+  }
+  assertEquals(calls.asked.length, 1);
+});
+
 Deno.test("a turn of a native conversation that may have been taken is sent once, stored or not", async () => {
   for (const store of [true, false]) {
     const calls = nativeGateway(
