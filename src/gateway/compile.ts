@@ -49,10 +49,10 @@ function providerOf(id: string, settings: ProviderConfig, generation: number): P
   };
 }
 
-/** Static headers count: some upstreams take their key or the name of a project from one. */
+/** Where no key is configured, a static header may hold it: then they all count. */
 function accountOf(settings: ProviderConfig, base: string): string {
   const { type, organization = "", api_key = "" } = settings;
-  const headers = Object.entries(settings.headers)
+  const headers = api_key !== "" ? [] : Object.entries(settings.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
     .toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1);
   return createHash("sha256")

@@ -4,7 +4,7 @@ import { jsonBytes, MOST_OBJECTS, STATE_TTL } from "./retention.ts";
 /** Who created an object. */
 export interface Owner {
   readonly provider: string;
-  /** Digest of what makes the account: its type, endpoint, organization, key and headers. */
+  /** Digest of what makes the account: its type, endpoint, organization and key. */
   readonly account: string;
   /** How a response came about; null for other objects. */
   readonly origin: Origin | null;

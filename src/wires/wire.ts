@@ -19,7 +19,7 @@ export interface Provider {
   readonly settings: ProviderConfig;
   /** Where the wire's paths begin; no slash at its end. */
   readonly base: string;
-  /** Digest of type, base URL, organization, key and static headers: what bindings and breakers compare. */
+  /** Digest of type, base URL, organization and key: what bindings and breakers compare. */
   readonly account: string;
   /** Its id and the generation that last changed its definition: a cached answer is good for this one. */
   readonly namespace: string;

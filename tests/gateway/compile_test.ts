@@ -43,7 +43,7 @@ Deno.test("a change and its return are two changes", () => {
   assertEquals(third.providers.get("one")?.account, first.providers.get("one")?.account);
 });
 
-Deno.test("static headers are part of an account, in whatever order and case", () => {
+Deno.test("without a key the static headers make the account, in whatever order and case", () => {
   const headers = [
     "",
     ", headers: {a: x, b: y}",
@@ -55,6 +55,10 @@ Deno.test("static headers are part of an account, in whatever order and case", (
   );
   assertEquals(accounts[1], accounts[2]);
   assertEquals(new Set(accounts).size, 3);
+  const keyed = headers.map((more) =>
+    compile(config(`, api_key: k${more}`, null), 1).providers.get("one")?.account
+  );
+  assertEquals(new Set(keyed).size, 1);
 });
 
 Deno.test("a password in an address is a secret, also one with a % that stands for itself", () => {
