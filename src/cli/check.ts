@@ -1,4 +1,5 @@
 import { load } from "../config/load.ts";
+import { ONLY_COMPAT } from "../config/provider_rules.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
@@ -53,17 +54,7 @@ function targetLines(label: string, target: RouteTarget): string[] {
 
 /** The flags that a type looks at; the others change nothing for it. */
 const FLAGS: Readonly<Record<Provider["settings"]["type"], readonly string[]>> = {
-  compat: [
-    "chat_completions_lifecycle",
-    "responses_lifecycle",
-    "conversations",
-    "background_responses",
-    "response_cancellation",
-    "response_compaction",
-    "response_input_tokens",
-    "embeddings_base64",
-    "hosted_tools",
-  ],
+  compat: [...ONLY_COMPAT, "embeddings_base64"],
   messages: [
     "structured_outputs",
     "reasoning_effort",

@@ -21,8 +21,8 @@ const ONLY: readonly (readonly [key: string, type: ProviderType])[] = [
   ["normalize_developer_role", "compat"],
 ];
 
-/** Only the upstreams of one type have these. */
-const ONLY_COMPAT = [
+/** Capabilities that only upstreams of type compat have. */
+export const ONLY_COMPAT: readonly string[] = [
   "chat_completions_lifecycle",
   "responses_lifecycle",
   "conversations",

@@ -29,6 +29,23 @@ export function capable(provider: Provider, capability: NativeCapability): Resul
   );
 }
 
+/** As `nativeProvider`, for calls that nobody else could serve: `unsupported_feature` when none can. */
+export function someNativeProvider(
+  call: Call,
+  named: string | null,
+  capability: NativeCapability,
+): Result<Provider> {
+  const provider = nativeProvider(call, named, capability);
+  if (!provider.ok) return provider;
+  return provider.value === null
+    ? refuse(
+      "unsupported_feature",
+      `No provider offers this: none has the capability '${capability}'.`,
+      "provider",
+    )
+    : success(provider.value);
+}
+
 /**
  * Who serves a native call that belongs to nobody yet: the provider that the client names, else the
  * only one that has declared the capability; null when none has. Several are refused as

@@ -4,7 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
-import { capable, type NativeCapability, nativeProvider } from "../../gateway/capable.ts";
+import { capable, type NativeCapability, someNativeProvider } from "../../gateway/capable.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { isExactId } from "../identifier.ts";
 import { callNative } from "../native_call.ts";
@@ -58,15 +58,8 @@ async function asked(
   if (!named.ok) return named;
   const keeper = keeperOf(call, document, named.value.provider);
   if (!keeper.ok) return keeper;
-  const provider = nativeProvider(call, named.value.provider, capability);
+  const provider = someNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
-  if (provider.value === null) {
-    return refuse(
-      "unsupported_feature",
-      `No provider offers this: none has the capability '${capability}'.`,
-      "provider",
-    );
-  }
   // The only one that can may be another one than the one that keeps what is referred to.
   const able = keeper.value === null ? null : capable(keeper.value, capability);
   if (able !== null && !able.ok) return able;

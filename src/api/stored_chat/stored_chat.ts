@@ -2,7 +2,7 @@ import { refuse, type Result } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
-import { capable, nativeProvider } from "../../gateway/capable.ts";
+import { capable, someNativeProvider } from "../../gateway/capable.ts";
 import { ownerOf } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
@@ -30,15 +30,8 @@ export const storedChat: ClientApi = {
 async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
   const named = namedBy(call, "");
   if (!named.ok) return named;
-  const provider = nativeProvider(call, named.value.provider, CAPABILITY);
+  const provider = someNativeProvider(call, named.value.provider, CAPABILITY);
   if (!provider.ok) return provider;
-  if (provider.value === null) {
-    return refuse(
-      "unsupported_feature",
-      `No provider keeps completions: none has the capability '${CAPABILITY}'.`,
-      "provider",
-    );
-  }
   return await callNative(call, {
     provider: provider.value,
     method: "GET",
