@@ -123,8 +123,9 @@ async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   }
 }
 
-function sizeOf({ turn }: Waiting): number {
-  return turn.ok ? turn.value.text.length : 0;
+/** A message that is refused is only remembered by its label, which may be as long as it was. */
+function sizeOf({ label, turn }: Waiting): number {
+  return (label?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
 
 function draining(): Failed {

@@ -72,6 +72,22 @@ Deno.test("what waits may be large, but only so large", async () => {
   assertEquals((await client.rest()).output, "later");
 });
 
+Deno.test("what waits may be large, a refused message with its label too", async () => {
+  const held = heldStream();
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
+  await using client = await served.open();
+  const label = "x".repeat(9 * 1024 * 1024);
+  client.send(create());
+  client.send({ type: "response.steer", stream_id: label });
+  client.send({ type: "response.steer", stream_id: `${label}y` });
+  const { end, events } = await client.rest();
+  assertEquals<unknown>([events.length, end.stream_id === `${label}y`], [1, true]);
+  held.say("first");
+  held.finish();
+  assertEquals((await client.rest()).ending, "response.completed");
+  assertEquals<unknown>((await client.rest()).end.stream_id === label, true);
+});
+
 Deno.test("a refused message is answered in its turn, so that it is not taken for the one that runs", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));

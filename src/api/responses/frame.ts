@@ -14,9 +14,12 @@ export interface Frame {
 /** Belong to the message, not to the request in it. */
 const OF_MESSAGE = ["type", "generate", "stream_id", "event_id", "response"];
 
+/** So long may the name of a lane be: every event that answers its message repeats it. */
+const LONGEST_LABEL = 256;
+
 /** The lane that a message names, where it names one; everything that answers it repeats it. */
-export function labelOf({ value }: JsonDocument): string | null {
-  const label = laneOf(value);
+export function labelOf(message: JsonValue | undefined): string | null {
+  const label = isObject(message) ? laneOf(message) : null;
   return typeof label === "string" && label !== "" ? label : null;
 }
 
@@ -28,7 +31,11 @@ function laneOf({ stream_id: label, response }: JsonObject): JsonValue {
 export function readMessage(text: string): Result<JsonDocument> {
   const document = readDocument(text);
   if (document.ok) return document;
-  return refuse("invalid_json", "The message is not one JSON object; send one.", "type");
+  return refuse(
+    "invalid_json",
+    "The message is not one JSON object with each key once; send one.",
+    "type",
+  );
 }
 
 /**
@@ -71,10 +78,15 @@ function messageProblem({ value }: JsonDocument): Failed | null {
   if (type !== "response.create") {
     return refuse("invalid_value", "Send messages of type 'response.create'.", "type");
   }
-  if (label !== null && (typeof label !== "string" || label === "")) {
-    return refuse("invalid_value", "'stream_id' must be a text that is not empty.", "stream_id");
-  }
-  return null;
+  return label === null || isLabel(label) ? null : refuse(
+    "invalid_value",
+    `'stream_id' must be a text of 1 to ${LONGEST_LABEL} characters.`,
+    "stream_id",
+  );
+}
+
+function isLabel(label: JsonValue): boolean {
+  return typeof label === "string" && label !== "" && label.length <= LONGEST_LABEL;
 }
 
 function innerOf(message: JsonDocument): Result<JsonDocument> {

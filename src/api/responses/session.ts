@@ -1,4 +1,4 @@
-import type { JsonDocument } from "../../core/json.ts";
+import { type JsonDocument, parseJson } from "../../core/json.ts";
 import type { StreamRecord, StreamReply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
@@ -73,8 +73,9 @@ export function newSession(): Session {
   return {
     read(text): Message {
       const message = readMessage(text);
-      if (!message.ok) return { label: null, turn: message };
-      const label = labelOf(message.value);
+      // A lane waits for its answer also when the message is refused for a key that comes twice.
+      if (!message.ok) return { label: labelOf(parseJson(text)), turn: message };
+      const label = labelOf(message.value.value);
       const frame = readFrame(message.value);
       if (!frame.ok) return { label, turn: frame };
       const { document, isWarmUp } = frame.value;

@@ -1,4 +1,5 @@
 import { labelOf, readFrame, readMessage } from "../../../src/api/responses/frame.ts";
+import { parseJson } from "../../../src/core/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
@@ -69,8 +70,10 @@ Deno.test("a message has the label that it names at either place, and no other",
     '{"stream_id":7}',
     '{"response":"s"}',
     "{}",
-  ].map((text) => labelOf(valueOf(readMessage(text))));
-  assertEquals(labels, ["s", "s", "s", "s", null, null, null, null]);
+    "[]",
+    "no JSON",
+  ].map((text) => labelOf(parseJson(text)));
+  assertEquals(labels, ["s", "s", "s", "s", null, null, null, null, null, null]);
 });
 
 Deno.test("what is no request is refused by its path", () => {
@@ -84,6 +87,7 @@ Deno.test("what is no request is refused by its path", () => {
     ['{"type":["response.create"]}', "invalid_value", "type"],
     [`${create},"stream_id":""}`, "invalid_value", "stream_id"],
     [`${create},"response":{"stream_id":7}}`, "invalid_value", "stream_id"],
+    [`${create},"stream_id":"${"s".repeat(257)}"}`, "invalid_value", "stream_id"],
     [`${create},"response":"m"}`, "invalid_type", "response"],
     [`${create},"response":[]}`, "invalid_type", "response"],
     [`${create},"response":{"a":1,"a":2}}`, "invalid_json", null],

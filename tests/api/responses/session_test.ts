@@ -167,6 +167,20 @@ Deno.test("a dialogue may grow to 16 MiB, then it is told that another one must 
   assertEquals((await say(client, "compat")).ending, "response.completed");
 });
 
+Deno.test("a message that is refused is answered with its label, so that its lane does not wait", async () => {
+  await using served = socketGateway(EVERY_TYPE, simulated());
+  await using client = await served.open();
+  const long = "s".repeat(257);
+  const refused = [
+    ['{"type":"response.create","input":"a","input":"b","stream_id":"s"}', "s", "invalid_json"],
+    [JSON.stringify(create({ stream_id: long })), long, "invalid_value"],
+  ] as const;
+  for (const [message, label, code] of refused) {
+    const { events, end, error } = await client.turn(message);
+    assertEquals<unknown>([events.length, end.stream_id, error.code], [1, label, code]);
+  }
+});
+
 Deno.test("what answers a labelled message has its label, whatever it is", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
