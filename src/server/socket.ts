@@ -19,6 +19,9 @@ const DEAD_AFTER = 60;
 /** A client that is told the end has this many milliseconds to agree. */
 const FAREWELL = 1_000;
 
+/** The last words of a turn that the gateway's end has cut off have so many milliseconds to be read. */
+const LAST_WORDS = 3_000;
+
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001, UNWELCOME = 1008, TOO_LARGE = 1009;
 
@@ -95,7 +98,11 @@ function converse(
     const departure = running.enter(connection);
     metrics.sockets(1);
     const stay = running.onDrain(leaveWhenIdle);
-    departure.onEnd(leaveWhenIdle);
+    departure.onEnd(() => {
+      leaveWhenIdle();
+      // A client that does not read would keep its turn for ever, and nothing would tell of it.
+      world.after(LAST_WORDS, () => end(GOING_AWAY, ENDING));
+    });
     over = () => {
       over = () => {};
       isEnding = true;

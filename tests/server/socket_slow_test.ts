@@ -21,6 +21,9 @@ retry: {enabled: false}
 /** Events of 64 KiB, 48 MiB together: far more than two kernels keep for a connection. */
 const EVENTS = 768;
 
+/** Milliseconds for which the gateway waits for a client at the end; here nobody does. */
+const FAREWELLS: readonly number[] = [1_000, 3_000];
+
 /** A world whose upstream has much to say, and that counts what was taken and how often the gateway waited. */
 function talkative() {
   const real = realWorld();
@@ -32,7 +35,7 @@ function talkative() {
     ...real,
     after(ms, task) {
       if (ms === 20 && ++asked === 5) waits.resolve();
-      return real.after(ms, task);
+      return real.after(FAREWELLS.includes(ms) ? 0 : ms, task);
     },
     fetch: (_url, { signal }) => {
       const body = new ReadableStream({
@@ -114,6 +117,22 @@ Deno.test("a client that leaves while its upstream is held back ends both at onc
   world.close();
 });
 
+Deno.test("a client that does not read does not keep a gateway that ends", async () => {
+  const { world, waits } = talkative();
+  await using served = socketGateway(CONFIG, { world });
+  const line = await asking(served.url);
+  await waits;
+  const { running } = served.gateway.vault;
+  running.drain();
+  running.cut();
+  await served.reported(2);
+  await running.idle();
+  assertEquals(await served.sockets(), 0);
+  line.close();
+  await line.quiet();
+  world.close();
+});
+
 Deno.test("a client that only sends is left, and what it sent is not begun", async () => {
   const { world, waits } = talkative();
   await using served = socketGateway(CONFIG, { world });
@@ -125,7 +144,7 @@ Deno.test("a client that only sends is left, and what it sent is not begun", asy
   while (await line.write(bytes) && (await served.sockets()) > 0);
   await served.gateway.vault.running.idle();
   assertEquals(served.reports.filter(({ provider }) => provider === "up").length, 1);
-  assert(served.reports.some(({ status }) => status === 429));
+  assert(served.reports.some(({ status }) => status === 400));
   line.close();
   await line.quiet();
   world.close();
