@@ -13,6 +13,9 @@ const FOLDERS = [
 /** Cases whose upstream leaves the published shapes itself; they are relayed as they are. */
 const AS_SENT = "/as_sent/";
 
+/** Cases whose chunks hold what the official client knows and the published shapes do not: custom calls. */
+const UNPUBLISHED = "/unpublished/";
+
 const chats = FOLDERS.flatMap((folder) =>
   goldenCases(new URL(`golden/${folder}`, import.meta.url).pathname)
     .map((one) => ({ ...one, name: `${folder}/${one.name}` }))
@@ -71,6 +74,7 @@ function checkAnswer({ status, headers, body }: GoldenAnswer): void {
 }
 
 for (const { name, clientAnswer } of chats) {
+  if (name.includes(UNPUBLISHED)) continue;
   Deno.test(`what the client gets has the published shape: ${name}`, () => {
     checkAnswer(clientAnswer);
   });

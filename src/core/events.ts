@@ -24,7 +24,13 @@ export type StreamEvent =
     readonly model: string;
     readonly created: number;
   }
-  | { readonly type: "text" | "refusal" | "reasoning"; readonly delta: string }
+  | {
+    readonly type: "text";
+    readonly delta: string;
+    /** Its tokens in the shape of Chat Completions, where they are told; then there is at least one. */
+    readonly logprobs?: readonly JsonObject[];
+  }
+  | { readonly type: "refusal" | "reasoning"; readonly delta: string }
   /** Carried whole, never read. */
   | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
   | {
@@ -32,10 +38,17 @@ export type StreamEvent =
     readonly index: number;
     readonly id: string;
     readonly name: string;
+    /** The call of a custom tool, whose input is told as arguments are; absent for a function. */
+    readonly kind?: "custom";
     /** The whole text, where it is known at once; then no `tool_arguments` follow. */
     readonly arguments?: string;
   }
   | { readonly type: "tool_arguments"; readonly index: number; readonly delta: string }
   /** Replaces an earlier one, never adds. */
   | { readonly type: "usage"; readonly usage: Usage }
-  | { readonly type: "finish"; readonly reason: FinishReason };
+  | {
+    readonly type: "finish";
+    readonly reason: FinishReason;
+    /** What a moderation of the call has found, in the shape of Chat Completions. */
+    readonly moderation?: JsonObject;
+  };

@@ -28,7 +28,7 @@ export function extractFromEvents(events: readonly StreamEvent[]): readonly Stre
     const extracted = event.type === "text" ? extractReasoning(event.delta) : null;
     return extracted === null ? [event] : [
       { type: "reasoning", delta: extracted.reasoning },
-      { type: "text", delta: extracted.content },
+      { ...event, type: "text", delta: extracted.content },
     ];
   });
 }

@@ -3,6 +3,26 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/jso
 import type { Failed } from "../core/result.ts";
 import { isEmpty, unknownMember, unsupported, wrongType } from "./fields.ts";
 
+/** Fields that every translation has a place for. */
+export const ENCODED_BY_ALL: readonly string[] = [
+  "model",
+  "messages",
+  "stream",
+  "stream_options",
+  "max_completion_tokens",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "reasoning_effort",
+  "reasoning",
+];
+
 /** Values of Chat's fields that ask for nothing, beside null (OpenAI API, Chat Completions, defaults). */
 const HARMLESS: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["n", (value) => numberOf(value) === 1],

@@ -6,7 +6,7 @@ import { type ScriptedWorld, scriptedWorld } from "./world.ts";
 
 /** Every capability is on: the cases show what is carried, tables elsewhere show what is refused. */
 const CAPABILITIES =
-  "{structured_outputs: true, reasoning_effort: true, adaptive_thinking: true, embeddings_base64: true}";
+  "structured_outputs: true, reasoning_effort: true, adaptive_thinking: true, embeddings_base64: true";
 
 const encoder = new TextEncoder();
 
@@ -21,9 +21,10 @@ export interface GoldenSent {
 export function goldenConfig(wire: WireName): string {
   const type = wire === "responses" ? "compat" : wire;
   const api = wire === "responses" ? "responses" : "chat_completions";
+  const hosted = type === "compat" ? "hosted_tools: [web_search], " : "";
   return `
 providers:
-  p: {type: ${type}, base_url: "http://up.test", api_key: key, capabilities: ${CAPABILITIES}}
+  p: {type: ${type}, base_url: "http://up.test", api_key: key, capabilities: {${hosted}${CAPABILITIES}}}
 routing:
   routes: [{name: main, targets: [{provider: p, upstream_request_type: ${api}}]}]
 retry: {enabled: false}

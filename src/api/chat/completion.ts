@@ -2,6 +2,7 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { calledAs, type CallKind, logprobsOf } from "./called.ts";
 import { chatUsage } from "./usage.ts";
 
 /** What a generated answer says of itself, in one piece or in chunks. */
@@ -24,6 +25,7 @@ export interface Completion {
 }
 
 interface ToolCall {
+  readonly kind: CallKind;
   readonly id: string;
   readonly name: string;
   arguments: string;
@@ -39,10 +41,12 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
     thinking_block: [],
     annotation: [],
   };
+  const logprobs: JsonObject[] = [];
   const calls = new Map<number, ToolCall>();
   let { created, model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
+  let moderation: JsonObject | null = null;
 
   for (const event of events) {
     switch (event.type) {
@@ -51,6 +55,9 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
         model = event.model || model;
         break;
       case "text":
+        texts.text += event.delta;
+        logprobs.push(...event.logprobs ?? []);
+        break;
       case "refusal":
       case "reasoning":
         texts[event.type] += event.delta;
@@ -60,8 +67,11 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
         values[event.type].push(event.value);
         break;
       case "tool_call":
-        if (labels.legacyFunctions && calls.size > 0) return tooManyCalls();
+        if (labels.legacyFunctions && (calls.size > 0 || event.kind === "custom")) {
+          return unfitCall();
+        }
         calls.set(event.index, {
+          kind: event.kind,
           id: event.id,
           name: event.name,
           arguments: event.arguments ?? "",
@@ -78,6 +88,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
         break;
       case "finish":
         reason = event.reason;
+        moderation = event.moderation ?? null;
         break;
     }
   }
@@ -96,7 +107,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
   const choice: JsonObject = {
     index: 0,
     message,
-    logprobs: null,
+    logprobs: logprobsOf(logprobs),
     finish_reason: finishWord(reason, labels.legacyFunctions),
   };
   const body: JsonObject = {
@@ -105,6 +116,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
     created,
     model,
     choices: [choice],
+    ...moderation !== null && { moderation },
     ...usage?.serviceTier !== undefined && { service_tier: usage.serviceTier },
     ...usage !== null && { usage: chatUsage(usage) },
   };
@@ -112,11 +124,11 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
 }
 
 function callMembers(calls: readonly ToolCall[], isLegacy: boolean): JsonObject {
-  const called = calls.map((call) => ({ name: call.name, arguments: call.arguments }));
-  if (isLegacy) return { function_call: called[0] };
-  return {
-    tool_calls: calls.map(({ id }, at) => ({ id, type: "function", function: called[at] })),
-  };
+  const called = calls.map(({ kind, id, name, arguments: text }): JsonObject => ({
+    id,
+    ...calledAs(kind, name, text),
+  }));
+  return isLegacy ? { function_call: called[0]?.function } : { tool_calls: called };
 }
 
 /** The `finish_reason` as a client that knows tools, or only functions, understands it. */
@@ -129,11 +141,11 @@ export function endedEarly(): Failed<Fault> {
   return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
 }
 
-/** The legacy shape has room for one call. */
-export function tooManyCalls(): Failed<Fault> {
+/** The legacy shape has room for one call, and only of a function. */
+export function unfitCall(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",
-    "The upstream called several functions where the client can take one; send tools instead of functions.",
+    "The upstream's answer holds calls beside the one of a function that the client can take; send tools instead of functions.",
   );
 }
 

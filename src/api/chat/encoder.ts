@@ -3,13 +3,8 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  callWithoutName,
-  endedEarly,
-  finishWord,
-  type Labels,
-  tooManyCalls,
-} from "./completion.ts";
+import { calledAs, calledPiece, type CallKind, logprobsOf } from "./called.ts";
+import { callWithoutName, endedEarly, finishWord, type Labels, unfitCall } from "./completion.ts";
 import { BROKEN, DONE } from "./terminal.ts";
 import { chatUsage } from "./usage.ts";
 
@@ -34,44 +29,54 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
   let reason: FinishReason | null = null;
   let isBegun = false;
   let isDone = false;
-  const calls = new Set<number>();
+  let moderation: JsonObject | null = null;
+  const calls = new Map<number, CallKind>();
 
   function headOf(): string {
     const labels = { id: options.id, object: "chat.completion.chunk", created, model };
     return JSON.stringify(labels).slice(0, -1) + ',"choices":[';
   }
 
-  function chunk(delta: JsonObject, finish: string | null, tier = ""): StreamRecord {
-    const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
-    const tail = options.includeUsage ? `],"usage":null${tier}}` : `]${tier}}`;
+  /** `more` are further members of the chunk, as they are written. */
+  function chunk(
+    delta: JsonObject,
+    finish: string | null,
+    tokens: readonly JsonObject[],
+    more = "",
+  ): StreamRecord {
+    const logprobs = logprobsOf(tokens);
+    const choice = { index: 0, delta, logprobs, finish_reason: finish };
+    const tail = options.includeUsage ? `],"usage":null${more}}` : `]${more}}`;
     return { event: null, data: head + JSON.stringify(choice) + tail, raw: null };
   }
 
   function begin(): readonly StreamRecord[] {
     if (isBegun) return [];
     isBegun = true;
-    return [chunk({ role: "assistant", content: "" }, null)];
+    return [chunk({ role: "assistant", content: "" }, null, [])];
   }
 
-  function say(delta: JsonObject): Result<readonly StreamRecord[]> {
-    return success([...begin(), chunk(delta, null)]);
+  function say(
+    delta: JsonObject,
+    tokens: readonly JsonObject[] = [],
+  ): Result<readonly StreamRecord[]> {
+    return success([...begin(), chunk(delta, null, tokens)]);
   }
 
   function call(event: StreamEvent & { type: "tool_call" }): Result<readonly StreamRecord[]> {
-    const { index, id, name } = event;
-    if (options.legacyFunctions && calls.size > 0) return tooManyCalls();
-    calls.add(index);
-    const called = { name, arguments: event.arguments ?? "" };
-    if (options.legacyFunctions) return say({ function_call: called });
-    return say({ tool_calls: [{ index, id, type: "function", function: called }] });
+    const { index, id, name, kind } = event;
+    if (options.legacyFunctions && (calls.size > 0 || kind === "custom")) return unfitCall();
+    calls.set(index, kind);
+    const called = calledAs(kind, name, event.arguments ?? "");
+    if (options.legacyFunctions) return say({ function_call: called.function });
+    return say({ tool_calls: [{ index, id, ...called }] });
   }
 
   function addArguments(index: number, text: string): Result<readonly StreamRecord[]> {
     if (!calls.has(index)) return callWithoutName();
     if (text === "") return success([]);
-    const called = { arguments: text };
-    if (options.legacyFunctions) return say({ function_call: called });
-    return say({ tool_calls: [{ index, function: called }] });
+    if (options.legacyFunctions) return say({ function_call: { arguments: text } });
+    return say({ tool_calls: [{ index, ...calledPiece(calls.get(index), text) }] });
   }
 
   function push(event: StreamEvent): Result<readonly StreamRecord[]> {
@@ -82,7 +87,9 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
         head = headOf();
         return success([]);
       case "text":
-        return event.delta === "" ? success([]) : say({ content: event.delta });
+        return event.delta === "" && event.logprobs === undefined
+          ? success([])
+          : say({ content: event.delta }, event.logprobs);
       case "refusal":
         return event.delta === "" ? success([]) : say({ refusal: event.delta });
       case "reasoning":
@@ -100,6 +107,7 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
         return success([]);
       case "finish":
         reason = event.reason;
+        moderation = event.moderation ?? null;
         return success([]);
     }
   }
@@ -109,8 +117,13 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     if (reason === null) return endedEarly();
     isDone = true;
     // Not every client asks for usage, so the tier comes with the finish too.
-    const finish = chunk({}, finishWord(reason, options.legacyFunctions), tierMember());
+    const word = finishWord(reason, options.legacyFunctions);
+    const finish = chunk({}, word, [], moderationMember() + tierMember());
     return success([...begin(), finish, ...usageChunk(), DONE]);
+  }
+
+  function moderationMember(): string {
+    return moderation === null ? "" : `,"moderation":${JSON.stringify(moderation)}`;
   }
 
   function tierMember(): string {

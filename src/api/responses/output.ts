@@ -91,6 +91,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
       }
       case "tool_call": {
         if (calls.size >= MOST_CALLS) return tooManyCalls();
+        if (event.kind === "custom") return customCall();
         const called = functionOf(event.name);
         const entry = begin("call", "fc_", (place) => callItem(place, event.id, called));
         calls.set(event.index, entry);
@@ -189,6 +190,11 @@ function tooManyCalls(): Result<never> {
     "upstream_response_too_large",
     `The upstream called tools more than ${MOST_CALLS} times in one answer.`,
   );
+}
+
+/** No custom tool of a client is translated, so none can have been offered. */
+function customCall(): Result<never> {
+  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
 }
 
 function strayArguments(): Result<never> {

@@ -1,40 +1,21 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import {
-  missing,
-  type Optional,
-  undeclared,
-  unknownMember,
-  unsupported,
-  wrongType,
-} from "../fields.ts";
+import { requestedEffort } from "../effort.ts";
+import { undeclared, unknownMember, unsupported, wrongType } from "../fields.ts";
+import { schemaOf } from "../json_schema.ts";
+import { ENCODED_BY_ALL } from "../unsupported_field.ts";
 import { exactMember } from "./fields.ts";
 
 /** Fields that the parts of the encoding read. */
 export const ENCODED: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "stream",
-  "stream_options",
-  "max_completion_tokens",
-  "max_tokens",
-  "temperature",
-  "top_p",
+  ...ENCODED_BY_ALL,
   "top_k",
   "stop",
   "seed",
   "presence_penalty",
   "frequency_penalty",
-  "response_format",
-  "reasoning_effort",
-  "reasoning",
   "thinking",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
 ]);
 
 /**
@@ -62,16 +43,6 @@ export function formatOf(
   }
 }
 
-function schemaOf(value: Optional, path: string): Result<JsonObject> {
-  if ((value ?? null) === null) return missing(path);
-  if (!isObject(value)) return wrongType(path, "an object");
-  const unknown = unknownMember(value, ["name", "description", "schema", "strict"], path);
-  if (unknown !== null) return unknown;
-  const schema = value.schema ?? null;
-  if (schema === null) return missing(`${path}.schema`);
-  return isObject(schema) ? success(schema) : wrongType(`${path}.schema`, "an object");
-}
-
 /** The runtime's `think`; undefined leaves it to the model. */
 export function thinkOf(
   value: JsonObject,
@@ -79,9 +50,9 @@ export function thinkOf(
 ): Result<boolean | string | undefined> {
   const disabled = isDisabled(value.thinking ?? null);
   if (!disabled.ok) return disabled;
-  const effort = effortOf(value);
-  if (!effort.ok) return effort;
-  const { path, level } = effort.value;
+  const asked = requestedEffort(value);
+  if (!asked.ok) return asked;
+  const { path, effort: level } = asked.value;
   if (level === null) return success(disabled.value ? false : undefined);
   const think = levelOf(level, path, settings);
   if (think.ok && disabled.value && think.value !== false) {
@@ -95,30 +66,6 @@ function isDisabled(thinking: JsonValue): Result<boolean> {
   if (!isObject(thinking)) return wrongType("thinking", "an object");
   if (thinking.type !== "disabled") return unsupported("thinking.type");
   return unknownMember(thinking, ["type"], "thinking") ?? success(true);
-}
-
-/** The effort a client asks for, under either of its names. */
-function effortOf(
-  value: JsonObject,
-): Result<{ readonly path: string; readonly level: JsonValue }> {
-  const plain = value.reasoning_effort ?? null;
-  const reasoning = value.reasoning ?? {};
-  if (!isObject(reasoning)) return wrongType("reasoning", "an object");
-  const unknown = unknownMember(reasoning, ["effort"], "reasoning");
-  if (unknown !== null) return unknown;
-  const nested = reasoning.effort ?? null;
-  if (plain !== null && nested !== null && plain !== nested) {
-    return refuse(
-      "invalid_parameter_combination",
-      "'reasoning_effort' and 'reasoning.effort' must be equal when both are sent.",
-      "reasoning.effort",
-    );
-  }
-  return success(
-    plain === null
-      ? { path: "reasoning.effort", level: nested }
-      : { path: "reasoning_effort", level: plain },
-  );
 }
 
 const LEVELS: readonly JsonValue[] = ["low", "medium", "high"];

@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { type Result, success } from "../../core/result.ts";
+import { posted } from "../encoding.ts";
 import { nesting } from "../fields.ts";
 import { unsupportedField } from "../unsupported_field.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
@@ -39,12 +40,5 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     options: Object.keys(options.value).length === 0 ? undefined : options.value,
     ...runSettings(settings).topLevel,
   };
-  return success({
-    method: "POST",
-    path: "/api/chat",
-    // Written when it is sent: most prepared targets never are.
-    get body() {
-      return JSON.stringify(request);
-    },
-  });
+  return success(posted("/api/chat", request));
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
+import { bothTools, eachOf, functionWithin } from "../chat_tools.ts";
 import {
   isEmpty,
   missing,
@@ -15,14 +16,9 @@ import { exactMember } from "./fields.ts";
  * The runtime enforces nothing, so a choice that demands a call is refused.
  */
 export function toolsOf(document: JsonDocument): Result<readonly JsonObject[]> {
-  const { tools, functions, tool_choice, function_call, parallel_tool_calls } = document.value;
-  if (!isEmpty(tools) && !isEmpty(functions)) {
-    return refuse(
-      "invalid_parameter_combination",
-      "Send either 'tools' or 'functions', not both.",
-      "functions",
-    );
-  }
+  const { functions, tool_choice, function_call, parallel_tool_calls } = document.value;
+  const refused = bothTools(document.value);
+  if (refused !== null) return refused;
   for (const [key, choice] of Object.entries({ tool_choice, function_call })) {
     if (!isPlainChoice(choice)) {
       return unsupported(key, "Nothing there makes a model call a tool; 'auto' is accepted.");
@@ -43,30 +39,9 @@ function isPlainChoice(choice: Optional): boolean {
   return choice === undefined || choice === null || choice === "auto" || choice === "none";
 }
 
-function eachOf(
-  list: Optional,
-  path: string,
-  read: (item: JsonObject, path: string) => Result<JsonObject>,
-): Result<readonly JsonObject[]> {
-  if (list === undefined) return success([]);
-  if (!Array.isArray(list)) return wrongType(path, "an array");
-  const made: JsonObject[] = [];
-  for (const [index, item] of list.entries()) {
-    const at = `${path}[${index}]`;
-    if (!isObject(item)) return wrongType(at, "an object");
-    const tool = read(item, at);
-    if (!tool.ok) return tool;
-    made.push(tool.value);
-  }
-  return success(made);
-}
-
 function toolOf(tool: JsonObject, path: string): Result<JsonObject> {
-  if (tool.type !== "function") return unsupported(`${path}.type`);
-  const unknown = unknownMember(tool, ["type", "function"], path);
-  if (unknown !== null) return unknown;
-  if (!isObject(tool.function)) return wrongType(`${path}.function`, "an object");
-  return functionOf(tool.function, `${path}.function`);
+  const called = functionWithin(tool, path);
+  return called.ok ? functionOf(called.value, `${path}.function`) : called;
 }
 
 function functionOf(value: JsonObject, path: string): Result<JsonObject> {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
+import { eachCall } from "../chat_calls.ts";
 import { type Content, contentOf, type PartType } from "./content.ts";
 import {
   argumentsOf,
@@ -117,40 +118,15 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
 }
 
 function callsOf(message: JsonObject, path: string, calls: Calls): Result<readonly JsonObject[]> {
-  const given = message.tool_calls ?? [];
-  if (!Array.isArray(given)) return wrongType(`${path}.tool_calls`, "an array");
-  const made: JsonObject[] = [];
-  for (const [index, call] of given.entries()) {
-    const at = `${path}.tool_calls[${index}]`;
-    if (!isObject(call)) return wrongType(at, "an object");
-    if ((call.type ?? "function") !== "function") return unsupported(`${at}.type`);
-    // A call put together from chunks keeps their index; the order of the list says the same.
-    const unknown = unknownMember(call, ["id", "type", "function", "index"], at);
-    if (unknown !== null) return unknown;
-    if (typeof call.id !== "string") return missing(`${at}.id`);
-    const named = functionOf(call.function, `${at}.function`, index);
-    if (!named.ok) return named;
-    calls.set(call.id, named.value.name);
-    made.push({ id: call.id, function: { ...named.value } });
-  }
-  const legacy = message.function_call ?? null;
-  if (legacy === null) return success(made);
-  const named = functionOf(legacy, `${path}.function_call`, made.length);
-  return named.ok ? success([...made, { function: { ...named.value } }]) : named;
-}
-
-function functionOf(
-  value: Optional,
-  path: string,
-  index: number,
-): Result<{ readonly index: number; readonly name: string; readonly arguments: JsonObject }> {
-  if (!isObject(value)) return wrongType(path, "an object");
-  const unknown = unknownMember(value, ["name", "arguments"], path);
-  if (unknown !== null) return unknown;
-  if (typeof value.name !== "string") return missing(`${path}.name`);
-  // The runtime wants an object where Chat has its text.
-  const parsed = argumentsOf(value.arguments, `${path}.arguments`);
-  return parsed.ok ? success({ index, name: value.name, arguments: parsed.value }) : parsed;
+  return eachCall(message, path, ["function"], ({ id, name, text, textPath }, index) => {
+    // The runtime wants an object where Chat has its text.
+    const parsed = argumentsOf(text, textPath);
+    if (!parsed.ok) return parsed;
+    const called = { index, name, arguments: parsed.value };
+    if (id === null) return success({ function: called });
+    calls.set(id, name);
+    return success({ id, function: called });
+  });
 }
 
 function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { eachCall } from "../chat_calls.ts";
 import { blocksOf, textBlocks } from "./content.ts";
 import {
   argumentsOf,
   isEmpty,
-  missing,
   type Optional,
   unknownMember,
   unsupported,
@@ -74,36 +74,10 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
 }
 
 function callBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  const calls = message.tool_calls ?? [];
-  if (!Array.isArray(calls)) return wrongType(`${path}.tool_calls`, "an array");
-  const blocks: JsonObject[] = [];
-  for (const [index, call] of calls.entries()) {
-    const block = callBlock(call, `${path}.tool_calls[${index}]`);
-    if (!block.ok) return block;
-    blocks.push(block.value);
-  }
-  const legacy = message.function_call ?? null;
-  if (legacy === null) return success(blocks);
-  const block = functionBlock(legacy, `${path}.function_call`, legacyId);
-  return block.ok ? success([...blocks, block.value]) : block;
-}
-
-function callBlock(call: Optional, path: string): Result<JsonObject> {
-  if (!isObject(call)) return wrongType(path, "an object");
-  if ((call.type ?? "function") !== "function") return unsupported(`${path}.type`);
-  // A call put together from chunks keeps their index; the order of the list says the same.
-  const unknown = unknownMember(call, ["id", "type", "function", "index"], path);
-  if (unknown !== null) return unknown;
-  if (typeof call.id !== "string") return missing(`${path}.id`);
-  return functionBlock(call.function, `${path}.function`, toolId(call.id));
-}
-
-function functionBlock(called: Optional, path: string, id: string): Result<JsonObject> {
-  if (!isObject(called)) return wrongType(path, "an object");
-  const unknown = unknownMember(called, ["name", "arguments"], path);
-  if (unknown !== null) return unknown;
-  const { name } = called;
-  if (typeof name !== "string") return missing(`${path}.name`);
-  const input = argumentsOf(called.arguments, `${path}.arguments`);
-  return input.ok ? success({ type: "tool_use", id, name, input: input.value }) : input;
+  return eachCall(message, path, ["function"], ({ id, name, text, textPath }) => {
+    const input = argumentsOf(text, textPath);
+    if (!input.ok) return input;
+    const own = id === null ? legacyId : toolId(id);
+    return success({ type: "tool_use", id: own, name, input: input.value });
+  });
 }

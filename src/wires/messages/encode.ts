@@ -1,8 +1,6 @@
 import type { ChatRequest } from "../../core/chat.ts";
-import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { nesting } from "../fields.ts";
-import { unsupportedField } from "../unsupported_field.ts";
+import { assembled, exactBody, posted, type Section } from "../encoding.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, caller, limits, sampling, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
@@ -10,8 +8,7 @@ import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { turns } from "./turns.ts";
 
-/** Each gives its members of the request, none of which another one gives. */
-const SECTIONS: readonly ((asked: Asked) => Result<JsonObject>)[] = [
+const SECTIONS: readonly Section<Asked>[] = [
   limits,
   sampling,
   stops,
@@ -28,26 +25,15 @@ const SECTIONS: readonly ((asked: Asked) => Result<JsonObject>)[] = [
  * unknown keys; a Refusal names the first field that cannot be kept.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const deep = nesting(chat.document.value);
-  if (deep !== null) return deep;
-  const exact = parseExact(chat.document.text);
-  const body = isObject(exact) ? exact : chat.document.value;
-  const refused = unsupportedField(body, ENCODED);
-  if (refused !== null) return refused;
-  const asked = { body, settings: target.provider.settings, model: target.model };
-  let request: JsonObject = { model: target.model };
-  for (const section of SECTIONS) {
-    const members = section(asked);
-    if (!members.ok) return members;
-    request = { ...request, ...members.value };
-  }
-  if (chat.stream) request.stream = true;
-  return success({
-    method: "POST",
-    path: "/v1/messages",
-    // Written when it is sent: most prepared targets never are.
-    get body() {
-      return JSON.stringify(request);
-    },
-  });
+  const body = exactBody(chat, ENCODED);
+  if (!body.ok) return body;
+  const asked = {
+    body: body.value,
+    settings: target.provider.settings,
+    model: target.model,
+  };
+  const request = assembled({ model: target.model }, SECTIONS, asked);
+  if (!request.ok) return request;
+  const streamed = chat.stream ? { stream: true } : {};
+  return success(posted("/v1/messages", { ...request.value, ...streamed }));
 }

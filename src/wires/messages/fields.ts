@@ -1,23 +1,10 @@
+import { ENCODED_BY_ALL } from "../unsupported_field.ts";
+
 /** Fields that have a place in a Messages request; their own files look at their values. */
 export const ENCODED: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "stream",
-  "stream_options",
-  "max_completion_tokens",
-  "max_tokens",
-  "temperature",
-  "top_p",
+  ...ENCODED_BY_ALL,
   "top_k",
   "stop",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
-  "reasoning_effort",
-  "reasoning",
   "thinking",
   "user",
   "safety_identifier",

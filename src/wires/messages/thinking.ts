@@ -2,14 +2,9 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Asked } from "./controls.ts";
-import {
-  contradiction,
-  missing,
-  undeclared,
-  unknownMember,
-  unsupported,
-  wrongType,
-} from "../fields.ts";
+import { requestedEffort } from "../effort.ts";
+import { type Optional, undeclared, unknownMember, unsupported, wrongType } from "../fields.ts";
+import { schemaOf } from "../json_schema.ts";
 
 const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
 
@@ -38,20 +33,9 @@ export function outputConfig({ body, settings }: Asked): Result<JsonObject> {
 }
 
 function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject> {
-  const plain = body.reasoning_effort ?? null;
-  const reasoning = body.reasoning ?? {};
-  if (!isObject(reasoning)) return wrongType("reasoning", "an object");
-  const unknown = unknownMember(reasoning, ["effort"], "reasoning");
-  if (unknown !== null) return unknown;
-  const nested = reasoning.effort ?? null;
-  if (plain !== null && nested !== null && plain !== nested) {
-    return contradiction(
-      "reasoning.effort",
-      "'reasoning_effort' and 'reasoning.effort' must be equal when both are sent.",
-    );
-  }
-  const effort = plain ?? nested;
-  const path = plain === null ? "reasoning.effort" : "reasoning_effort";
+  const asked = requestedEffort(body);
+  if (!asked.ok) return asked;
+  const { path, effort } = asked.value;
   if (effort === null) return success({});
   if (typeof effort !== "string") return wrongType(path, "a string");
   if (!settings.capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
@@ -73,7 +57,7 @@ function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObjec
       return success({});
     case "json_schema":
       return settings.capabilities.structured_outputs
-        ? schemaOf(format.json_schema ?? null)
+        ? schemaFormat(format.json_schema)
         : undeclared("response_format", "structured_outputs");
     default:
       return unsupported("response_format.type");
@@ -81,14 +65,7 @@ function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObjec
 }
 
 /** Name and description are labels without a place; a schema is always enforced upstream. */
-function schemaOf(given: JsonValue): Result<JsonObject> {
-  const path = "response_format.json_schema";
-  if (given === null) return missing(path);
-  if (!isObject(given)) return wrongType(path, "an object");
-  const unknown = unknownMember(given, ["name", "description", "schema", "strict"], path);
-  if (unknown !== null) return unknown;
-  const schema = given.schema ?? null;
-  if (schema === null) return missing(`${path}.schema`);
-  if (!isObject(schema)) return wrongType(`${path}.schema`, "an object");
-  return success({ format: { type: "json_schema", schema } });
+function schemaFormat(given: Optional): Result<JsonObject> {
+  const schema = schemaOf(given, "response_format.json_schema");
+  return schema.ok ? success({ format: { type: "json_schema", schema: schema.value } }) : schema;
 }

@@ -1,9 +1,9 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { bothChoices, bothTools, eachOf, functionWithin, namedFunction } from "../chat_tools.ts";
 import { cacheControl } from "./content.ts";
 import type { Asked } from "./controls.ts";
 import {
-  contradiction,
   isEmpty,
   missing,
   type Optional,
@@ -19,23 +19,13 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 /** Root keywords that the Messages API does not take; one bad tool fails the whole request. */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
-/** The member that tools come in: under its name today, or under its older one. */
-type Source = "tools" | "functions";
-
 /** `tools` and `tool_choice`, from the tools of Chat or its older functions. */
 export function tools({ body }: Asked): Result<JsonObject> {
   const { functions, function_call, tool_choice } = body;
-  if (!isEmpty(body.tools) && !isEmpty(functions)) {
-    return contradiction("functions", "Send either 'tools' or 'functions', not both.");
-  }
-  if ((tool_choice ?? null) !== null && (function_call ?? null) !== null) {
-    return contradiction(
-      "function_call",
-      "Send either 'tool_choice' or 'function_call', not both.",
-    );
-  }
+  const both = bothTools(body) ?? bothChoices(body);
+  if (both !== null) return both;
   const source = isEmpty(functions) ? "tools" : "functions";
-  const made = toolsOf(body[source] ?? [], source);
+  const made = eachOf(body[source], source, source === "tools" ? toolOf : functionOf);
   if (!made.ok) return made;
   const names = made.value.map(({ name }) => name);
   // An answer with functions has room for one call.
@@ -64,46 +54,23 @@ function isThinking(given: Optional): boolean {
   return isObject(given) && given.type !== "disabled";
 }
 
-function toolsOf(list: JsonValue, source: Source): Result<readonly JsonObject[]> {
-  if (!Array.isArray(list)) return wrongType(source, "an array");
-  const made: JsonObject[] = [];
-  for (const [index, item] of list.entries()) {
-    const path = `${source}[${index}]`;
-    if (!isObject(item)) return wrongType(path, "an object");
-    const tool = source === "tools" ? toolOf(item, path) : functionOf(item, path);
-    if (!tool.ok) return tool;
-    made.push(tool.value);
-  }
-  return success(made);
-}
-
 function toolOf(item: JsonObject, path: string): Result<JsonObject> {
-  if (item.type !== "function") return unsupported(`${path}.type`);
-  const unknown = unknownMember(item, ["type", "function", "cache_control"], path);
-  if (unknown !== null) return unknown;
-  if (!isObject(item.function)) return wrongType(`${path}.function`, "an object");
-  const tool = functionOf(item.function, `${path}.function`);
+  const called = functionWithin(item, path, ["cache_control"]);
+  if (!called.ok) return called;
+  const tool = functionOf(called.value, `${path}.function`);
   if (!tool.ok) return tool;
   const control = cacheControl(item, path);
   return control.ok ? success({ ...tool.value, ...control.value }) : control;
 }
 
 function functionOf(item: JsonObject, path: string): Result<JsonObject> {
-  const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
-  if (unknown !== null) return unknown;
-  const { name } = item;
-  const description = item.description ?? null;
-  const strict = item.strict ?? false;
-  if ((name ?? null) === null) return missing(`${path}.name`);
-  if (typeof name !== "string") return wrongType(`${path}.name`, "a string");
+  const named = namedFunction(item, path);
+  if (!named.ok) return named;
+  const { name, description, parameters, strict } = named.value;
   if (!TOOL_NAME.test(name)) {
     return unsupported(`${path}.name`, "Use at most 128 letters, digits, '_' and '-'.");
   }
-  if (description !== null && typeof description !== "string") {
-    return wrongType(`${path}.description`, "a string");
-  }
-  if (typeof strict !== "boolean") return wrongType(`${path}.strict`, "true or false");
-  const schema = schemaOf(item.parameters ?? {}, `${path}.parameters`);
+  const schema = schemaOf(parameters ?? {}, `${path}.parameters`);
   if (!schema.ok) return schema;
   return success({
     name,
@@ -113,8 +80,7 @@ function functionOf(item: JsonObject, path: string): Result<JsonObject> {
   });
 }
 
-function schemaOf(given: JsonValue, path: string): Result<JsonObject> {
-  if (!isObject(given)) return wrongType(path, "an object");
+function schemaOf(given: JsonObject, path: string): Result<JsonObject> {
   if (isEmpty(given)) return success({ type: "object", properties: {} });
   if (FOREIGN_ROOT.some((key) => Object.hasOwn(given, key))) {
     return unsupported(path, "Its root must be a plain object schema.");

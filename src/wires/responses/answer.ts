@@ -5,17 +5,25 @@ import { type Failed, type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
 import type { Mint } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
+import { moderationOf } from "./moderation.ts";
 import { responseUsage } from "./usage.ts";
 
-/** The event that a response begins with. */
-export function startOf({ id, model, created_at }: JsonObject, mint: Mint): StreamEvent {
+/** The event that a response begins with; fails on what is no response, or has no exact id. */
+export function startOf(
+  { object, id, model, created_at }: JsonObject,
+  mint: Mint,
+): Result<StreamEvent & { readonly type: "start" }> {
+  if (object !== "response") return malformed("an answer that is no response");
+  if (typeof id !== "string" || id === "" || id !== id.trim()) {
+    return malformed("a response without an id");
+  }
   const created = numberOf(created_at);
-  return {
+  return success({
     type: "start",
-    id: typeof id === "string" ? id : "",
+    id,
     model: typeof model === "string" ? model : "",
     created: created !== null && created > 0 ? Math.floor(created) : mint.unix(),
-  };
+  });
 }
 
 /** The failure that a response tells of itself; null when it tells none. */
@@ -30,9 +38,12 @@ export function failureOf({ status, error }: JsonObject): Failed<Fault> | null {
 export function endOf(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
   const reason = finishOf(response, hasCalls);
   if (reason === null) return malformed("a response without a known end");
+  const moderated = moderationOf(response.moderation);
+  if (!moderated.ok) return moderated;
+  const moderation = moderated.value;
   const usage = responseUsage(response);
   const told = usage === null ? [] : [{ type: "usage" as const, usage }];
-  return success([...told, { type: "finish", reason }]);
+  return success([...told, { type: "finish", reason, ...moderation !== null && { moderation } }]);
 }
 
 function finishOf(

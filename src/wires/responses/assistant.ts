@@ -1,14 +1,9 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  isEmpty,
-  missing,
-  type Optional,
-  unknownMember,
-  unsupported,
-  wrongType,
-} from "../fields.ts";
+import { eachCall, type PastCall } from "../chat_calls.ts";
+import { missing, unknownMember, unsupported, wrongType } from "../fields.ts";
 import { callId } from "./call_id.ts";
+import { citationsOf, citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
 
 type Items = Result<readonly JsonObject[]>;
@@ -20,6 +15,7 @@ const MEMBERS: readonly string[] = [
   "tool_calls",
   "function_call",
   "reasoning_content",
+  "annotations",
 ];
 
 /**
@@ -32,9 +28,7 @@ export function assistantItems(
   legacyId: string,
 ): Items {
   const path = `messages[${index}]`;
-  // Clients send whole answers back, empty lists included.
-  const known = isEmpty(message.annotations) ? [...MEMBERS, "annotations"] : MEMBERS;
-  const unknown = unknownMember(message, known, path);
+  const unknown = unknownMember(message, MEMBERS, path);
   if (unknown !== null) return unknown;
   const calls = callItems(message, path, legacyId);
   if (!calls.ok) return calls;
@@ -61,54 +55,44 @@ function spokenItems(
   const content = message.content ?? null;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
+  const citations = citationsOf(message.annotations, `${path}.annotations`);
+  if (!citations.ok) return citations;
+  const isCited = citations.value.length > 0;
   const isSilent = content === null || content === "";
+  // A citation is one of a text.
+  if (isSilent && isCited) return unsupported(`${path}.annotations`);
   if (isSilent && refusal === "") {
     if (hasCalls) return success([]);
     if (content === null) return missing(`${path}.content`);
   }
   const head = { type: "message", role: "assistant" };
-  if (typeof content === "string" && refusal === "") return success([{ ...head, content }]);
+  if (typeof content === "string" && refusal === "" && !isCited) {
+    return success([{ ...head, content }]);
+  }
   const parts = spokenParts(isSilent ? null : content, `${path}.content`);
   if (!parts.ok) return parts;
+  const said = isCited ? citedParts(parts.value, citations.value) : parts.value;
+  if (said === null) return unsupported(`${path}.annotations`);
   const refused = refusal === "" ? [] : [{ type: "refusal", refusal }];
   // Parts can only be those of an answer, and an answer has id and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
-  return success([{ ...answer, content: [...parts.value, ...refused] }]);
+  return success([{ ...answer, content: [...said, ...refused] }]);
 }
 
 function callItems(message: JsonObject, path: string, legacyId: string): Items {
-  const calls = message.tool_calls ?? [];
-  if (!Array.isArray(calls)) return wrongType(`${path}.tool_calls`, "an array");
-  const items: JsonObject[] = [];
-  for (const [at, call] of calls.entries()) {
-    const item = callItem(call, `${path}.tool_calls[${at}]`);
-    if (!item.ok) return item;
-    items.push(item.value);
-  }
-  const legacy = message.function_call ?? null;
-  if (legacy === null) return success(items);
-  const item = functionItem(legacy, `${path}.function_call`, legacyId);
-  return item.ok ? success([...items, item.value]) : item;
+  return eachCall(message, path, ["function", "custom"], (call) => {
+    const id = call.id === null ? success(legacyId) : callId(call.id, call.idPath);
+    return id.ok ? callItem(call, id.value) : id;
+  });
 }
 
-function callItem(call: Optional, path: string): Result<JsonObject> {
-  if (!isObject(call)) return wrongType(path, "an object");
-  if ((call.type ?? "function") !== "function") return unsupported(`${path}.type`);
-  // A call put together from chunks keeps their index; the order of the list says the same.
-  const unknown = unknownMember(call, ["id", "type", "function", "index"], path);
-  if (unknown !== null) return unknown;
-  const id = callId(call.id, `${path}.id`);
-  return id.ok ? functionItem(call.function, `${path}.function`, id.value) : id;
-}
-
-/** The arguments are what a model wrote: they keep their text, whatever it is. */
-function functionItem(called: Optional, path: string, id: string): Result<JsonObject> {
-  if (!isObject(called)) return wrongType(path, "an object");
-  const unknown = unknownMember(called, ["name", "arguments"], path);
-  if (unknown !== null) return unknown;
-  const { name } = called;
-  const text = called.arguments ?? "";
-  if (typeof name !== "string") return missing(`${path}.name`);
-  if (typeof text !== "string") return wrongType(`${path}.arguments`, "a string");
-  return success({ type: "function_call", call_id: id, name, arguments: text });
+/** What a model wrote keeps its text, whatever it is. */
+function callItem({ kind, name, text, textPath }: PastCall, id: string): Result<JsonObject> {
+  const written = text ?? "";
+  if (typeof written !== "string") return wrongType(textPath, "a string");
+  return success(
+    kind === "function"
+      ? { type: "function_call", call_id: id, name, arguments: written }
+      : { type: "custom_tool_call", call_id: id, name, input: written },
+  );
 }

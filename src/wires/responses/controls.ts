@@ -1,14 +1,9 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  contradiction,
-  missing,
-  type Optional,
-  unknownMember,
-  unsupported,
-  wrongType,
-} from "../fields.ts";
+import { requestedEffort } from "../effort.ts";
+import { missing, type Optional, unknownMember, unsupported, wrongType } from "../fields.ts";
+import { JSON_SCHEMA_MEMBERS, schemaOf } from "../json_schema.ts";
 import { SAME } from "./fields.ts";
 
 /** What a part of the encoding reads: the client's request and the provider. */
@@ -21,24 +16,17 @@ export interface Asked {
 /** The least `max_output_tokens` (Responses API, create). */
 const LEAST_TOKENS = 16;
 
-/** `max_output_tokens`, from either of the names that Chat has for it. */
+/** `max_output_tokens`, from either of the names that Chat has for it; the newer one wins. */
 export function limit({ body }: Asked): Result<JsonObject> {
-  const given = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
-    const value = body[key] ?? null;
-    return value === null ? [] : [{ key, value, number: numberOf(value) }];
-  });
-  for (const { key, number } of given) {
-    if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
-    if (number < LEAST_TOKENS) return unsupported(key, `There it is at least ${LEAST_TOKENS}.`);
-  }
-  const [first, second] = given;
-  if (second !== undefined && first?.number !== second.number) {
-    return contradiction(
-      "max_tokens",
-      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
-    );
-  }
-  return success(first === undefined ? {} : { max_output_tokens: first.value });
+  const isNewer = (body.max_completion_tokens ?? null) !== null;
+  const key = isNewer ? "max_completion_tokens" : "max_tokens";
+  const value = body[key] ?? null;
+  if (value === null) return success({});
+  const tokens = numberOf(value);
+  if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
+  return tokens < LEAST_TOKENS
+    ? unsupported(key, `There it is at least ${LEAST_TOKENS}.`)
+    : success({ max_output_tokens: value });
 }
 
 /** `temperature` and `top_p`, filled with the provider's defaults. */
@@ -53,22 +41,13 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
 
 /** `reasoning.effort`, from either of the names that clients have for it. */
 export function reasoning({ body }: Asked): Result<JsonObject> {
-  const nested = body.reasoning ?? {};
-  if (!isObject(nested)) return wrongType("reasoning", "an object");
-  const unknown = unknownMember(nested, ["effort"], "reasoning");
-  if (unknown !== null) return unknown;
-  const plain = body.reasoning_effort ?? null;
-  const inner = nested.effort ?? null;
-  if (plain !== null && inner !== null && plain !== inner) {
-    return contradiction(
-      "reasoning.effort",
-      "'reasoning_effort' and 'reasoning.effort' must be equal when both are sent.",
-    );
-  }
-  const effort = plain ?? inner;
+  const asked = requestedEffort(body);
+  if (!asked.ok) return asked;
+  const { path, effort } = asked.value;
   if (effort === null) return success({});
-  if (typeof effort === "string") return success({ reasoning: { effort } });
-  return wrongType(plain === null ? "reasoning.effort" : "reasoning_effort", "a string");
+  return typeof effort === "string"
+    ? success({ reasoning: { effort } })
+    : wrongType(path, "a string");
 }
 
 /** `text`: the format of the answer and how wordy it is. */
@@ -82,8 +61,6 @@ export function text({ body }: Asked): Result<JsonObject> {
     text: { ...format !== null && { format }, ...verbosity !== null && { verbosity } },
   });
 }
-
-const FORMAT_MEMBERS = ["name", "description", "schema", "strict"] as const;
 
 function formatOf(given: Optional): Result<JsonObject | null> {
   const path = "response_format";
@@ -99,17 +76,14 @@ function formatOf(given: Optional): Result<JsonObject | null> {
 
 /** What Chat nests stands flat in Responses. */
 function schemaFormat(given: Optional, path: string): Result<JsonObject> {
-  if ((given ?? null) === null) return missing(path);
-  if (!isObject(given)) return wrongType(path, "an object");
-  const unknown = unknownMember(given, FORMAT_MEMBERS, path);
-  if (unknown !== null) return unknown;
-  if (typeof given.name !== "string") return missing(`${path}.name`);
-  if ((given.schema ?? null) === null) return missing(`${path}.schema`);
-  if (!isObject(given.schema)) return wrongType(`${path}.schema`, "an object");
-  const members = FORMAT_MEMBERS.filter((key) => (given[key] ?? null) !== null);
+  const schema = schemaOf(given, path);
+  if (!schema.ok) return schema;
+  const named = isObject(given) ? given : {};
+  if (typeof named.name !== "string") return missing(`${path}.name`);
+  const members = JSON_SCHEMA_MEMBERS.filter((key) => (named[key] ?? null) !== null);
   return success({
     type: "json_schema",
-    ...Object.fromEntries(members.map((key) => [key, given[key]])),
+    ...Object.fromEntries(members.map((key) => [key, named[key]])),
   });
 }
 

@@ -7,15 +7,17 @@ import { endOf, failureOf, startOf } from "./answer.ts";
 import { outputReader } from "./output.ts";
 
 /**
- * A whole response as events. Fails on an error, on a response that is neither completed nor
- * incomplete for a known reason, and on an item that Chat has no place for.
+ * A whole response as events. Fails on an error, on what is no response with an exact id, on one that
+ * is neither completed nor incomplete for a known reason, and on an item that Chat has no place for.
  */
 export function decode({ value }: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
   const failure = failureOf(value);
   if (failure !== null) return failure;
   if (!Array.isArray(value.output)) return malformed("a response without output");
+  const start = startOf(value, mint);
+  if (!start.ok) return start;
   const reader = outputReader();
-  const events = [startOf(value, mint)];
+  const events: StreamEvent[] = [start.value];
   for (const [index, item] of value.output.entries()) {
     const told = reader.finish(index, item);
     if (!told.ok) return told;

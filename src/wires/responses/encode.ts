@@ -1,22 +1,21 @@
 import type { ChatRequest } from "../../core/chat.ts";
-import { isObject, type JsonObject, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { nesting } from "../fields.ts";
-import { unsupportedField } from "../unsupported_field.ts";
+import { assembled, exactBody, posted, type Section } from "../encoding.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, limit, reasoning, sameFields, sampling, streaming, text } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
 import { input } from "./input.ts";
+import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
-/** Each gives its members of the request, none of which another one gives. */
-const SECTIONS: readonly ((asked: Asked) => Result<JsonObject>)[] = [
+const SECTIONS: readonly Section<Asked>[] = [
   input,
   limit,
   sampling,
   tools,
   reasoning,
   text,
+  logprobs,
   sameFields,
   streaming,
 ];
@@ -26,27 +25,11 @@ const SECTIONS: readonly ((asked: Asked) => Result<JsonObject>)[] = [
  * counterpart are sent; a Refusal names the first one that has none.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const deep = nesting(chat.document.value);
-  if (deep !== null) return deep;
-  const exact = parseExact(chat.document.text);
-  const body = isObject(exact) ? exact : chat.document.value;
-  const refused = unsupportedField(body, ENCODED);
-  if (refused !== null) return refused;
-  const asked = { body, settings: target.provider.settings };
-  let request: JsonObject = { model: target.model };
-  for (const section of SECTIONS) {
-    const members = section(asked);
-    if (!members.ok) return members;
-    request = { ...request, ...members.value };
-  }
+  const body = exactBody(chat, ENCODED);
+  if (!body.ok) return body;
+  const asked = { body: body.value, settings: target.provider.settings };
+  const request = assembled({ model: target.model }, SECTIONS, asked);
+  if (!request.ok) return request;
   // There the default is to keep, and Chat's is not to.
-  request.store = false;
-  return success({
-    method: "POST",
-    path: "/responses",
-    // Written when it is sent: most prepared targets never are.
-    get body() {
-      return JSON.stringify(request);
-    },
-  });
+  return success(posted("/responses", { ...request.value, store: false }));
 }

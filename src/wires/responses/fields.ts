@@ -1,3 +1,5 @@
+import { ENCODED_BY_ALL } from "../unsupported_field.ts";
+
 /** Fields of Chat that have the same name and meaning in Responses. */
 export const SAME = [
   "metadata",
@@ -7,29 +9,15 @@ export const SAME = [
   "prompt_cache_key",
   "prompt_cache_retention",
   "prompt_cache_options",
+  "moderation",
 ] as const;
 
-/**
- * Fields that have a place in a Responses request. Those whose answer has no place in Chat's events,
- * such as `logprobs` and `moderation`, are not among them.
- */
+/** Fields that have a place in a Responses request. */
 export const ENCODED: ReadonlySet<string> = new Set([
+  ...ENCODED_BY_ALL,
   ...SAME,
-  "model",
-  "messages",
-  "stream",
-  "stream_options",
-  "max_completion_tokens",
-  "max_tokens",
-  "temperature",
-  "top_p",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
   "verbosity",
-  "reasoning_effort",
-  "reasoning",
+  "logprobs",
+  "top_logprobs",
+  "web_search_options",
 ]);

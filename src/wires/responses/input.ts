@@ -35,6 +35,8 @@ function messageReader(
   normalizesDeveloper: boolean,
 ): (message: JsonObject, index: number) => Items {
   const open: OpenCall[] = [];
+  /** Ids of the calls of custom tools, whose results are of their own type. */
+  const custom = new Set<Optional>();
 
   function read(message: JsonObject, index: number): Items {
     const path = `messages[${index}]`;
@@ -48,15 +50,22 @@ function messageReader(
       case "assistant": {
         const id = `function_call_${index}`;
         if (isObject(message.function_call)) open.push({ id, name: message.function_call.name });
-        return assistantItems(message, index, id);
+        const items = assistantItems(message, index, id);
+        if (items.ok) items.value.forEach(noteKind);
+        return items;
       }
       case "tool":
-        return toolItem(message, path);
+        return toolItem(message, path, custom.has(message.tool_call_id));
       case "function":
         return functionItem(message, path);
       default:
         return wrongValue(`${path}.role`, "a known role");
     }
+  }
+
+  function noteKind({ type, call_id: id }: JsonObject): void {
+    if (type === "custom_tool_call") custom.add(id);
+    if (type === "function_call") custom.delete(id);
   }
 
   function functionItem(message: JsonObject, path: string): Items {
@@ -66,7 +75,7 @@ function messageReader(
     const [call] = at < 0 ? [] : open.splice(at, 1);
     return call === undefined
       ? wrongValue(`${path}.name`, "the name of a call without a result")
-      : resultItem(message.content ?? "", path, call.id);
+      : resultItem(message.content ?? "", path, call.id, "function_call_output");
   }
 
   return read;
@@ -84,17 +93,22 @@ function plainItem(
   return content.ok ? success([{ type: "message", role, content: content.value }]) : content;
 }
 
-function toolItem(message: JsonObject, path: string): Items {
+function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
   // The call has the name already.
   const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
   if (unknown !== null) return unknown;
   const id = callId(message.tool_call_id, `${path}.tool_call_id`);
-  return id.ok ? resultItem(message.content, path, id.value) : id;
+  if (!id.ok) return id;
+  const type = isCustom ? "custom_tool_call_output" : "function_call_output";
+  return resultItem(message.content, path, id.value, type);
 }
 
-function resultItem(given: Optional, path: string, id: string): Items {
+function resultItem(
+  given: Optional,
+  path: string,
+  id: string,
+  type: "function_call_output" | "custom_tool_call_output",
+): Items {
   const output = inputContent(given, `${path}.content`, ["text", "image_url", "file"]);
-  return output.ok
-    ? success([{ type: "function_call_output", call_id: id, output: output.value }])
-    : output;
+  return output.ok ? success([{ type, call_id: id, output: output.value }]) : output;
 }

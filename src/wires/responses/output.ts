@@ -3,6 +3,8 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
 import type { Optional } from "../fields.ts";
+import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
+import { tokensOf } from "./logprobs.ts";
 import { newSpeech, type Place, type Spoken } from "./speech.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -17,6 +19,8 @@ export interface Piece {
   readonly form: ReasoningForm | null;
   readonly place: Place;
   readonly text: string;
+  /** The tokens of the text, where they are told. */
+  readonly tokens: readonly JsonObject[];
   /** The text is that of the whole part, not only its next piece. */
   readonly isWhole: boolean;
 }
@@ -26,8 +30,8 @@ export interface OutputReader {
   /** An item has begun. Its content is told later: what it holds already is not looked at. */
   begin(index: number, item: Optional): Events;
   say(piece: Piece): Events;
-  /** A piece of the arguments of the call at that place, or all of them. */
-  argue(index: number, text: string, isWhole: boolean): Events;
+  /** A piece of what the model wrote for the call of that type and place, or all of it. */
+  write(type: CallType, index: number, text: string, isWhole: boolean): Events;
   annotate(place: Place, annotation: JsonValue): Events;
   /** An item that is whole: what of it has not been told yet. */
   finish(index: number, item: Optional): Events;
@@ -36,20 +40,14 @@ export interface OutputReader {
   readonly isOpen: boolean;
 }
 
-interface Item {
-  readonly type: Optional;
+interface Item extends BegunItem {
+  /** Which of the answer's calls it is. */
+  readonly callIndex: number;
+  /** Length of what has been written for the call so far. */
+  written: number;
   isWhole: boolean;
   /** The form in which its reasoning is told. */
   form: ReasoningForm | null;
-  readonly call: Call | null;
-}
-
-interface Call {
-  readonly index: number;
-  readonly id: string;
-  readonly name: string;
-  /** Length of the arguments so far. */
-  length: number;
 }
 
 /** The parts of a message; what is said in one stands in the member of that name. */
@@ -71,34 +69,16 @@ export function outputReader(): OutputReader {
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
     const { call } = item.value;
     if (call !== null && ids.has(call.id)) return malformed("two calls with one id");
-    items.set(index, item.value);
+    const callIndex = ids.size;
+    items.set(index, { ...item.value, callIndex, written: 0, isWhole: false, form: null });
     if (call === null) return success([]);
-    ids.add(call.id);
-    return success([{ type: "tool_call", index: call.index, id: call.id, name: call.name }]);
+    const { type, id, name } = call;
+    ids.add(id);
+    const kind = type === "custom_tool_call" ? { kind: "custom" as const } : {};
+    return success([{ type: "tool_call", index: callIndex, id, name, ...kind }]);
   }
 
-  /** Fails on a type that Chat has no place for. */
-  function readItem(given: Optional): Result<Item> {
-    if (!isObject(given)) return malformed("an output item that is no object");
-    const { type } = given;
-    const item = { type, isWhole: false, form: null };
-    switch (type) {
-      case "message":
-      case "reasoning":
-        return success({ ...item, call: null });
-      case "function_call": {
-        const { call_id: id, name } = given;
-        if (typeof id !== "string" || id === "" || typeof name !== "string" || name === "") {
-          return malformed("a malformed tool call");
-        }
-        return success({ ...item, call: { index: ids.size, id, name, length: 0 } });
-      }
-      default:
-        return malformed("an output item that Chat Completions has no place for");
-    }
-  }
-
-  function say({ kind, form, place, text, isWhole }: Piece): Events {
+  function say({ kind, form, place, text, tokens, isWhole }: Piece): Events {
     const item = items.get(place.item);
     if (item === undefined) return malformed("a piece of an item that has not begun");
     if (item.isWhole || item.type !== (form === null ? "message" : "reasoning")) {
@@ -106,19 +86,18 @@ export function outputReader(): OutputReader {
     }
     if (text !== "") item.form ??= form;
     if (item.form !== form && form !== null) return success([]);
-    return isWhole ? speech.rest(kind, place, text) : speech.add(kind, place, text);
+    return isWhole ? speech.rest(kind, place, text, tokens) : speech.add(kind, place, text, tokens);
   }
 
-  function argue(index: number, text: string, isWhole: boolean): Events {
+  function write(type: CallType, index: number, text: string, isWhole: boolean): Events {
     const item = items.get(index);
-    const call = item?.call ?? null;
-    if (call === null || item?.isWhole !== false) return malformed("arguments without a call");
-    if (isWhole && text.length < call.length) {
+    if (item?.type !== type || item.isWhole) return malformed("arguments without a call");
+    if (isWhole && text.length < item.written) {
       return malformed("arguments that are shorter than their pieces");
     }
-    const delta = isWhole ? text.slice(call.length) : text;
-    call.length += delta.length;
-    return success(delta === "" ? [] : [{ type: "tool_arguments", index: call.index, delta }]);
+    const delta = isWhole ? text.slice(item.written) : text;
+    item.written += delta.length;
+    return success(delta === "" ? [] : [{ type: "tool_arguments", index: item.callIndex, delta }]);
   }
 
   function finish(index: number, given: Optional): Events {
@@ -136,8 +115,12 @@ export function outputReader(): OutputReader {
       const form = item.form ?? (isFilled(given.content) ? "content" : "summary");
       return restOfParts(index, given[form] ?? [], reasoningPart(form));
     }
-    const text = given.arguments;
-    return typeof text === "string" ? argue(index, text, true) : malformed("a malformed tool call");
+    if (item.call === null) return success([]);
+    const { type } = item.call;
+    const text = given[WRITTEN[type]];
+    return typeof text === "string"
+      ? write(type, index, text, true)
+      : malformed("a malformed tool call");
   }
 
   function restOfParts(
@@ -163,7 +146,9 @@ export function outputReader(): OutputReader {
     if (kind === undefined || typeof text !== "string") {
       return malformed("a content part that has no place in a message");
     }
-    const said = say({ kind, form: null, place, text, isWhole: true });
+    const tokens = tokensOf(kind === "text" ? part.logprobs : null);
+    if (!tokens.ok) return tokens;
+    const said = say({ kind, form: null, place, text, tokens: tokens.value, isWhole: true });
     if (!said.ok || !Array.isArray(part.annotations)) return said;
     return success([...said.value, ...speech.restOfAnnotations(place, part.annotations)]);
   }
@@ -171,14 +156,14 @@ export function outputReader(): OutputReader {
   function reasoningPart(form: ReasoningForm): (part: JsonObject, place: Place) => Events {
     return ({ text }, place) =>
       typeof text === "string"
-        ? say({ kind: "reasoning", form, place, text, isWhole: true })
+        ? say({ kind: "reasoning", form, place, text, tokens: [], isWhole: true })
         : malformed("reasoning without text");
   }
 
   return {
     begin,
     say,
-    argue,
+    write,
     annotate(place, annotation) {
       const item = items.get(place.item);
       return item?.type === "message" && !item.isWhole
@@ -193,11 +178,6 @@ export function outputReader(): OutputReader {
       return [...items.values()].some(({ isWhole }) => !isWhole);
     },
   };
-}
-
-function isSame(one: Item, other: Item): boolean {
-  return one.type === other.type && one.call?.id === other.call?.id &&
-    one.call?.name === other.call?.name;
 }
 
 function isFilled(parts: Optional): boolean {

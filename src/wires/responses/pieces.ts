@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
+import { tokensOf } from "./logprobs.ts";
 import type { Piece } from "./output.ts";
 import type { Place } from "./speech.ts";
 
@@ -39,7 +40,9 @@ export function pieceOf(type: string, event: JsonObject): Result<Piece> | null {
   const place = placeOf(event, said.at);
   const text = isWhole ? event[said.whole] : event.delta;
   if (place === null || typeof text !== "string") return malformed(`a malformed piece of ${kind}`);
-  return success({ kind, form, place, text, isWhole });
+  const tokens = tokensOf(kind === "text" ? event.logprobs : null);
+  if (!tokens.ok) return tokens;
+  return success({ kind, form, place, text, tokens: tokens.value, isWhole });
 }
 
 /** Where the part that an event speaks of stands; null when it does not say. */

@@ -8,6 +8,7 @@ import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
 import { endOf, failureOf, startOf } from "./answer.ts";
 import { eventError, reportedFault } from "./errors.ts";
+import type { CallType } from "./item.ts";
 import { outputReader } from "./output.ts";
 import { pieceOf, placeOf } from "./pieces.ts";
 
@@ -63,14 +64,13 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
         return type.endsWith(".done") ? reader.finish(index, item) : reader.begin(index, item);
       }
       case "response.function_call_arguments.delta":
-      case "response.function_call_arguments.done": {
-        const isWhole = type.endsWith(".done");
-        const { output_index: index } = event;
-        const text = isWhole ? event.arguments : event.delta;
-        return isIndex(index) && typeof text === "string"
-          ? reader.argue(index, text, isWhole)
-          : malformed("malformed tool arguments");
-      }
+        return write("function_call", event, event.delta, false);
+      case "response.function_call_arguments.done":
+        return write("function_call", event, event.arguments, true);
+      case "response.custom_tool_call_input.delta":
+        return write("custom_tool_call", event, event.delta, false);
+      case "response.custom_tool_call_input.done":
+        return write("custom_tool_call", event, event.input, true);
       case "response.output_text.annotation.added": {
         const place = placeOf(event, "content_index");
         return place === null
@@ -92,16 +92,28 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     }
   }
 
+  function write(
+    type: CallType,
+    { output_index: index }: JsonObject,
+    text: Optional,
+    isWhole: boolean,
+  ): Events {
+    return isIndex(index) && typeof text === "string"
+      ? reader.write(type, index, text, isWhole)
+      : malformed("malformed tool arguments");
+  }
+
   /** The first of the responses within the events begins the answer; the others must be the same one. */
   function begin(response: Optional): Events {
     if (!isObject(response)) return malformed("an event without its response");
-    const { id: given } = response;
-    if (typeof given !== "string" || given.trim() !== given || given === "") {
-      return malformed("a response without an id");
+    // Some servers leave it out where the event says it.
+    const start = startOf({ object: "response", ...response }, mint);
+    if (!start.ok) return start;
+    if (id !== null) {
+      return id === start.value.id ? NOTHING : malformed("events of another response");
     }
-    if (id !== null) return id === given ? NOTHING : malformed("events of another response");
-    id = given;
-    return success([startOf(response, mint)]);
+    id = start.value.id;
+    return success([start.value]);
   }
 
   function finish(type: string, response: Optional): Events {

@@ -2,9 +2,10 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { pieces } from "../../support/pieces.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { ndjsonFraming } from "../../../src/formats/ndjson.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
+import { decodeRecords } from "../decoded.ts";
 import { countingMint } from "./target.ts";
 
 const LINES = [
@@ -54,19 +55,10 @@ function decodeBytes(bytes: Uint8Array, size: number): Result<readonly StreamEve
   const framing = ndjsonFraming();
   const decoder = local.decoder(countingMint());
   const text = new TextDecoder();
-  const events: StreamEvent[] = [];
-  const records = [
+  return decodeRecords(decoder, [
     ...pieces(bytes, size).flatMap((part) => framing.push(text.decode(part, { stream: true }))),
     ...framing.end(),
-  ];
-  for (const record of records) {
-    if (decoder.done) break;
-    const step = decoder.push(record);
-    if (!step.ok) return step;
-    events.push(...step.value);
-  }
-  const end = decoder.end();
-  return end.ok ? success([...events, ...end.value]) : end;
+  ]);
 }
 
 function decodeLines(...lines: readonly string[]): Result<readonly StreamEvent[]> {

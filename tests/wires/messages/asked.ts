@@ -2,12 +2,11 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
-import { sseFraming } from "../../../src/formats/sse.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
 import type { Mint, Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
-import { textPieces } from "../../support/pieces.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
+import { decodeSse } from "../decoded.ts";
 
 /** A provider of type messages. */
 export function provider(written: Written = {}): Provider {
@@ -46,18 +45,7 @@ export function encodeMessages(list: readonly unknown[]): Result<JsonObject> {
 
 /** The events of a stream text that arrives in pieces of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  const framing = sseFraming();
-  const decoder = messages.decoder(mint);
-  const events: StreamEvent[] = [];
-  const records = textPieces(text, size).flatMap((piece) => [...framing.push(piece)]);
-  for (const record of [...records, ...framing.end()]) {
-    if (decoder.done) break;
-    const step = decoder.push(record);
-    if (!step.ok) return step;
-    events.push(...step.value);
-  }
-  const end = decoder.end();
-  return end.ok ? success([...events, ...end.value]) : end;
+  return decodeSse(messages.decoder(mint), text, size);
 }
 
 /** Events of the Messages API as the text of a stream. */

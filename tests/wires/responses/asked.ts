@@ -2,13 +2,12 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
-import { sseFraming } from "../../../src/formats/sse.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
 import type { Mint } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
-import { textPieces } from "../../support/pieces.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
+import { decodeSse } from "../decoded.ts";
 
 /** Ids are of no account here; the clock stands at 1,700,000,000. */
 export const mint: Mint = { uuid: () => "id", unix: () => 1_700_000_000 };
@@ -47,18 +46,7 @@ export function encodeMessages(list: readonly unknown[]): Result<unknown> {
 
 /** The events of a stream text that arrives in pieces of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  const framing = sseFraming();
-  const decoder = responses.decoder(mint);
-  const events: StreamEvent[] = [];
-  const records = textPieces(text, size).flatMap((piece) => [...framing.push(piece)]);
-  for (const record of [...records, ...framing.end()]) {
-    if (decoder.done) break;
-    const step = decoder.push(record);
-    if (!step.ok) return step;
-    events.push(...step.value);
-  }
-  const end = decoder.end();
-  return end.ok ? success([...events, ...end.value]) : end;
+  return decodeSse(responses.decoder(mint), text, size);
 }
 
 /** Events of the Responses API as the text of a stream, numbered unless they are so already. */

@@ -6,12 +6,13 @@ import { decodeText } from "./asked.ts";
 const INVALID = "invalid_upstream_response";
 
 function response(more: JsonObject): string {
-  return JSON.stringify({ id: "resp_1", status: "completed", output: [], ...more });
+  const plain = { id: "resp_1", object: "response", status: "completed", output: [] };
+  return JSON.stringify({ ...plain, ...more });
 }
 
 Deno.test("what a response does not tell of itself is left open", () => {
-  assertEquals<unknown>(valueOf(decodeText('{"status":"completed","output":[]}')), [
-    { type: "start", id: "", model: "", created: 1_700_000_000 },
+  assertEquals<unknown>(valueOf(decodeText(response({}))), [
+    { type: "start", id: "resp_1", model: "", created: 1_700_000_000 },
     { type: "finish", reason: "stop" },
   ]);
 });
@@ -46,12 +47,24 @@ Deno.test("an answer that is not whole or not known is no answer", () => {
     { output: null },
     { output: {} },
     { output: [null] },
-    { output: [{ type: "custom_tool_call", call_id: "c", name: "f", input: "" }] },
+    { id: null },
+    { id: 1 },
+    { id: "" },
+    { id: "resp_1 " },
+    { object: null },
+    { object: "chat.completion" },
+    { output: [{ type: "file_search_call", id: "fs_1", queries: [] }] },
+    { output: [{ type: "custom_tool_call", call_id: "c", name: "f" }] },
+    { output: [{ type: "custom_tool_call", call_id: "c", name: "f", arguments: "" }] },
     { output: [{ type: "function_call", call_id: "c", name: "f" }] },
     { output: [{ type: "message", content: null }] },
     { output: [{ type: "message", content: [null] }] },
     { output: [{ type: "message", content: [{ type: "output_text" }] }] },
     { output: [{ type: "reasoning", summary: [{ type: "summary_text" }] }] },
+    { output: [{ type: "message", content: [{ type: "output_text", text: "", logprobs: {} }] }] },
+    { output: [{ type: "message", content: [{ type: "output_text", text: "", logprobs: [1] }] }] },
+    { moderation: "fine" },
+    { moderation: { input: { type: "moderation_result" } } },
     { status: null },
     { status: "queued" },
     { status: "in_progress" },
@@ -63,11 +76,47 @@ Deno.test("an answer that is not whole or not known is no answer", () => {
 });
 
 Deno.test("an error is told before anything else is looked at", () => {
-  const output = [{ type: "web_search_call" }];
+  const output = [{ type: "mcp_call" }];
   const error = { code: "rate_limit_exceeded", message: "Slow down." };
   for (const status of ["failed", "completed"]) {
     assertFailed(decodeText(response({ status, output, error })), "upstream_throttled");
   }
   assertFailed(decodeText(response({ status: "failed", output })), "upstream_unavailable");
   assertFailed(decodeText(JSON.stringify({ error })), "upstream_throttled");
+});
+
+Deno.test("a search is not told: what it has found is in the text", () => {
+  const output = [
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
+    { type: "message", content: [{ type: "output_text", text: "So" }] },
+  ];
+  assertEquals<unknown>(valueOf(decodeText(response({ output }))).slice(1), [
+    { type: "text", delta: "So" },
+    { type: "finish", reason: "stop" },
+  ]);
+});
+
+Deno.test("a call of a custom tool is told as one, with its input as it was written", () => {
+  const output = [{ type: "custom_tool_call", call_id: "c", name: "f", input: " {" }];
+  assertEquals<unknown>(valueOf(decodeText(response({ output }))).slice(1), [
+    { type: "tool_call", index: 0, id: "c", name: "f", kind: "custom" },
+    { type: "tool_arguments", index: 0, delta: " {" },
+    { type: "finish", reason: "tool_calls" },
+  ]);
+});
+
+Deno.test("findings of a moderation become lists of one result, errors stay as they are", () => {
+  const input = { type: "moderation_result", model: "o", flagged: true };
+  const output = { type: "error", code: "c", message: "m" };
+  assertEquals<unknown>(
+    valueOf(decodeText(response({ moderation: { input, output } }))).at(-1),
+    {
+      type: "finish",
+      reason: "stop",
+      moderation: {
+        input: { type: "moderation_results", model: "o", results: [input] },
+        output,
+      },
+    },
+  );
 });

@@ -124,7 +124,6 @@ const REFUSED: readonly [Parameters<typeof assertFailed>[1], Record<string, unkn
   ["unsupported_feature", { role: "user", content: "a", name: "Bob" }, ".name"],
   ["unsupported_feature", { role: "user", content: "a", cache_control: {} }, ".cache_control"],
   ["unsupported_feature", { role: "assistant", content: "a", audio: { id: "a" } }, ".audio"],
-  ["unsupported_feature", { role: "assistant", content: "a", annotations: [{}] }, ".annotations"],
   [
     "unsupported_feature",
     { role: "assistant", content: "a", thinking_blocks: [{}] },
@@ -132,8 +131,18 @@ const REFUSED: readonly [Parameters<typeof assertFailed>[1], Record<string, unkn
   ],
   [
     "unsupported_feature",
-    { role: "assistant", tool_calls: [{ id: "a", type: "custom", custom: {} }] },
+    { role: "assistant", tool_calls: [{ id: "a", type: "mcp", mcp: {} }] },
     ".tool_calls[0].type",
+  ],
+  [
+    "missing_required_parameter",
+    { role: "assistant", tool_calls: [{ id: "a", type: "custom", custom: {} }] },
+    ".tool_calls[0].custom.name",
+  ],
+  [
+    "unsupported_feature",
+    { role: "assistant", tool_calls: [{ id: "a", type: "custom", function: { name: "f" } }] },
+    ".tool_calls[0].function",
   ],
   [
     "missing_required_parameter",

@@ -27,16 +27,22 @@ const answer = fc.record({
   text: fc.option(words),
   refusal: fc.option(words),
   reasoning: fc.option(words),
-  calls: fc.array(fc.record({ id: ids, name: words, text: fc.string(), result: fc.string() }), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  calls: fc.array(
+    fc.record({
+      id: ids,
+      isCustom: fc.boolean(),
+      name: words,
+      text: fc.string(),
+      result: fc.string(),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
 }).map(({ text, refusal, reasoning, calls }): readonly Told[] => {
-  const tool_calls = calls.map((call) => ({
-    id: call.id,
-    type: "function",
-    function: { name: call.name, arguments: call.text },
-  }));
+  const tool_calls = calls.map(({ id, isCustom, name, text: written }) =>
+    isCustom
+      ? { id, type: "custom", custom: { name, input: written } }
+      : { id, type: "function", function: { name, arguments: written } }
+  );
   const message = {
     role: "assistant",
     content: text,
@@ -75,6 +81,8 @@ function readBack(input: JsonValue | undefined): readonly unknown[] {
         return ["reasoning", spokenIn(item.content)];
       case "function_call":
         return ["call", [item.call_id, item.name, item.arguments]];
+      case "custom_tool_call":
+        return ["call", [item.call_id, item.name, item.input]];
       default:
         return ["result", [item.call_id, item.output]];
     }
@@ -119,17 +127,21 @@ const controls = fc.record({
   tools: fc.constantFrom(
     [{ type: "function", function: { name: "f" } }],
     [{ type: "function", function: { name: "f", description: "d", strict: true } }],
+    [{ type: "custom", custom: { name: "f", format: { type: "text" } } }],
   ),
   tool_choice: fc.constantFrom(
     "none",
     "auto",
     "required",
     { type: "function", function: { name: "f" } },
+    { type: "custom", custom: { name: "f" } },
     {
       type: "allowed_tools",
       allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "f" } }] },
     },
   ),
+  logprobs: fc.constant(true),
+  moderation: fc.record({ model: words }),
   stream: fc.boolean(),
 }, { requiredKeys: [] });
 

@@ -22,17 +22,36 @@ Deno.test("a function stands flat, and what Chat leaves out is said", () => {
   });
 });
 
+Deno.test("a custom tool stands flat, and its grammar too", () => {
+  const grammar = { definition: "start: A", syntax: "lark" };
+  const tools = [
+    { name: "f" },
+    { name: "g", description: "d", format: { type: "text" } },
+    { name: "h", format: { type: "grammar", grammar } },
+  ].map((custom) => ({ type: "custom", custom }));
+  assertEquals<unknown>(added({ tools }), {
+    tools: [
+      { type: "custom", name: "f" },
+      { type: "custom", name: "g", description: "d", format: { type: "text" } },
+      { type: "custom", name: "h", format: { type: "grammar", ...grammar } },
+    ],
+  });
+});
+
 Deno.test("a choice loses its nesting and nothing else", () => {
   const f = { type: "function", function: { name: "f" } };
   const flat = { type: "function", name: "f" };
+  const g = { type: "custom", custom: { name: "g" } };
+  const flatCustom = { type: "custom", name: "g" };
   const cases: readonly (readonly [given: unknown, sent: unknown])[] = [
     ["none", "none"],
     ["auto", "auto"],
     ["required", "required"],
     [f, flat],
+    [g, flatCustom],
     [
-      { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [f] } },
-      { type: "allowed_tools", mode: "auto", tools: [flat] },
+      { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [f, g] } },
+      { type: "allowed_tools", mode: "auto", tools: [flat, flatCustom] },
     ],
   ];
   for (const [tool_choice, sent] of cases) {
@@ -53,14 +72,37 @@ Deno.test("older functions are tools of which one is called", () => {
 
 Deno.test("a tool or a choice that cannot be kept is refused by its path", () => {
   const tool = (called: unknown) => ({ tools: [{ type: "function", function: called }] });
+  const custom = (called: unknown) => ({ tools: [{ type: "custom", custom: called }] });
+  const grammar = (inner: unknown) =>
+    custom({ name: "a", format: { type: "grammar", grammar: inner } });
   const allowed = (inner: unknown) => ({
     tool_choice: { type: "allowed_tools", allowed_tools: inner },
   });
   const cases: readonly [Parameters<typeof assertFailed>[1], Record<string, unknown>, string][] = [
+    ["missing_required_parameter", custom({}), "tools[0].custom.name"],
+    ["invalid_type", { tools: [{ type: "custom" }] }, "tools[0].custom"],
+    ["unsupported_feature", custom({ name: "a", x: 1 }), "tools[0].custom.x"],
+    ["invalid_type", custom({ name: "a", format: "text" }), "tools[0].custom.format"],
     [
       "unsupported_feature",
-      { tools: [{ type: "custom", custom: { name: "a" } }] },
-      "tools[0].type",
+      custom({ name: "a", format: { type: "json" } }),
+      "tools[0].custom.format.type",
+    ],
+    [
+      "unsupported_feature",
+      custom({ name: "a", format: { type: "grammar", syntax: "lark" } }),
+      "tools[0].custom.format.syntax",
+    ],
+    ["invalid_type", grammar(null), "tools[0].custom.format.grammar"],
+    [
+      "missing_required_parameter",
+      grammar({ syntax: "lark" }),
+      "tools[0].custom.format.grammar.definition",
+    ],
+    [
+      "missing_required_parameter",
+      grammar({ definition: "d" }),
+      "tools[0].custom.format.grammar.syntax",
     ],
     ["unsupported_feature", { tools: [{ type: "web_search" }] }, "tools[0].type"],
     [
@@ -73,7 +115,8 @@ Deno.test("a tool or a choice that cannot be kept is refused by its path", () =>
     ["invalid_type", tool({ name: "f", parameters: [] }), "tools[0].function.parameters"],
     ["invalid_type", tool({ name: "f", description: 1 }), "tools[0].function.description"],
     ["invalid_value", { tool_choice: "any" }, "tool_choice"],
-    ["unsupported_feature", { tool_choice: { type: "custom" } }, "tool_choice.type"],
+    ["unsupported_feature", { tool_choice: { type: "mcp" } }, "tool_choice.type"],
+    ["unsupported_feature", { tool_choice: { type: "custom", name: "a" } }, "tool_choice.name"],
     [
       "missing_required_parameter",
       { tool_choice: { type: "function", function: {} } },
@@ -82,7 +125,7 @@ Deno.test("a tool or a choice that cannot be kept is refused by its path", () =>
     ["invalid_value", allowed({ mode: "all", tools: [] }), "tool_choice.allowed_tools.mode"],
     [
       "unsupported_feature",
-      allowed({ mode: "auto", tools: [{ type: "custom" }] }),
+      allowed({ mode: "auto", tools: [{ type: "mcp" }] }),
       "tool_choice.allowed_tools.tools[0].type",
     ],
     ["missing_required_parameter", { function_call: {} }, "function_call.name"],

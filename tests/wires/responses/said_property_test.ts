@@ -5,6 +5,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { textPieces } from "../../support/pieces.ts";
 import { valueOf } from "../../support/translated.ts";
 import { decodeStream, decodeText, streamOf } from "./asked.ts";
+import { LABELS } from "./events.ts";
 
 const texts = fc.string({ unit: "grapheme", maxLength: 12 });
 
@@ -13,15 +14,21 @@ const item = fc.oneof(
   fc.record({ kind: fc.constant("message" as const), texts: fc.array(texts, { maxLength: 3 }) }),
   fc.record({ kind: fc.constant("reasoning" as const), texts: fc.array(texts, { maxLength: 3 }) }),
   fc.record({ kind: fc.constant("call" as const), texts: fc.tuple(texts) }),
+  fc.record({ kind: fc.constant("custom" as const), texts: fc.tuple(texts) }),
 );
 type Item = typeof item extends fc.Arbitrary<infer T> ? T : never;
 
 /** How much of it is streamed before the item is told whole. */
 const plan = fc.record({ size: fc.integer({ min: 1, max: 5 }), streamed: fc.nat({ max: 6 }) });
 
+/** As though each code unit were a token: pieces are cut there too. */
+function tokensOf(text: string): JsonObject[] {
+  return text.split("").map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }));
+}
+
 function partOf(kind: Item["kind"], text: string): JsonObject {
   return kind === "message"
-    ? { type: "output_text", text, annotations: [] }
+    ? { type: "output_text", text, annotations: [], logprobs: tokensOf(text) }
     : { type: "reasoning_text", text };
 }
 
@@ -29,6 +36,9 @@ function itemOf({ kind, texts: [first = "", ...rest] }: Item, index: number): Js
   if (kind === "call") {
     const called = { call_id: `c${index}`, name: "f", arguments: first };
     return { type: "function_call", id: `fc_${index}`, ...called };
+  }
+  if (kind === "custom") {
+    return { type: "custom_tool_call", call_id: `c${index}`, name: "g", input: first };
   }
   const content = [first, ...rest].map((text) => partOf(kind, text));
   return kind === "message"
@@ -40,6 +50,7 @@ const DELTAS = {
   message: "response.output_text.delta",
   reasoning: "response.reasoning_text.delta",
   call: "response.function_call_arguments.delta",
+  custom: "response.custom_tool_call_input.delta",
 };
 
 function eventsOf(made: Item, output_index: number, size: number, streamed: number): JsonObject[] {
@@ -50,6 +61,7 @@ function eventsOf(made: Item, output_index: number, size: number, streamed: numb
       output_index,
       content_index,
       delta,
+      ...made.kind === "message" && { logprobs: tokensOf(delta) },
     }))
   );
   return [
@@ -64,21 +76,23 @@ function joined(events: readonly StreamEvent[]): readonly unknown[] {
   const texts = { text: "", refusal: "", reasoning: "" };
   const calls = new Map<number, string>();
   const others: unknown[] = [];
+  const tokens: unknown[] = [];
   for (const event of events) {
+    if (event.type === "text") tokens.push(...event.logprobs ?? []);
     if (event.type === "text" || event.type === "refusal" || event.type === "reasoning") {
       texts[event.type] += event.delta;
     } else if (event.type === "tool_arguments") {
       calls.set(event.index, (calls.get(event.index) ?? "") + event.delta);
     } else others.push(event);
   }
-  return [texts, [...calls], others];
+  return [texts, [...calls], tokens, others];
 }
 
 Deno.test("a stream says what the whole response says, however it is cut", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(item, plan), { maxLength: 5 }), fc.boolean(), (list, repeats) => {
       const output = list.map(([made], index) => itemOf(made, index));
-      const response = { id: "resp_1", status: "completed", created_at: 5, model: "m", output };
+      const response = { ...LABELS, status: "completed", output };
       const events = [
         { type: "response.created", response: { ...response, output: [], status: "in_progress" } },
         ...list.flatMap(([made, { size, streamed }], index) =>
@@ -96,8 +110,8 @@ Deno.test("text and tool arguments come out as they were said", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), (list) => {
       const output = list.map(itemOf);
-      const response = { id: "resp_1", status: "completed", output };
-      const [said, calls] = joined(valueOf(decodeText(JSON.stringify(response))));
+      const response = { ...LABELS, status: "completed", output };
+      const [said, calls, tokens] = joined(valueOf(decodeText(JSON.stringify(response))));
       const of = (kind: Item["kind"]) => list.filter((made) => made.kind === kind);
       const spoken = (kind: Item["kind"]) => of(kind).flatMap((made) => made.texts).join("");
       assertEquals<unknown>(said, {
@@ -105,7 +119,9 @@ Deno.test("text and tool arguments come out as they were said", () => {
         refusal: "",
         reasoning: spoken("reasoning"),
       });
-      const argued = of("call").map(({ texts: [text] }, index) => [index, text]);
+      assertEquals<unknown>(tokens, tokensOf(spoken("message")));
+      const argued = list.filter(({ kind }) => kind === "call" || kind === "custom")
+        .map(({ texts: [text] }, index) => [index, text]);
       assertEquals<unknown>(calls, argued.filter(([, text]) => text !== ""));
     }),
   );

@@ -15,6 +15,9 @@ import {
   WHOLE,
 } from "./events.ts";
 
+const CUSTOM = { type: "custom_tool_call", call_id: "c1", name: "g", input: "" };
+const TOKEN = { token: "a", logprob: -1 };
+
 /** Streams that break one rule each. */
 const BROKEN: Readonly<Record<string, string>> = {
   "a record that is no JSON": "data: {\n\n",
@@ -68,6 +71,32 @@ const BROKEN: Readonly<Record<string, string>> = {
     done(0, CALL),
   ]),
   "arguments of a call that is whole": streamOf([created(), done(0, CALL), argued("a")]),
+  "input of a custom tool for a function": streamOf([
+    created(),
+    added(0, CALL),
+    { type: "response.custom_tool_call_input.delta", output_index: 0, delta: "a" },
+  ]),
+  "arguments for a custom tool": streamOf([created(), added(0, CUSTOM), argued("a")]),
+  "input that is no text": streamOf([
+    created(),
+    added(0, CUSTOM),
+    { type: "response.custom_tool_call_input.done", output_index: 0, input: null },
+  ]),
+  "text of a search": streamOf([created(), added(0, { type: "web_search_call" }), said("a")]),
+  "log probabilities that are none": streamOf([...BEGUN, { ...said("a"), logprobs: [{}] }]),
+  "log probabilities of a part before the last": streamOf([
+    ...BEGUN,
+    { ...said("a", 0, 0), logprobs: [TOKEN] },
+    { ...said("b", 0, 1), logprobs: [TOKEN] },
+    { ...said("", 0, 0), logprobs: [TOKEN] },
+  ]),
+  "a moderation that is unknown": streamOf([
+    ...WHOLE.slice(0, -1),
+    ended("completed", {
+      moderation: { input: {}, output: {} },
+    }),
+  ]),
+  "a response of another type": streamOf([created({ object: "chat.completion" })]),
   "an annotation of nothing": streamOf([
     created(),
     { type: "response.output_text.annotation.added", output_index: 0, content_index: 0 },

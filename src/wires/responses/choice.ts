@@ -1,0 +1,64 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { eachOf } from "../chat_tools.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../fields.ts";
+
+const PLAIN: readonly Optional[] = ["none", "auto", "required"];
+
+/** `tool_choice` without its nesting; null when nothing is asked for. */
+export function toolChoice(choice: Optional, path = "tool_choice"): Result<JsonValue> {
+  if ((choice ?? null) === null) return success(null);
+  if (typeof choice === "string") {
+    return PLAIN.includes(choice)
+      ? success(choice)
+      : wrongValue(path, "'auto', 'none', 'required' or an object");
+  }
+  if (!isObject(choice)) return wrongType(path, "a string or an object");
+  return choice.type === "allowed_tools" ? allowedChoice(choice, path) : namedChoice(choice, path);
+}
+
+/** The older `function_call` as a `tool_choice`; null when nothing is asked for. */
+export function functionChoice(choice: Optional): Result<JsonValue> {
+  return isObject(choice)
+    ? nameOf(choice, "function_call", "function")
+    : toolChoice(choice, "function_call");
+}
+
+function namedChoice(choice: JsonObject, path: string): Result<JsonObject> {
+  const { type } = choice;
+  if (type !== "function" && type !== "custom") return unsupported(`${path}.type`);
+  const unknown = unknownMember(choice, ["type", type], path);
+  if (unknown !== null) return unknown;
+  return nameOf(choice[type], `${path}.${type}`, type);
+}
+
+function nameOf(called: Optional, path: string, type: string): Result<JsonObject> {
+  if (!isObject(called)) return wrongType(path, "an object");
+  const unknown = unknownMember(called, ["name"], path);
+  if (unknown !== null) return unknown;
+  const { name } = called;
+  return typeof name === "string" ? success({ type, name }) : missing(`${path}.name`);
+}
+
+function allowedChoice(choice: JsonObject, path: string): Result<JsonObject> {
+  const unknown = unknownMember(choice, ["type", "allowed_tools"], path);
+  if (unknown !== null) return unknown;
+  const inner = choice.allowed_tools;
+  const at = `${path}.allowed_tools`;
+  if (!isObject(inner)) return wrongType(at, "an object");
+  const other = unknownMember(inner, ["mode", "tools"], at);
+  if (other !== null) return other;
+  const { mode } = inner;
+  if (mode !== "auto" && mode !== "required") {
+    return wrongValue(`${at}.mode`, "'auto' or 'required'");
+  }
+  const named = eachOf(inner.tools, `${at}.tools`, namedChoice);
+  return named.ok ? success({ type: "allowed_tools", mode, tools: [...named.value] }) : named;
+}

@@ -1,0 +1,44 @@
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { namedTool } from "../chat_tools.ts";
+import { missing, type Optional, unknownMember, unsupported, wrongType } from "../fields.ts";
+
+/** A custom tool of Chat, which stands flat in Responses. */
+export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
+  const unknown = unknownMember(tool, ["type", "custom"], path);
+  if (unknown !== null) return unknown;
+  const { custom } = tool;
+  const at = `${path}.custom`;
+  if (!isObject(custom)) return wrongType(at, "an object");
+  const other = unknownMember(custom, ["name", "description", "format"], at);
+  if (other !== null) return other;
+  const named = namedTool(custom, at);
+  if (!named.ok) return named;
+  const format = formatOf(custom.format, `${at}.format`);
+  if (!format.ok) return format;
+  const { name, description } = named.value;
+  return success({
+    type: "custom",
+    name,
+    ...description !== null && { description },
+    ...format.value !== null && { format: format.value },
+  });
+}
+
+function formatOf(format: Optional, path: string): Result<JsonObject | null> {
+  if ((format ?? null) === null) return success(null);
+  if (!isObject(format)) return wrongType(path, "an object");
+  const { type, grammar } = format;
+  if (type !== "text" && type !== "grammar") return unsupported(`${path}.type`);
+  const unknown = unknownMember(format, type === "text" ? ["type"] : ["type", "grammar"], path);
+  if (unknown !== null) return unknown;
+  if (type === "text") return success({ type });
+  const at = `${path}.grammar`;
+  if (!isObject(grammar)) return wrongType(at, "an object");
+  const other = unknownMember(grammar, ["definition", "syntax"], at);
+  if (other !== null) return other;
+  const { definition, syntax } = grammar;
+  if (typeof definition !== "string") return missing(`${at}.definition`);
+  if (typeof syntax !== "string") return missing(`${at}.syntax`);
+  return success({ type, definition, syntax });
+}

@@ -1,0 +1,43 @@
+import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import { contradiction, type Optional, wrongType } from "../fields.ts";
+import type { Asked } from "./controls.ts";
+
+/** `top_logprobs`, and the `include` without which none are told. */
+export function logprobs({ body }: Asked): Result<JsonObject> {
+  const top = body.top_logprobs ?? null;
+  const most = top === null ? 0 : numberOf(top);
+  if (most === null || !Number.isInteger(most)) return wrongType("top_logprobs", "an integer");
+  if (body.logprobs === true) {
+    const include = ["message.output_text.logprobs"];
+    return success({ ...top !== null && { top_logprobs: top }, include });
+  }
+  return most === 0
+    ? success({})
+    : contradiction("top_logprobs", "'top_logprobs' needs 'logprobs: true'.");
+}
+
+/** The tokens of a text in the shape of Chat; none where they are not told. */
+export function tokensOf(given: Optional): Result<readonly JsonObject[]> {
+  const list = given ?? [];
+  if (!Array.isArray(list)) return malformed("log probabilities that are no list");
+  const tokens: JsonObject[] = [];
+  for (const item of list) {
+    const token = tokenOf(item);
+    const others = isObject(item) ? item.top_logprobs ?? [] : null;
+    if (token === null || !Array.isArray(others)) return malformed("malformed log probabilities");
+    const known = others.map(tokenOf).filter((other) => other !== null);
+    tokens.push({ ...token, top_logprobs: known });
+  }
+  return success(tokens);
+}
+
+/** Null for what does not tell its token or how probable it is: events may leave both out. */
+function tokenOf(given: Optional): JsonObject | null {
+  if (!isObject(given)) return null;
+  const { token, logprob } = given;
+  if (typeof token !== "string" || numberOf(logprob) === null) return null;
+  // Null where they are not told, as in the events of a stream.
+  return { token, logprob, bytes: given.bytes ?? null };
+}

@@ -1,0 +1,25 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { malformed } from "../compat_errors.ts";
+import type { Optional } from "../fields.ts";
+
+/**
+ * What the moderation of input and output has found, in the shape of Chat, where there is a list of
+ * results; null when nothing was moderated. Fails on a finding of an unknown kind: it must not be lost.
+ */
+export function moderationOf(given: Optional): Result<JsonObject | null> {
+  if ((given ?? null) === null) return success(null);
+  const found = isObject(given) ? given : {};
+  const input = findingOf(found.input ?? null);
+  const output = findingOf(found.output ?? null);
+  return input === null || output === null
+    ? malformed("a moderation that Chat Completions has no place for")
+    : success({ input, output });
+}
+
+function findingOf(given: JsonValue): JsonObject | null {
+  if (!isObject(given)) return null;
+  const { type, model } = given;
+  if (type === "moderation_result") return { type: "moderation_results", model, results: [given] };
+  return type === "error" ? given : null;
+}

@@ -1,0 +1,51 @@
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  missing,
+  type Optional,
+  undeclared,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../fields.ts";
+import type { Asked } from "./controls.ts";
+
+const PATH = "web_search_options";
+
+/** The hosted tool that `web_search_options` asks for, where the provider has it; none when absent. */
+export function webSearchTools({ body, settings }: Asked): Result<readonly JsonObject[]> {
+  const options = body.web_search_options ?? null;
+  if (options === null) return success([]);
+  if (!settings.capabilities.hosted_tools.includes("web_search")) {
+    return undeclared(PATH, "hosted_tools");
+  }
+  if (!isObject(options)) return wrongType(PATH, "an object");
+  const unknown = unknownMember(options, ["search_context_size", "user_location"], PATH);
+  if (unknown !== null) return unknown;
+  const size = options.search_context_size ?? null;
+  if (size !== null && typeof size !== "string") {
+    return wrongType(`${PATH}.search_context_size`, "a string");
+  }
+  const location = locationOf(options.user_location, `${PATH}.user_location`);
+  if (!location.ok) return location;
+  return success([{
+    type: "web_search",
+    ...size !== null && { search_context_size: size },
+    ...location.value !== null && { user_location: location.value },
+  }]);
+}
+
+/** What Chat nests stands flat in Responses. */
+function locationOf(location: Optional, path: string): Result<JsonObject | null> {
+  if ((location ?? null) === null) return success(null);
+  if (!isObject(location)) return wrongType(path, "an object");
+  if (location.type !== "approximate") return unsupported(`${path}.type`);
+  const unknown = unknownMember(location, ["type", "approximate"], path);
+  if (unknown !== null) return unknown;
+  const { approximate } = location;
+  const at = `${path}.approximate`;
+  if ((approximate ?? null) === null) return missing(at);
+  if (!isObject(approximate)) return wrongType(at, "an object");
+  const other = unknownMember(approximate, ["country", "region", "city", "timezone"], at);
+  return other ?? success({ type: "approximate", ...approximate });
+}

@@ -1,0 +1,35 @@
+import type { Codec } from "../../src/core/codec.ts";
+import type { StreamEvent } from "../../src/core/events.ts";
+import type { StreamRecord } from "../../src/core/reply.ts";
+import { type Result, success } from "../../src/core/result.ts";
+import { sseFraming } from "../../src/formats/sse.ts";
+import { textPieces } from "../support/pieces.ts";
+
+type Decoder = Codec<StreamRecord, StreamEvent>;
+
+/** The events that records give before the decoder is done, and at the end of their source. */
+export function decodeRecords(
+  decoder: Decoder,
+  records: readonly StreamRecord[],
+): Result<readonly StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  for (const record of records) {
+    if (decoder.done) break;
+    const step = decoder.push(record);
+    if (!step.ok) return step;
+    events.push(...step.value);
+  }
+  const end = decoder.end();
+  return end.ok ? success([...events, ...end.value]) : end;
+}
+
+/** The events of an SSE text that arrives in pieces of at most `size` characters. */
+export function decodeSse(
+  decoder: Decoder,
+  text: string,
+  size: number,
+): Result<readonly StreamEvent[]> {
+  const framing = sseFraming();
+  const records = textPieces(text, size).flatMap((piece) => [...framing.push(piece)]);
+  return decodeRecords(decoder, [...records, ...framing.end()]);
+}
