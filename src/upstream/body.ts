@@ -58,12 +58,19 @@ interface RawReader {
   cancel(): Promise<void>;
 }
 
+/** Content codings in lower case; `x-gzip` is an old name (RFC 9110, section 8.4.1). */
+const PACKINGS: ReadonlyMap<string, "gzip" | "deflate"> = new Map([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+]);
+
 function readerOf({ body, headers }: Response): RawReader {
   if (body === null) return { next: () => Promise.resolve({}), cancel: () => Promise.resolve() };
-  const encoding = headers.get("content-encoding");
-  if (encoding === "gzip" || encoding === "deflate") {
+  const packing = PACKINGS.get(headers.get("content-encoding")?.trim().toLowerCase() ?? "");
+  if (packing !== undefined) {
     // Nobody asked for it, but some upstreams compress all the same, and newer runtimes leave it packed.
-    const reader = body.pipeThrough(new DecompressionStream(encoding)).getReader();
+    const reader = body.pipeThrough(new DecompressionStream(packing)).getReader();
     return { next: () => reader.read(), cancel: () => reader.cancel() };
   }
   const reader = body.getReader({ mode: "byob" });

@@ -27,6 +27,23 @@ Deno.test("an answer that was compressed although nobody asked is read all the s
   assertEquals(upstream.requests[0]?.headers["accept-encoding"], "identity");
 });
 
+Deno.test("the name of a compression is read as it may be written", async () => {
+  await using upstream = startUpstream((exchange) => {
+    const coding = exchange.request.body.includes('"old"') ? "x-gzip" : "GZip";
+    return exchange.answer(
+      200,
+      { "content-encoding": coding },
+      gzipSync(JSON.stringify(COMPLETION)),
+    );
+  });
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  for (const content of ["old", "new"]) {
+    const body = { messages: [{ role: "user", content }] };
+    const answer = await got(await fetch(chatRequest({ url: gateway.url, body })));
+    assertEquals([answer.status, answer.text], [200, JSON.stringify(COMPLETION)]);
+  }
+});
+
 Deno.test("the upstream's headers are dropped on successes of chat", async () => {
   await using upstream = startUpstream((exchange) =>
     exchange.json(200, COMPLETION, {
