@@ -64,7 +64,10 @@ export function contextOf(
   const { history, owner, isUpstream } = earlier.value;
   const { added, missing } = resolved(call, request, history);
   const local = isUpstream ? null : conversation;
-  const problem = local === null ? null : roomProblem(history, added.map(({ item }) => item));
+  // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
+  const problem = local === null
+    ? null
+    : missing ?? roomProblem(history, added.map(({ item }) => item));
   return problem ?? success({
     ...earlier.value,
     added,

@@ -181,3 +181,14 @@ Deno.test("a local conversation gets nothing from a native response that is not 
     }
   }
 });
+
+Deno.test("a local conversation takes no reference to an item that is not kept here", async () => {
+  const calls = gateway({ up: {} });
+  const conversation = await local(calls);
+  const input = [{ type: "item_reference", id: "msg_theirs" }];
+  const refused = await calls.post("/responses", { model: "m", input, conversation });
+  assertEquals(refusalOf(refused), [400, "invalid_value", "input[0].id"]);
+  assertEquals(calls.asked.length, 0);
+  assertEquals((await calls.post("/responses", { model: "m", input })).status, 200);
+  assertEquals<unknown>(calls.asked[0]?.json.input, input);
+});
