@@ -1,6 +1,6 @@
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { type Failed, success } from "../../core/result.ts";
+import { type Failed, refuse, success } from "../../core/result.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import { undeclared } from "../../wires/fields.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -15,7 +15,7 @@ export function nativeAttempts(creation: Creation): Attempts {
   const { request, context, settle } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
-    const problem = undeclaredProblem(request.document.value, target);
+    const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
     if (problem !== null) return problem;
     return success<Attempt>({
       target,
@@ -36,6 +36,17 @@ export function nativeAttempts(creation: Creation): Attempts {
       },
     });
   };
+}
+
+/** The output of a response that only runs on upstream never comes by, so that it cannot be kept. */
+function unheardProblem({ request, context }: Creation): Failed | null {
+  const isUnheard = request.document.value.background === true && !request.stream;
+  if (!isUnheard || context.conversation === null) return null;
+  return refuse(
+    "unsupported_feature",
+    "The gateway keeps this conversation and would miss the output; send 'stream' or no 'background'.",
+    "background",
+  );
 }
 
 function readerOf(creation: Creation, target: Target): Reader {

@@ -6,7 +6,7 @@ import {
   responseOf,
   streamOf,
 } from "../../support/native_gateway.ts";
-import { refusalOf } from "../../support/state_call.ts";
+import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { lifecycle, sse } from "./native_stream.ts";
 
 const CAN = ["background_responses", "responses_lifecycle", "response_cancellation"];
@@ -66,4 +66,16 @@ Deno.test("a background stream without a lifecycle upstream is kept here once it
   const body = { model: "m", input: "two", previous_response_id: "resp_1", stream: true };
   assertEquals((await calls.post("/responses", body)).status, 200);
   assertEquals(calls.asked[1]?.json, body);
+});
+
+Deno.test("a local conversation would miss the output of what only runs upstream", async () => {
+  const calls = gateway(streamOf("resp_1"));
+  const { json: { id } } = await calls.post("/conversations");
+  const body = { ...BACKGROUND, conversation: { id } };
+  const refused = await calls.post("/responses", body);
+  assertEquals(refusalOf(refused), [400, "unsupported_feature", "background"]);
+  assertEquals(calls.asked.length, 0);
+  assertEquals((await calls.post("/responses", { ...body, stream: true })).status, 200);
+  const { json } = await calls.get(`/conversations/${id}/items`);
+  assertEquals(objectsAt(json, "data").length, 2);
 });
