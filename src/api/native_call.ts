@@ -1,3 +1,4 @@
+import type { Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
@@ -23,6 +24,8 @@ export interface NativeCall {
   readonly model?: string | null;
   /** Whether a resource is what was asked for; one that is not is a fault and settles nothing. */
   isValid(resource: JsonObject): boolean;
+  /** What making the resource took; a resource that was only looked up took nothing. */
+  usage?(resource: JsonObject): Usage | null;
   /** Hears of the valid resource before it goes to the client. */
   settle?(resource: JsonObject): void;
   /** Reads something else than one JSON resource. */
@@ -58,7 +61,7 @@ function pathOf({ path, query }: NativeCall): string | null {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf({ isValid }: NativeCall): Reader {
+function readerOf({ isValid, usage }: NativeCall): Reader {
   return {
     as: "answer",
     limit: RESOURCE_LIMIT,
@@ -69,7 +72,7 @@ function readerOf({ isValid }: NativeCall): Reader {
       // No reader may take another id from the same bytes.
       const isPlain = members.length === Object.keys(resource).length;
       return isPlain && isValid(resource)
-        ? success({ answer, outcome: { resource, usage: null } })
+        ? success({ answer, outcome: { resource, usage: usage?.(resource) ?? null } })
         : fault("invalid_upstream_response", "The provider's answer is not what was asked for.");
     },
   };

@@ -5,9 +5,10 @@ import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable, type NativeCapability, someNativeProvider } from "../../gateway/capable.ts";
+import { responseUsage } from "../../wires/responses/usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { isExactId } from "../identifier.ts";
-import { callNative } from "../native_call.ts";
+import { callNative, type NativeCall } from "../native_call.ts";
 import { keeperOf } from "./keeper.ts";
 
 /** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
@@ -23,7 +24,11 @@ export const counting: readonly Endpoint[] = [
     path: "/v1/responses/input_tokens",
     body: true,
     handle: (call, { document }) =>
-      asked(call, document, "input_tokens", "response_input_tokens", isCount),
+      asked(call, document, {
+        name: "input_tokens",
+        capability: "response_input_tokens",
+        isValid: isCount,
+      }),
   },
 ];
 
@@ -32,7 +37,12 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
   if ((model ?? null) === null && call.controls.model === null) {
     return refuse("missing_required_parameter", "The field 'model' is required.", "model");
   }
-  return await asked(call, document, "compact", "response_compaction", isCompaction);
+  return await asked(call, document, {
+    name: "compact",
+    capability: "response_compaction",
+    isValid: isCompaction,
+    usage: responseUsage,
+  });
 }
 
 function isCompaction({ object, id }: JsonObject): boolean {
@@ -43,12 +53,16 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
   return object === "response.input_tokens" && Number.isSafeInteger(count);
 }
 
+/** What is asked, and what is an answer to it. */
+interface Question extends Pick<NativeCall, "isValid" | "usage"> {
+  readonly name: string;
+  readonly capability: NativeCapability;
+}
+
 async function asked(
   call: Call,
   document: JsonDocument,
-  operation: string,
-  capability: NativeCapability,
-  isValid: (resource: JsonObject) => boolean,
+  { name, capability, ...answer }: Question,
 ): Promise<Result<Reply>> {
   const { model } = document.value;
   if ((model ?? null) !== null && typeof model !== "string") {
@@ -74,10 +88,10 @@ async function asked(
   return await callNative(call, {
     provider: provider.value,
     method: "POST",
-    path: ["responses", operation],
+    path: ["responses", name],
     body: withModel(document, bare),
     model: bare,
-    isValid,
+    ...answer,
   });
 }
 

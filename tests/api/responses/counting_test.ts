@@ -6,7 +6,10 @@ import {
   nativeGateway,
   type Says,
 } from "../../support/native_gateway.ts";
+import { got } from "../../support/chat_call.ts";
+import { oneProvider, serveGateway } from "../../support/gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
+import { startUpstream } from "../../support/upstream.ts";
 
 interface Operation {
   readonly capability: string;
@@ -137,4 +140,26 @@ Deno.test("compacting needs a model, counting does not", async () => {
   const filled = nativeGateway(nativeConfig(defaults), says);
   await filled.post("/responses/input_tokens", { input: "x" });
   assertEquals(filled.asked[0]?.json, { model: "d", input: "x" });
+});
+
+Deno.test("what a compaction has used counts; what is only counted does not", async () => {
+  const used = { input_tokens: 30, output_tokens: 4, total_tokens: 34 };
+  await using upstream = startUpstream((exchange) =>
+    exchange.json(200, {
+      ...exchange.request.path.endsWith("compact")
+        ? { object: "response.compaction", id: "cmp_1" }
+        : { object: "response.input_tokens", input_tokens: 12 },
+      usage: used,
+    })
+  );
+  const flags = "{response_compaction: true, response_input_tokens: true}";
+  await using gateway = serveGateway(oneProvider(upstream.url, `, capabilities: ${flags}`));
+  for (const name of ["compact", "input_tokens"]) {
+    const body = JSON.stringify({ model: "m", input: "Hi" });
+    const url = `${gateway.url}/v1/responses/${name}`;
+    assertEquals((await got(await fetch(url, { method: "POST", body }))).status, 200);
+  }
+  const { usage } = await gateway.reported(1);
+  assertEquals([usage?.input, usage?.output, usage?.total], [30, 4, 34]);
+  assertEquals((await gateway.reported(2)).usage, null);
 });
