@@ -84,10 +84,21 @@ function undeclaredProblem({ background, tools }: JsonObject, target: Target): F
   if (background === true && !background_responses) {
     return undeclared("background", "background_responses");
   }
-  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
-    const type = isObject(tool) ? tool.type : null;
-    if (typeof type !== "string" || CLIENT_RUN.includes(type)) continue;
-    if (!hosted_tools.includes(type)) return undeclared(`tools[${index}].type`, "hosted_tools");
+  const path = unlistedTool(tools, hosted_tools);
+  return path === null ? null : undeclared(`${path}.type`, "hosted_tools");
+}
+
+/** Where a tool stands that runs upstream and is not listed; null when there is none. */
+function unlistedTool(tools: JsonObject[string], listed: readonly string[]): string | null {
+  // A list, because namespaces may be nested deeper than calls can be.
+  const waiting = [{ tools, path: "tools" }];
+  for (const { tools, path } of waiting) {
+    for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+      const at = `${path}[${index}]`;
+      if (!isObject(tool) || typeof tool.type !== "string") continue;
+      if (!CLIENT_RUN.includes(tool.type) && !listed.includes(tool.type)) return at;
+      if (tool.type === "namespace") waiting.push({ tools: tool.tools, path: `${at}.tools` });
+    }
   }
   return null;
 }

@@ -21,6 +21,13 @@ async function create(
 }
 
 const WEB = { tools: [{ type: "web_search" }] };
+const INSIDE = {
+  tools: [{
+    type: "namespace",
+    name: "n",
+    tools: [{ type: "function", name: "f" }, { type: "mcp" }],
+  }],
+};
 const TWO_TOOLS = { tools: [{ type: "function", name: "f" }, { type: "mcp" }] };
 
 Deno.test("a background response needs background_responses", async () => {
@@ -37,6 +44,7 @@ Deno.test("a hosted tool must be listed, whatever its place", async () => {
   const cases: readonly (readonly [JsonObject, string])[] = [
     [WEB, "tools[0].type"],
     [TWO_TOOLS, "tools[1].type"],
+    [INSIDE, "tools[0].tools[1].type"],
     [{ tools: [{ type: "of_tomorrow" }] }, "tools[0].type"],
   ];
   for (const [body, param] of cases) {
@@ -46,6 +54,7 @@ Deno.test("a hosted tool must be listed, whatever its place", async () => {
   }
   assertEquals((await create({ first: ABLE }, WEB)).hosts, ["first"]);
   assertEquals((await create({ first: ABLE }, TWO_TOOLS)).hosts, ["first"]);
+  assertEquals((await create({ first: ABLE }, INSIDE)).hosts, ["first"]);
   const other = await create({ first: ABLE }, { tools: [{ type: "file_search" }] });
   assertEquals(refusalOf(other.reply), [400, "unsupported_feature", "tools[0].type"]);
 });
@@ -93,4 +102,17 @@ Deno.test("a reload that takes a capability away counts from the next call on", 
   const followed = { ...body, previous_response_id: "resp_1" };
   assertEquals(refusalOf(await calls.post("/responses", followed))[2], "background");
   assertEquals(calls.asked.length, 1);
+});
+
+Deno.test("however deep namespaces are nested, the tools inside are found", async () => {
+  const levels = 20_000;
+  const [begin, end] = ['{"type":"namespace","tools":[', "]}"].map((text) => text.repeat(levels));
+  for (const [type, status] of [["function", 200], ["mcp", 400]]) {
+    const calls = nativeGateway(
+      nativeConfig({ first: {} }),
+      () => ({ body: responseOf("resp_1") }),
+    );
+    const body = `{"model":"m","input":"x","tools":[${begin}{"type":"${type}"}${end}]}`;
+    assertEquals((await calls.post("/responses", body)).status, status);
+  }
 });
