@@ -29,9 +29,10 @@ export async function drain(
   let isOver = false;
   await atMost(drain_timeout, world, closed, quiet());
   isOver = true;
+  const { count } = running;
   const calls = running.cut();
-  if (calls === 0) return;
-  log.warn("calls were cut off: server.drain_timeout has passed", { calls });
+  if (count === 0) return;
+  if (calls > 0) log.warn("calls were cut off: server.drain_timeout has passed", { calls });
   await atMost(LAST_BYTES, world, closed);
 
   /** A request whose head never becomes complete would keep its connection, and with it the process. */

@@ -5,7 +5,9 @@ import { refuse } from "../core/result.ts";
 export interface Running {
   /** A call begins; the result is what ends it before its time. */
   enter(id: string): Departure;
-  /** The call is over: its last byte is out. */
+  /** A connection opens on which calls are made, and which is waited for as they are. */
+  connect(id: string): Departure;
+  /** The call or the connection is over: its last byte is out. */
   leave(id: string): void;
   /** Whether the gateway is about to end: who sends it work shall look elsewhere. */
   readonly isDraining: boolean;
@@ -13,17 +15,18 @@ export interface Running {
   drain(): void;
   /** Runs the task when the gateway is about to end, at once when it is; the result takes it back. */
   onDrain(task: () => void): () => void;
-  /** How many calls run. */
+  /** How many calls run and connections are open. */
   readonly count: number;
-  /** Resolves when no call runs. */
+  /** Resolves when no call runs and no connection is open. */
   idle(): Promise<void>;
-  /** Ends every call that runs or is still to come as drained; the result is how many ran. */
+  /** Ends all that runs or is still to come as drained; the result is how many calls ran. */
   cut(): number;
 }
 
 /** Knows of no call yet. */
 export function runningCalls(): Running {
   const departures = new Map<string, Departure>();
+  const connections = new Set<string>();
   const waiting: (() => void)[] = [];
   const tasks = new Set<() => void>();
   let isDraining = false;
@@ -35,15 +38,22 @@ export function runningCalls(): Running {
     );
   }
 
+  function enter(id: string): Departure {
+    const departure = new Departure();
+    departures.set(id, departure);
+    if (isCut) end(departure);
+    return departure;
+  }
+
   return {
-    enter(id) {
-      const departure = new Departure();
-      departures.set(id, departure);
-      if (isCut) end(departure);
-      return departure;
+    enter,
+    connect(id) {
+      connections.add(id);
+      return enter(id);
     },
     leave(id) {
       departures.delete(id);
+      connections.delete(id);
       if (departures.size > 0) return;
       for (const resolve of waiting.splice(0)) resolve();
     },
@@ -72,9 +82,9 @@ export function runningCalls(): Running {
     },
     cut() {
       isCut = true;
-      const count = departures.size;
+      const calls = departures.size - connections.size;
       for (const departure of departures.values()) end(departure);
-      return count;
+      return calls;
     },
   };
 }

@@ -71,15 +71,42 @@ Deno.test("when the time is over before a turn has begun to answer, it gets an e
   assertEquals(await client.closed, 1001);
 });
 
-/** Ends the gateway as the program does, with so many milliseconds for what runs. */
-async function drainFor({ gateway }: SocketGateway, drain_timeout: number): Promise<void> {
+Deno.test("only calls are told as cut off, not the sockets on which they ran", async () => {
+  const held = heldStream();
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
+  await using busy = await served.open();
+  await using idle = await served.open();
+  busy.send(create());
+  held.say("one");
+  await busy.next();
+  assertEquals(await drainFor(served, 0), [{ calls: 1 }]);
+  assertEquals((await busy.rest()).ending, "response.failed");
+  assertEquals([await busy.closed, await idle.closed], [1001, 1001]);
+});
+
+Deno.test("when no call is cut off none is told, and sockets get their time to close", async () => {
+  await using served = socketGateway(CONFIG);
+  await using client = await served.open();
+  assertEquals(await drainFor(served, 0), []);
+  assertEquals(await client.closed, 1001);
+});
+
+/** Ends the gateway as the program does, with so many milliseconds for what runs; the result is what it warns of. */
+async function drainFor({ gateway }: SocketGateway, drain_timeout: number): Promise<unknown[]> {
+  const warnings: unknown[] = [];
   const { running } = gateway.vault;
   const { server } = gateway.generation.config;
   const world = scriptedWorld();
   const ending = drain(
-    { running, world, log: { warn() {} }, shutDown: () => running.idle() },
+    {
+      running,
+      world,
+      log: { warn: (_text, fields) => void warnings.push(fields) },
+      shutDown: () => running.idle(),
+    },
     { ...server, drain_delay: 0, drain_timeout },
   );
   await world.advance(drain_timeout);
   await ending;
+  return warnings;
 }
