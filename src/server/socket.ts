@@ -8,7 +8,7 @@ import type { Peer } from "./entrance.ts";
 import { finish, type Rim } from "./respond.ts";
 import { socketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
-import { turnCalls } from "./turn_call.ts";
+import { type TurnCalls, turnCalls } from "./turn_call.ts";
 
 /** A message may have so many bytes. */
 const LARGEST_MESSAGE = 10 * 1024 * 1024;
@@ -53,9 +53,11 @@ export function openSocket(
     response.headers.set(name, value);
   }
   response.headers.set("x-gateway-request-id", handshake.id);
+  const calls = turnCalls(gateway, handshake, peer);
+  handshake.report.session = calls.session;
   handshake.report.status = response.status;
   finish(handshake, rim, true);
-  converse(gateway, handshake, socket, peer, session, rim);
+  converse(gateway, handshake.id, socket, calls, session, rim);
   return response;
 }
 
@@ -71,15 +73,14 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
 
 function converse(
   gateway: Gateway,
-  handshake: Call,
+  id: string,
   socket: WebSocket,
-  peer: Peer,
+  calls: TurnCalls,
   session: Session,
   rim: Rim,
 ): void {
   const { world, metrics, vault: { running } } = gateway;
-  const connection = `socket ${handshake.id}`;
-  const calls = turnCalls(gateway, handshake, peer);
+  const connection = `socket ${id}`;
   const writer = socketWriter(
     socket,
     world,
@@ -95,7 +96,7 @@ function converse(
 
   // Only now does the connection count: nothing is ever heard of one whose client leaves before.
   socket.onopen = () => {
-    const departure = running.enter(connection);
+    const departure = running.connect(connection);
     metrics.sockets(1);
     const stay = running.onDrain(leaveWhenIdle);
     departure.onEnd(() => {

@@ -6,6 +6,8 @@ import { enterTurn, type Peer } from "./entrance.ts";
 
 /** Makes the calls of one socket, a new one for each message. */
 export interface TurnCalls {
+  /** What the session is called, by the client or by the gateway. */
+  readonly session: string | null;
   next(): Call;
   /** Why a call may not be made: its key is good no more, or it comes too soon; null when it may. */
   enter(call: Call): Failed | null;
@@ -30,6 +32,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
   const controls = readControls(headers);
 
   return {
+    session: controls.session,
     next() {
       const id = world.uuid();
       const report = newReport(id, handshake.method, path, world.now());

@@ -36,6 +36,18 @@ Deno.test("every turn has an access line and counts as a request of its own", as
   assertMatch(metrics, /^gateway_active_requests\{endpoint="\/v1\/responses"\} 0$/m);
 });
 
+Deno.test("the lines of a socket, its handshake's too, tell one session", async () => {
+  await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
+  await using unnamed = await served.open();
+  await unnamed.turn(create());
+  await using named = await served.open({ "x-gateway-sessionid": "mine" });
+  await named.turn(create());
+  const [handshake, turn, ...others] = served.log.map(parseJson).filter(isObject)
+    .map(({ session }) => String(session));
+  assertMatch(handshake ?? "", /^wsresp_[0-9a-f-]{36}$/);
+  assertEquals([turn, ...others], [handshake, "mine", "mine"]);
+});
+
 Deno.test("a turn that runs is an active request; a socket is none", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
