@@ -68,7 +68,7 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
       // Who leaves now has had everything, though the upstream may still have been ending.
       return true;
     } catch (error) {
-      await said(call, label, errorEvent(bugIn(call, error).failure));
+      await said(call, label, errorEvent(bugIn(call, error).failure, {}));
       return false;
     }
   }
@@ -142,7 +142,7 @@ function tooManyPending(): Failed {
 /** The event for a failure; the dashboard is told what it would be over HTTP. */
 function failureText(call: Call, { failure }: Failed): string {
   if (isTold(call, "share_responses")) call.report.answer = failureAnswer(failure).body;
-  return errorEvent(failure);
+  return errorEvent(failure, call.answerHeaders);
 }
 
 function labelled(data: string, label: string | null): string {

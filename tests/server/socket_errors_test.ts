@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { refuse } from "../../src/core/result.ts";
 import { errorEvent } from "../../src/server/socket_error.ts";
 import { delta, lifecycle, sse } from "../api/responses/native_stream.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
 import { create } from "../support/dialogue.ts";
 import { oneProvider } from "../support/gateway.ts";
@@ -78,6 +78,24 @@ Deno.test("a request that is refused is one event with what HTTP would tell", as
   }
 });
 
+Deno.test("an error tells how long to wait where HTTP has the header for it", async () => {
+  const config =
+    `${TRANSLATED}\nrate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 2}`;
+  const upstream = wordStreams(() => answers(429, "{}", { "retry-after": "7", "x-other": "o" }));
+  await using served = socketGateway(config, upstream);
+  await using client = await served.open();
+  const theirs = await client.turn(create());
+  assertEquals<unknown>([theirs.end.status, theirs.error.headers], [429, { "retry-after": "7" }]);
+  const { end, error } = await client.turn(create());
+  assertEquals<unknown>(error.code, "rate_limit_exceeded");
+  assert(isObject(error.headers));
+  assertMatch(String(error.headers["retry-after"]), /^(?:59|60)$/);
+  for (const event of [theirs.end, end]) assertValid("ResponseWsError", event);
+  const plain = parseJson(errorEvent(refuse("draining", "Later.").failure, {}));
+  assert(isObject(plain) && isObject(plain.error));
+  assertEquals("headers" in plain.error, false);
+});
+
 Deno.test("an error without type and message gets both, for a failure that has none", () => {
   const event = parseJson(errorEvent({
     kind: "upstream_rejected",
@@ -85,7 +103,7 @@ Deno.test("an error without type and message gets both, for a failure that has n
     taken: true,
     retryAfter: null,
     answer: { status: 409, headers: {}, body: new TextEncoder().encode('{"error":{"code":7}}') },
-  }));
+  }, {}));
   assert(isObject(event));
   assertEquals<unknown>(event.error, {
     code: 7,
@@ -93,7 +111,7 @@ Deno.test("an error without type and message gets both, for a failure that has n
     message: "The provider answered with status 409.",
     param: null,
   });
-  const refusal = parseJson(errorEvent(refuse("draining", "Later.").failure));
+  const refusal = parseJson(errorEvent(refuse("draining", "Later.").failure, {}));
   assert(isObject(refusal));
   assertEquals<unknown>([refusal.status, refusal.code, refusal.param], [503, "draining", null]);
 });
