@@ -18,11 +18,16 @@ export interface KeptTurn {
 /** A socket keeps at most so many bytes. */
 const LARGEST_STATE = 16 * 1024 * 1024;
 
+/** Whether a turn has ended with an answer, whole or cut short. */
+export function hasAnswered({ resource: { status } }: Settled): boolean {
+  return status === "completed" || status === "incomplete";
+}
+
 /** What is kept of a turn that has reached its end; null when nothing can continue it. */
 export function keptOf(call: Call, settled: Settled): KeptTurn | null {
   const { target, context, request, resource } = settled;
-  const { id, status } = resource;
-  if (typeof id !== "string" || (status !== "completed" && status !== "incomplete")) return null;
+  const { id } = resource;
+  if (typeof id !== "string" || !hasAnswered(settled)) return null;
   const protocol = protocolOf(target.wire);
   const origin = {
     route: call.report.route ?? "",

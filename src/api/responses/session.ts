@@ -7,7 +7,7 @@ import type { Message, Session } from "../client_api.ts";
 import { createResponse } from "./create.ts";
 import { labelOf, readFrame, readMessage } from "./frame.ts";
 import { type Earlier, unknownPrevious } from "./history.ts";
-import { keptOf, type KeptTurn } from "./kept_turn.ts";
+import { hasAnswered, keptOf, type KeptTurn } from "./kept_turn.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
@@ -37,10 +37,13 @@ export function newSession(): Session {
 
   async function run(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const continues = isContinuation(document);
+    // The last response also when nothing can continue it.
+    let isLast = false;
     let latest: KeptTurn | null = null;
     const reply = await createResponse(call, document, {
       continued,
       settled(settled) {
+        isLast = hasAnswered(settled);
         latest = keptOf(call, settled);
       },
     });
@@ -55,7 +58,7 @@ export function newSession(): Session {
       try {
         yield* records;
       } finally {
-        if (latest !== null || continues) kept = latest;
+        if (isLast || continues) kept = latest;
       }
     }
   }

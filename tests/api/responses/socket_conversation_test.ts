@@ -68,6 +68,20 @@ Deno.test("what only a conversation of the provider's own holds is not continued
   assertEquals<unknown>(error.code, "previous_response_not_found");
 });
 
+Deno.test("a turn whose response cannot be continued takes the place of the one before it", async () => {
+  await using served = socketGateway(EVERY_TYPE, simulated());
+  await using client = await served.open();
+  const conv = await conversation(served, { "x-gateway-provider": "stored" });
+  const model = "stored/sim-echo";
+  const first = await client.turn(create({ model }));
+  const second = await client.turn(create({ model, conversation: conv, store: false }));
+  assertEquals(second.ending, "response.completed");
+  for (const { id } of [first, second]) {
+    const { error } = await client.turn(create({ model, previous_response_id: id }));
+    assertEquals<unknown>(error.code, "previous_response_not_found");
+  }
+});
+
 Deno.test("an unknown conversation is refused as over HTTP", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();

@@ -1,0 +1,41 @@
+import { assertEquals } from "../../support/assert.ts";
+import { create } from "../../support/dialogue.ts";
+import { EVERY_TYPE, simulated, TRANSLATED } from "../../support/simulated.ts";
+import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
+
+async function deleted({ url }: SocketGateway, id: string): Promise<number> {
+  const response = await fetch(`${url}/v1/responses/${id}`, { method: "DELETE" });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("whether a deleted response is continued its provider says, where that one keeps it", async () => {
+  const upstream = simulated();
+  await using served = socketGateway(EVERY_TYPE, upstream);
+  await using client = await served.open();
+  const model = "stored/sim-echo";
+  const { id } = await client.turn(create({ model }));
+  assertEquals(await deleted(served, id), 200);
+  const asked = upstream.sent.length;
+  const { end, ending } = await client.turn(create({ model, previous_response_id: id }));
+  assertEquals(ending, "error", JSON.stringify(end));
+  assertEquals(upstream.sent[asked]?.body.previous_response_id, id);
+});
+
+for (const provider of TRANSLATED) {
+  Deno.test(`a socket keeps its last response for itself, deleted or not, over ${provider}`, async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    await using other = await served.open();
+    const model = `${provider}/sim-echo`;
+    const { id } = await client.turn(create({ model, input: "one" }));
+    assertEquals(await deleted(served, id), 204);
+    const told = await client.turn(create({ model, input: "two", previous_response_id: id }));
+    assertEquals([told.ending, told.output], ["response.completed", "two"]);
+    const { error } = await other.turn(create({ model, previous_response_id: id }));
+    assertEquals<unknown>(error.code, "previous_response_not_found");
+    const gone = await fetch(`${served.url}/v1/responses/${id}`);
+    await gone.body?.cancel();
+    assertEquals(gone.status, 404);
+  });
+}
