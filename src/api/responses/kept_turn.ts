@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Call } from "../../gateway/call.ts";
+import { isCapable } from "../../gateway/capable.ts";
 import { type Pin, protocolOf } from "../../gateway/owner.ts";
 import { heldBytes } from "../../state/retention.ts";
 import { keptItem } from "../kept_item.ts";
@@ -37,9 +38,12 @@ export function keptOf(call: Call, settled: Settled): KeptTurn | null {
     hasSnapshot: false,
   };
   const owner = { provider: target.provider, protocol, origin };
-  // The upstream has it: its id says everything.
-  if (protocol === "responses" && request.store) return keptTurn(id, owner, [], id);
-  return keptWith(call, id, context, owner, outputOf({ resource }));
+  const kept = keptWith(call, id, context, owner, outputOf({ resource }));
+  if (protocol !== "responses" || !request.store) return kept;
+  // An upstream that has it knows everything by its id. One that has not said so may know nothing:
+  // it is asked by the id only where there is nothing better, as over HTTP.
+  const isThere = context.isUpstream || isCapable(target.provider, "responses_lifecycle");
+  return isThere || kept === null || kept.isTooLarge ? keptTurn(id, owner, [], id) : kept;
 }
 
 /** What is kept of items that the gateway has itself; null when others came before them elsewhere. */
