@@ -34,12 +34,15 @@ const ENDING = "the gateway is shutting down";
  */
 export function openSocket(
   gateway: Gateway,
-  handshake: Call,
+  asking: Call,
   request: Request,
   peer: Peer,
   session: Session,
   rim: Rim,
 ): Response | Failed {
+  // Newer runtimes close a request that is upgraded: nothing of it can be read any more.
+  const handshake = { ...asking, headers: new Headers(asking.headers) };
+  const calls = turnCalls(gateway, handshake, seenNow(peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
     handshake.answerHeaders["upgrade"] = "websocket";
@@ -53,12 +56,16 @@ export function openSocket(
     response.headers.set(name, value);
   }
   response.headers.set("x-gateway-request-id", handshake.id);
-  const calls = turnCalls(gateway, handshake, peer);
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
   finish(handshake, rim, true);
   converse(gateway, handshake.id, socket, calls, session, rim);
   return response;
+}
+
+/** The runtime tells who it is only while there is a request. */
+function seenNow({ remoteAddr }: Peer): Peer {
+  return remoteAddr === undefined ? {} : { remoteAddr };
 }
 
 function upgrade(request: Request): Deno.WebSocketUpgrade | null {
