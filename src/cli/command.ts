@@ -8,7 +8,7 @@ export const OK = 0;
 export const FAILED = 1;
 
 /** The arguments are wrong. */
-export const WRONG_USAGE = 2;
+const WRONG_USAGE = 2;
 
 /** Something the program can be asked to do. */
 export interface Command {

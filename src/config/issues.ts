@@ -82,7 +82,7 @@ function limitText(origin: string, comparison: string, limit: number | bigint): 
 }
 
 /** `a`, `a or b`, `a, b or c`. */
-export function wordList(words: readonly string[]): string {
+function wordList(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
 }

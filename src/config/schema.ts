@@ -147,9 +147,3 @@ export type Config = Frozen<
 
 /** One route; `match.path` is a literal prefix, empty for any path. */
 export type RouteConfig = Config["routing"]["routes"][number];
-
-/** One target of a route. */
-export type TargetConfig = RouteConfig["targets"][number];
-
-/** One fallback of a route. */
-export type FallbackConfig = RouteConfig["fallback"][number];

@@ -19,7 +19,7 @@ export function statusOf(failure: Failure): number {
 }
 
 /** The error a failure is told as; the upstream's own error is not looked at. */
-export function fieldsOf(failure: Failure): ErrorFields {
+function fieldsOf(failure: Failure): ErrorFields {
   return isRefusal(failure) ? refusalFields(failure) : faultFields(failure);
 }
 

@@ -113,12 +113,7 @@ function written(entries: readonly Entry[]): string {
   return entries.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",");
 }
 
-/** Takes one member of an object away, with the comma that it leaves over. */
-export function removeMember(members: readonly Member[], index: number): Edit {
-  return removal(members, index, index + 1);
-}
-
-/** Takes away every member of an object whose key is among the keys. */
+/** Takes away every member of an object whose key is among the keys, with the commas left over. */
 export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let at = 0;

@@ -16,7 +16,7 @@ export function costOf(
 }
 
 /** The price in the file, else the vendor's; null when neither names the model. */
-export function priceOf(
+function priceOf(
   pricing: Config["pricing"],
   provider: string,
   model: string,

@@ -1,7 +1,7 @@
 import type { World } from "../core/world.ts";
 
 /** Milliseconds between two heartbeats of the gateway. */
-export const HEARTBEAT = 20_000;
+const HEARTBEAT = 20_000;
 
 /** A connection must be open after this many milliseconds. */
 const CONNECT_PATIENCE = 15_000;

@@ -5,7 +5,7 @@ import { isLongerThan, utf8Text } from "../formats/utf8.ts";
 import type { BodyReader } from "./body.ts";
 
 /** One record of a stream may have this many bytes. */
-export const RECORD_LIMIT = 4 * 1024 * 1024;
+const RECORD_LIMIT = 4 * 1024 * 1024;
 
 const LF = 0x0a, CR = 0x0d;
 

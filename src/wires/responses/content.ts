@@ -38,7 +38,7 @@ export function spokenParts(content: Optional, path: string): Result<readonly Js
 }
 
 /** A text that an assistant said, as an answer would hold it. */
-export function outputText(text: string): JsonObject {
+function outputText(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
