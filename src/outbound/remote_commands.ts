@@ -31,7 +31,10 @@ export interface CommandDeps {
 
 /** The commands of the dashboard that are running. */
 export interface RemoteCommands {
-  /** Runs a command; `answer` is called once, also when the command is cancelled. */
+  /**
+   * Runs a command; `answer` is called once, also when the command is cancelled. One whose id is that
+   * of a running command is ignored: the answer to that one is the only one there is.
+   */
   start(command: RemoteCommand, answer: (response: SandboxResponse) => void): void;
   /** Resolves when what runs now has come to its end, and each has been answered. */
   idle(): Promise<void>;

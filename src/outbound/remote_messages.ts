@@ -113,8 +113,8 @@ function headerValue(text: string): string {
 
 /**
  * The first message of a connection, sent again when it changes: who this gateway is and what can be
- * tried at it. Models are
- * canonical, `<provider>/<model>`; those that a provider lists only when asked are not among them.
+ * tried at it. Models are canonical, `<provider>/<model>`; those that a provider lists only when
+ * asked are not among them.
  */
 export function hello(instanceId: string, { routes }: Generation) {
   return {

@@ -8,8 +8,9 @@ import { matchRoute } from "./match.ts";
 import type { Requested } from "./requested.ts";
 
 /**
- * The one attempt of a call that continues something: at its owner, with the route and the model
- * that it had, unless the client names others that lead to the same owner.
+ * The plan of a call that continues something. Its one target is at the owner, with the route and the
+ * model that it had, unless the client names others that lead to the same owner; there it may be
+ * repeated, but nobody else is asked.
  */
 export function pinned(
   call: Call,
@@ -71,11 +72,10 @@ function noTarget({ name }: Route, { protocol }: Pin, isThere: boolean): Failed 
       "provider",
     );
   }
-  const wanted = protocol === "responses" ? "responses" : "chat_completions";
   return refuse(
     "unsupported_feature",
     `What this request continues needs a target of the route '${name}' with ` +
-      `upstream_request_type ${wanted} at its provider.`,
+      `upstream_request_type ${protocol} at its provider.`,
     "provider",
   );
 }

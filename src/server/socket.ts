@@ -30,7 +30,8 @@ const ENDING = "the gateway is shutting down";
 /**
  * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
  * Refused as `upgrade_required` when the request asks for none. The handshake is a call of its own,
- * and so is every turn; all have the configuration of the handshake.
+ * and so is every turn; all have the configuration of the handshake, except that the key and the rate
+ * of a turn are looked at as they are configured by then.
  */
 export function openSocket(
   gateway: Gateway,

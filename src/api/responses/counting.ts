@@ -17,7 +17,7 @@ export const counting: readonly Endpoint[] = [
     method: "POST",
     path: "/v1/responses/compact",
     body: true,
-    handle: (call, request) => compact(call, request),
+    handle: compact,
   },
   {
     method: "POST",

@@ -1,4 +1,5 @@
 import { newId } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
@@ -70,7 +71,7 @@ export const inputItems: Operation = {
 };
 
 /** The type of what is left is written in two ways (OpenAI API, Responses). */
-function isGone(resource: Parameters<typeof isDeleted>[0], id: string): boolean {
+function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }
 
