@@ -1,10 +1,6 @@
 import type { Refusal } from "../core/failure.ts";
+import { isExactId } from "../core/ids.ts";
 import { type Failed, refuse } from "../core/result.ts";
-
-/** Whether what an upstream gives can be an id: text, not empty, without white space around it. */
-export function isExactId(id: unknown): id is string {
-  return typeof id === "string" && id !== "" && id === id.trim();
-}
 
 /** Why a text is no identifier or cursor; null when it is one. White space inside it counts. */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {

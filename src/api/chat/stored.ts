@@ -1,11 +1,11 @@
 import type { Delivery } from "../../core/codec.ts";
+import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Answer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { Reader } from "../../gateway/inference.ts";
-import { isExactId } from "../identifier.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
 export function stored(reader: Reader): Reader {

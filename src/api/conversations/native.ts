@@ -1,3 +1,4 @@
+import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
@@ -5,7 +6,6 @@ import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { isExactId } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 
 const OBJECT = "conversation";

@@ -1,4 +1,5 @@
 import { refuse, type Result } from "../../core/result.ts";
+import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
@@ -7,7 +8,6 @@ import type { Call } from "../../gateway/call.ts";
 import { capable, type NativeCapability, someNativeProvider } from "../../gateway/capable.ts";
 import { responseUsage } from "../../wires/responses/usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
-import { isExactId } from "../identifier.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
 import { keeperOf } from "./keeper.ts";
 

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Delivery, Outcome } from "../../core/codec.ts";
+import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
 import type { Answer, StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
@@ -8,7 +9,6 @@ import { utf8Bytes } from "../../formats/utf8.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
 import { responseUsage } from "../../wires/responses/usage.ts";
 import { answerDocument } from "../answer_document.ts";
-import { isExactId } from "../identifier.ts";
 import { associated } from "./native_association.ts";
 import { beginsAnswer, identityAfter, readEvent, terminalOf } from "./native_event.ts";
 import { deliveredItems, failedRecord } from "./native_failed.ts";

@@ -1,10 +1,10 @@
+import { isExactId } from "../../core/ids.ts";
 import { isObject, isTooDeep, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { readDocument } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
-import { isExactId } from "../identifier.ts";
 
 /** One event of a Responses stream as its provider sent it. */
 export interface NativeEvent {

@@ -1,4 +1,5 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
+import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
@@ -14,9 +15,7 @@ export function startOf(
   mint: Mint,
 ): Result<StreamEvent & { readonly type: "start" }> {
   if (object !== "response") return malformed("an answer that is no response");
-  if (typeof id !== "string" || id === "" || id !== id.trim()) {
-    return malformed("a response without an id");
-  }
+  if (!isExactId(id)) return malformed("a response without an id");
   const created = numberOf(created_at);
   return success({
     type: "start",
