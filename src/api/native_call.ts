@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
+import { hasKeyTwice } from "../formats/document.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Reader } from "../gateway/inference.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
@@ -70,8 +71,7 @@ function readerOf({ isValid, usage }: NativeCall): Reader {
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
       // No reader may take another id from the same bytes.
-      const isPlain = members.length === Object.keys(resource).length;
-      return isPlain && isValid(resource)
+      return !hasKeyTwice(members, resource) && isValid(resource)
         ? success({ answer, outcome: { resource, usage: usage?.(resource) ?? null } })
         : fault("invalid_upstream_response", "The provider's answer is not what was asked for.");
     },

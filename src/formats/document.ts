@@ -1,4 +1,10 @@
-import { isObject, type JsonDocument, type JsonObject, parseJson } from "../core/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type Member,
+  parseJson,
+} from "../core/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { membersOf } from "./edit.ts";
 
@@ -18,10 +24,15 @@ export function readDocument(text: string): Result<JsonDocument> {
     return refuse("invalid_json", "The request body is JSON but no object; send a JSON object.");
   }
   const members = membersOf(text);
-  if (members.length !== Object.keys(value).length) {
+  if (hasKeyTwice(members, value)) {
     return refuse("invalid_json", repeatedKeyMessage(members.map((member) => member.key)));
   }
   return success({ text, value, members });
+}
+
+/** Whether an object is written with a key twice: then two readers may take another value each. */
+export function hasKeyTwice(members: readonly Member[], value: JsonObject): boolean {
+  return members.length !== Object.keys(value).length;
 }
 
 function unreadable(text: string): string {

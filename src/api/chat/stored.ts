@@ -3,6 +3,7 @@ import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Answer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { Reader } from "../../gateway/inference.ts";
@@ -64,7 +65,7 @@ function storedId(answer: Answer): Result<string> {
 /** Null also where a key comes twice: other readers could take another id from the same text. */
 function identityOf(text: string, expected: string): string | null {
   const value = parseJson(text);
-  if (!isObject(value) || membersOf(text).length !== Object.keys(value).length) return null;
+  if (!isObject(value) || hasKeyTwice(membersOf(text), value)) return null;
   return value.object === expected && isExactId(value.id) ? value.id : null;
 }
 

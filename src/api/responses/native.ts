@@ -5,6 +5,7 @@ import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
 import type { Answer, StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { skipBlanks } from "../../core/scan.ts";
+import { hasKeyTwice } from "../../formats/document.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
 import { responseUsage } from "../../wires/responses/usage.ts";
@@ -139,9 +140,7 @@ export function nativeAnswer(
   if (!document.ok) return document;
   const { text, value, members } = document.value;
   // Its id binds an owner: no reader may take another one from the same bytes.
-  if (members.length !== Object.keys(value).length) {
-    return malformed("an answer in which a key comes twice");
-  }
+  if (hasKeyTwice(members, value)) return malformed("an answer in which a key comes twice");
   if (value.object !== "response") {
     return (value.error ?? null) === null
       ? malformed("an answer that is no Response object")

@@ -2,7 +2,7 @@ import { isExactId } from "../../core/ids.ts";
 import { isObject, isTooDeep, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { readDocument } from "../../formats/document.ts";
+import { hasKeyTwice, readDocument } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
 
@@ -44,7 +44,7 @@ export function readEvent({ event: name, data }: StreamRecord): Result<NativeEve
   const { type, response } = document.value;
   if (isError(name, document.value)) return providerError(errorBody(document.value));
   if (typeof type !== "string" || type === "") return malformed("an event without a type");
-  if (isObject(response) && hasKeyTwice(document, response)) {
+  if (isObject(response) && repeatsKey(document, response)) {
     return malformed("an event with a response in which a key comes twice");
   }
   const sequence = sequenceOf(document);
@@ -54,9 +54,9 @@ export function readEvent({ event: name, data }: StreamRecord): Result<NativeEve
 }
 
 /** Its id binds an owner: no reader may take another one from the same bytes. */
-function hasKeyTwice({ text, members }: JsonDocument, response: JsonObject): boolean {
+function repeatsKey({ text, members }: JsonDocument, response: JsonObject): boolean {
   const start = members.find(({ key }) => key === "response")?.start;
-  return membersOf(text, start).length !== Object.keys(response).length;
+  return hasKeyTwice(membersOf(text, start), response);
 }
 
 function isError(name: string | null, { type, error }: JsonObject): boolean {

@@ -4,6 +4,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";
+import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
@@ -171,7 +172,7 @@ export function referencesProblem(document: JsonDocument): Failed<Refusal> | nul
 function hasConversationKeyTwice({ text, value, members }: JsonDocument): boolean {
   const member = members.find(({ key }) => key === "conversation");
   if (member === undefined || !isObject(value.conversation)) return false;
-  return membersOf(text, member.start).length !== Object.keys(value.conversation).length;
+  return hasKeyTwice(membersOf(text, member.start), value.conversation);
 }
 
 function inputProblem(value: JsonObject): Failed<Refusal> | null {
