@@ -1,6 +1,7 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
+import { namedProvider } from "./named_provider.ts";
 
 /** What an upstream must have declared before its own state is touched. */
 export type NativeCapability =
@@ -57,10 +58,8 @@ export function nativeProvider(
   capability: NativeCapability,
 ): Result<Provider | null> {
   if (named !== null) {
-    const provider = call.generation.providers.get(named);
-    return provider === undefined
-      ? refuse("provider_not_found", "There is no provider with the requested name.", "provider")
-      : capable(provider, capability);
+    const provider = namedProvider(call, named);
+    return provider.ok ? capable(provider.value, capability) : provider;
   }
   const able = [...call.generation.providers.values()]
     .filter((provider) => isCapable(provider, capability));

@@ -3,6 +3,7 @@ import type { Origin, Owner } from "../state/bindings.ts";
 import type { BoundType } from "../state/vault.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
+import { namedProvider } from "./named_provider.ts";
 
 /** Who must serve a call, and what of the earlier one it keeps. */
 export interface Pin {
@@ -49,7 +50,6 @@ export interface Reference {
 export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
   const binding = call.vault.bindings[reference.type].get(reference.id);
   const owner = binding?.state === "bound" ? binding.owner : null;
-  const isStale = owner !== null && isChanged(call, owner);
   if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
   if (binding?.state === "conflict") {
     return refuse(
@@ -60,7 +60,7 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
   }
   if (owner === null) return success(null);
   const provider = call.generation.providers.get(owner.provider);
-  if (provider === undefined || isStale) {
+  if (provider?.account !== owner.account) {
     return refuse(
       "provider_binding_stale",
       "The account of the provider that owns this id has changed since; " +
@@ -71,19 +71,20 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
   return success({ provider, owner });
 }
 
-function isChanged(call: Call, owner: Owner): boolean {
-  return call.generation.providers.get(owner.provider)?.account !== owner.account;
+/** How a response was made; null when nothing is known of it that holds for the provider's account. */
+export function originOf({ provider, owner }: Owned): Origin | null {
+  return owner?.account === provider.account ? owner.origin : null;
+}
+
+/** Whether the upstream keeps a response that was made so, and the gateway does not. */
+export function isUpstreamOnly({ protocol, hasSnapshot }: Origin): boolean {
+  return protocol === "responses" && !hasSnapshot;
 }
 
 function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> {
-  const provider = call.generation.providers.get(id);
-  if (provider === undefined) {
-    return refuse(
-      "provider_not_found",
-      "There is no provider with the requested name.",
-      "provider",
-    );
-  }
+  const named = namedProvider(call, id);
+  if (!named.ok) return named;
+  const provider = named.value;
   if (owner !== null && owner.provider !== id && !isRenamed(call, provider, owner)) {
     return refuse(
       "invalid_value",

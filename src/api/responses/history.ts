@@ -5,7 +5,7 @@ import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable } from "../../gateway/capable.ts";
 import { isNativeTarget } from "../../gateway/generation.ts";
-import { ownerOf, type Pin } from "../../gateway/owner.ts";
+import { isUpstreamOnly, originOf, ownerOf, type Pin } from "../../gateway/owner.ts";
 import {
   addedProblem,
   fullConversation,
@@ -91,8 +91,8 @@ export function continuedFromState(
   });
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
-  const { provider: owner, owner: binding } = owned.value;
-  const origin = binding?.account === owner.account ? binding.origin : null;
+  const owner = owned.value.provider;
+  const origin = originOf(owned.value);
   const snapshot = origin?.hasSnapshot ? call.vault.snapshots.get(id) : undefined;
   if (origin !== null && snapshot !== undefined) {
     const pin = { provider: owner, protocol: origin.protocol, origin };
@@ -101,7 +101,7 @@ export function continuedFromState(
   }
   const mayKnow = origin === null
     ? call.generation.routes.some((route) => isNativeTarget(route, owner))
-    : origin.protocol === "responses" && !origin.hasSnapshot;
+    : isUpstreamOnly(origin);
   if (!mayKnow) return unknownPrevious();
   return success({
     history: [],

@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable } from "../../gateway/capable.ts";
-import { ownerOf } from "../../gateway/owner.ts";
+import { isUpstreamOnly, originOf, ownerOf } from "../../gateway/owner.ts";
 import type { Snapshot } from "../../state/snapshots.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
@@ -66,12 +66,12 @@ function keptAt(call: Call, id: string): Result<Kept> {
   const owned = ownerOf(call, { type: "response", id, param, provider });
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownResponse();
-  const { provider: owner, owner: binding } = owned.value;
-  const origin = binding?.account === owner.account ? binding.origin : null;
+  const owner = owned.value.provider;
+  const origin = originOf(owned.value);
   if (origin === null) return success({ at: "upstream", id, provider: owner });
   const snapshot = call.vault.snapshots.get(id);
   if (snapshot !== undefined) return success(here(id, owner.account, snapshot));
-  return origin.protocol === "responses" && !origin.hasSnapshot
+  return isUpstreamOnly(origin)
     ? success({ at: "upstream", id, provider: owner })
     : unknownResponse();
 }
