@@ -115,7 +115,8 @@ async function compile(
     console.error(`No runtime for ${target} from Deno's own site: the one from npm is taken.`);
   }
   const env = { DENORT_BIN: given || await runtimeFromNpm(target) };
-  const { success } = await new Deno.Command(Deno.execPath(), { ...common, env }).output();
+  const { success } = await new Deno.Command(Deno.execPath(), { ...common, env, stderr: "inherit" })
+    .output();
   if (!success) throw new Error(`No executable for ${target} could be built.`);
 }
 

@@ -39,12 +39,15 @@ function pinned(command: readonly string[], canPin: boolean, core: number): read
 
 async function measured(program: Start["program"], command: readonly string[]): Promise<Start> {
   const path = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(path, CONFIG);
-  // The first one only fills the caches of Deno and the system.
-  await once(command, path);
   const runs = [];
-  for (let run = 0; run < STARTS; run++) runs.push(await once(command, path));
-  await Deno.remove(path);
+  try {
+    await Deno.writeTextFile(path, CONFIG);
+    // The first one only fills the caches of Deno and the system.
+    await once(command, path);
+    for (let run = 0; run < STARTS; run++) runs.push(await once(command, path));
+  } finally {
+    await Deno.remove(path);
+  }
   return {
     program,
     times: runs.map(({ time }) => time).toSorted((a, b) => a - b),
