@@ -4,6 +4,7 @@ import { got } from "../support/chat_call.ts";
 import { create } from "../support/dialogue.ts";
 import { openLine } from "../support/line.ts";
 import { oneProvider } from "../support/gateway.ts";
+import { ENDS_RESET_HANDSHAKES } from "../support/runtime.ts";
 import { refusalOf } from "../support/state_call.ts";
 import { handshake } from "../support/raw_frames.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
@@ -152,7 +153,8 @@ Deno.test("a client that leaves before its socket is open leaves nothing behind"
     await line.write(utf8Bytes(handshake(host)));
     // The call is over before its answer is on the way.
     await served.reported(visit);
-    line.reset();
+    if (ENDS_RESET_HANDSHAKES) line.reset();
+    else line.close();
     await line.quiet();
   }
   await served.gateway.vault.running.idle();

@@ -77,7 +77,8 @@ export function startDashboard(script: DashboardScript = {}): Dashboard {
     const received = {
       method: request.method,
       path: pathname + search,
-      headers: request.headers,
+      // Newer runtimes close a request that is upgraded.
+      headers: new Headers(request.headers),
       text: isHandshake ? "" : await request.text(),
     };
     requests.push(received);

@@ -54,8 +54,9 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
     waiting.get(reports.length)?.(report);
   }]);
   const app = createApp(gateway);
+  const stop = new AbortController();
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
     (request, { remoteAddr }) => app(request, { remoteAddr }),
   );
   setNoDelay();
@@ -84,7 +85,9 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
         /^gateway_active_requests\{.* [1-9]\d*$/m,
       );
       assertEquals([active, await this.sockets()], [null, 0]);
-      await server.shutdown();
+      // Nothing runs any more; newer runtimes would wait for handshakes whose clients have left.
+      stop.abort();
+      await server.finished;
       real.close();
     },
   };
