@@ -13,6 +13,7 @@ import {
   unknownConversation,
 } from "../../state/conversations.ts";
 import type { HistoryItem } from "./to_chat.ts";
+import { placeOf } from "./conversation_place.ts";
 import { outputOf, resolved } from "./references.ts";
 import type { ResponsesRequest } from "./request.ts";
 
@@ -120,17 +121,12 @@ export function unknownPrevious(): Failed<Refusal> {
   );
 }
 
-/** A native conversation goes to its owner; the gateway's own ones come next. */
 function associated(call: Call, id: string, provider: string | null): Result<Earlier> {
-  const { bindings, conversations } = call.vault;
-  const kept = conversations.get(id);
-  const isBound = bindings.conversation.get(id) !== undefined;
-  if (kept !== undefined && !isBound) return success({ ...NOTHING, history: kept.items });
-  const owned = ownerOf(call, { type: "conversation", id, param: "conversation", provider });
-  if (!owned.ok) return owned;
-  if (owned.value === null) return unknownConversation("conversation");
-  const owner = capable(owned.value.provider, "conversations");
-  if (!owner.ok) return isBound ? owner : unknownConversation("conversation");
+  const place = placeOf(call, id, provider);
+  if (!place.ok) return place;
+  if (place.value.at === "here") return success({ ...NOTHING, history: place.value.kept.items });
+  const owner = capable(place.value.provider, "conversations");
+  if (!owner.ok) return place.value.isBound ? owner : unknownConversation("conversation");
   const pin: Pin = { provider: owner.value, protocol: "responses", origin: null };
   return success({ ...NOTHING, owner: pin, isUpstream: true });
 }

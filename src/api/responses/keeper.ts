@@ -3,8 +3,8 @@ import type { JsonDocument } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import { ownerOf } from "../../gateway/owner.ts";
-import { unknownConversation } from "../../state/conversations.ts";
 import type { Provider } from "../../wires/wire.ts";
+import { placeOf } from "./conversation_place.ts";
 import { unknownPrevious } from "./history.ts";
 import { referencesOf, referencesProblem } from "./request.ts";
 
@@ -36,13 +36,9 @@ function responseKeeper(call: Call, id: string, named: string | null): Result<Pr
 }
 
 function conversationKeeper(call: Call, id: string, named: string | null): Result<Provider | null> {
-  const param = "conversation";
-  const { bindings, conversations } = call.vault;
-  const isBound = bindings.conversation.get(id) !== undefined;
-  if (!isBound && conversations.get(id) !== undefined) return keptHere(param);
-  const owned = ownerOf(call, { type: "conversation", id, param, provider: named });
-  if (!owned.ok) return owned;
-  return owned.value === null ? unknownConversation(param) : success(owned.value.provider);
+  const place = placeOf(call, id, named);
+  if (!place.ok) return place;
+  return place.value.at === "here" ? keptHere("conversation") : success(place.value.provider);
 }
 
 function keptHere(param: string): Failed<Refusal> {
