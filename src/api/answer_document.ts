@@ -1,12 +1,12 @@
 import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json.ts";
-import type { Answer } from "../core/reply.ts";
+import type { UpstreamAnswer } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import { membersOf } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
 /** The JSON object that an upstream has answered with; a fault when it is none or nested too deep. */
-export function answerDocument(answer: Answer): Result<JsonDocument> {
-  const text = utf8Text(answer.body);
+export function answerDocument({ body }: Pick<UpstreamAnswer, "body">): Result<JsonDocument> {
+  const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)
     ? success({ text, value, members: membersOf(text) })

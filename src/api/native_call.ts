@@ -46,7 +46,12 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
   const accept = call.headers.get("accept");
   return await forward(call, {
     target: { provider, wire: provider.wire, model: model ?? "" },
-    request: { method, path, body, headers: accept === null ? {} : { accept } },
+    request: {
+      method,
+      path,
+      body: body === null ? null : () => body,
+      headers: accept === null ? {} : { accept },
+    },
     leavesState: true,
     reader: () => native.reader ?? readerOf(native),
     settle({ resource }) {
@@ -71,9 +76,16 @@ function readerOf({ isValid, usage }: NativeCall): Reader {
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
       // No reader may take another id from the same bytes.
-      return !hasKeyTwice(members, resource) && isValid(resource)
-        ? success({ answer, outcome: { resource, usage: usage?.(resource) ?? null } })
-        : fault("invalid_upstream_response", "The provider's answer is not what was asked for.");
+      if (hasKeyTwice(members, resource) || !isValid(resource)) {
+        return fault(
+          "invalid_upstream_response",
+          "The provider's answer is not what was asked for.",
+        );
+      }
+      return success({
+        answer: { ...answer, headers: answer.headers() },
+        outcome: { resource, usage: usage?.(resource) ?? null },
+      });
     },
   };
 }

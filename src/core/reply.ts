@@ -8,6 +8,14 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
+/** A whole HTTP answer of an upstream. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** Those that may go to the client. Copied when asked for: most answers do not hand them on. */
+  headers(): HeaderFields;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /** One whole unit of a stream: an SSE event, an NDJSON line, a WebSocket message. */
 export interface StreamRecord {
   /** Name of an SSE event; null when the record has none. */

@@ -1,5 +1,5 @@
 import type { Delivery, Outcome } from "../core/codec.ts";
-import type { Answer } from "../core/reply.ts";
+import type { Answer, UpstreamAnswer } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import type { Pin } from "./owner.ts";
@@ -42,7 +42,7 @@ export type Reader =
     readonly as: "answer";
     /** The most bytes that the answer may have; that of every answer when absent. */
     readonly limit?: number;
-    read(answer: Answer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
+    read(answer: UpstreamAnswer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
   }
   | {
     readonly as: "stream";

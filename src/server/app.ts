@@ -106,9 +106,7 @@ async function handled(
     if (body !== null && isTold(call, "share_prompts")) call.report.prompt = body.value.text;
     return await endpoint.handle(call, {
       params: req.param(),
-      get query() {
-        return queryOf(req.raw.url);
-      },
+      query: queryOf(req.raw.url),
       document: body?.value ?? emptyDocument,
     });
   } catch (error) {
@@ -120,9 +118,12 @@ function bodyOf(request: Request, { body }: Endpoint) {
   return body === false ? null : readBody(request, body === "optional");
 }
 
+/** One for all, because nobody changes a query. */
+const NO_QUERY = new URLSearchParams();
+
 function queryOf(url: string): URLSearchParams {
   const mark = url.indexOf("?");
-  return new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+  return mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark));
 }
 
 function withHead(method: string): string[] {

@@ -26,12 +26,14 @@ export function openBody(response: Response, watch: Watch): BodyReader {
         const { value } = await reader.next(last?.buffer);
         last = value;
         if (value === undefined || value.length === 0) {
-          return watch.reason === null ? END : failed(watch.reason);
+          const reason = watch.reason();
+          return reason === null ? END : failed(reason);
         }
         watch.hears();
         return success(value);
       } catch {
-        if (watch.reason !== null) return failed(watch.reason);
+        const reason = watch.reason();
+        if (reason !== null) return failed(reason);
         return fault("upstream_unreachable", "The connection to the provider broke mid-answer.");
       }
     },

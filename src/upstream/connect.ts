@@ -22,13 +22,14 @@ export async function connect(
       await world.fetch(url, {
         method: request.method,
         headers: sent(headers),
-        body: request.body === null ? null : sentOnce(request.body),
+        body: request.body === null ? null : sentOnce(request.body()),
         redirect: "manual",
         signal: watch.signal,
       }),
     );
   } catch (error) {
-    if (watch.reason !== null) return failed(watch.reason);
+    const reason = watch.reason();
+    if (reason !== null) return failed(reason);
     const text = error instanceof Error ? error.message : "";
     return fault("upstream_unreachable", sentence(text), { taken: !NEVER_STOOD.test(text) });
   }

@@ -67,10 +67,7 @@ export async function open(
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
-        // Most answers do not hand them on, and copying them costs as much as a whole log line.
-        get headers() {
-          return copiedBack(response.headers, provider.secrets);
-        },
+        headers: () => copiedBack(response.headers, provider.secrets),
         body: bytes.value,
       });
       if (!read.ok) return read;

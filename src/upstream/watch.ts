@@ -20,7 +20,7 @@ export interface Watch {
   /** A read of the body gave bytes. */
   hears(): void;
   /** Why the transport was cut; null when it was not this watch. */
-  readonly reason: Failure | null;
+  reason(): Failure | null;
   /** The upstream is to stop; no reason is kept. */
   abort(): void;
   /** Runs the task when the transport is cut, at once when it has been; only the last one given. */
@@ -78,9 +78,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
       if (patience.mode === "ttft") cancelTimeout();
       if (patience.idle !== null) watchIdle(patience.idle, patience.idle);
     },
-    get reason() {
-      return reason;
-    },
+    reason: () => reason,
     abort,
     onCut(task) {
       whenCut = task;

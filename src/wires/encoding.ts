@@ -43,7 +43,7 @@ export function posted(path: string, request: Readonly<Record<string, unknown>>)
   return {
     method: "POST",
     path,
-    get body() {
+    body() {
       return JSON.stringify(request);
     },
   };

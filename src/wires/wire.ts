@@ -40,7 +40,8 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Below the provider's base, with its leading slash; a query may follow. */
   readonly path: string;
-  readonly body: string | null;
+  /** Writes the body, when it is sent: most prepared requests never are. Null: there is none. */
+  readonly body: (() => string) | null;
   /** Headers beside those of the wire, which win. */
   readonly headers?: HeaderFields;
 }

@@ -42,7 +42,9 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     owner: null,
     // Who writes `store`, whatever it says, wants more than the answer.
     canonical: ({ body }) =>
-      request.stream || Object.hasOwn(value, "store") ? null : canonicalJson(`[${text},${body}]`),
+      request.stream || Object.hasOwn(value, "store")
+        ? null
+        : canonicalJson(`[${text},${body?.()}]`),
     prepare(target) {
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;

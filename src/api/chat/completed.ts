@@ -1,6 +1,6 @@
 import type { Outcome } from "../../core/codec.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { Answer } from "../../core/reply.ts";
+import type { Answer, UpstreamAnswer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
@@ -19,7 +19,7 @@ import {
  * complete, with the missing members filled in when it is not. Anything else is a fault.
  */
 export function relayAnswer(
-  answer: Answer,
+  answer: Pick<UpstreamAnswer, "body">,
   identity: Identity,
   extractsReasoning: boolean,
 ): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {

@@ -1,7 +1,7 @@
 import type { Delivery } from "../../core/codec.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { Answer } from "../../core/reply.ts";
+import type { UpstreamAnswer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
@@ -56,7 +56,7 @@ function storedRelay(relay: Delivery): Delivery {
 }
 
 /** The id of a whole completion that its upstream is to keep; a fault when it has none of its own. */
-function storedId(answer: Answer): Result<string> {
+function storedId(answer: UpstreamAnswer): Result<string> {
   const text = utf8Text(answer.body);
   const id = text === null ? null : identityOf(text, "chat.completion");
   return id === null ? unfit() : success(id);

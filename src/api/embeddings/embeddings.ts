@@ -48,7 +48,7 @@ function inferenceOf(document: JsonDocument): Inference {
     model: typeof model === "string" ? model : "",
     stream: false,
     owner: null,
-    canonical: ({ body }) => canonicalJson(`[${document.text},${body}]`),
+    canonical: ({ body }) => canonicalJson(`[${document.text},${body?.()}]`),
     prepare(target) {
       const wire = target.provider.wire.embeddings;
       if (wire === null) {
@@ -86,7 +86,7 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
       return success({
         answer: {
           status: 200,
-          headers: { ...answer.headers, "content-type": "application/json" },
+          headers: { ...answer.headers(), "content-type": "application/json" },
           body: text.value === received ? answer.body : utf8Bytes(text.value),
         },
         outcome: { resource: null, usage: usageOf(text.value) },

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Delivery, Outcome } from "../../core/codec.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
-import type { Answer, StreamRecord } from "../../core/reply.ts";
+import type { Answer, StreamRecord, UpstreamAnswer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { skipBlanks } from "../../core/scan.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
@@ -133,7 +133,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
  * conversation is put into it. Anything that is not the Response asked for is a fault.
  */
 export function nativeAnswer(
-  answer: Answer,
+  answer: UpstreamAnswer,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
 ): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
   const document = answerDocument(answer);
@@ -154,9 +154,11 @@ export function nativeAnswer(
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
   return success({
-    answer: conversation === null
-      ? answer
-      : { status: answer.status, headers: answer.headers, body: utf8Bytes(sent) },
+    answer: {
+      status: answer.status,
+      headers: answer.headers(),
+      body: conversation === null ? answer.body : utf8Bytes(sent),
+    },
     outcome: { resource, usage: responseUsage(resource) },
   });
 }

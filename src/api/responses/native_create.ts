@@ -23,7 +23,7 @@ export function nativeAttempts(creation: Creation): Attempts {
         method: "POST",
         path: "/responses",
         // Written when it is sent: most prepared targets never are.
-        get body() {
+        body() {
           return nativeBody(request, context, target);
         },
       },

@@ -45,7 +45,7 @@ export function encodeEmbeddings(
   const edit = member === undefined
     ? insertMembers(text, text.indexOf("{"), [["model", name]])
     : replaceValue(member, name);
-  return success({ method: "POST", path: "/embeddings", body: splice(text, [edit]) });
+  return success({ method: "POST", path: "/embeddings", body: () => splice(text, [edit]) });
 }
 
 /** The answer as it was received; a failure unless it has as many `data` as there were inputs. */

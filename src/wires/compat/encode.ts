@@ -19,7 +19,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     method: "POST",
     path: "/chat/completions",
     // Spliced when it is sent: most prepared targets never are.
-    get body() {
+    body() {
       return splice(chat.document.text, [
         ...topLevelEdits(chat, target),
         ...developerEdits(chat.document, target),

@@ -10,6 +10,7 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { elementsOf, valueAt } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
+import { posted } from "../encoding.ts";
 import { missing, unsupported, wrongType } from "../fields.ts";
 import { runSettings } from "./options.ts";
 
@@ -36,14 +37,14 @@ export function encodeEmbeddings(
   const input = inputOf(document.value.input ?? null);
   if (!input.ok) return input;
   const { topLevel, options } = runSettings(target.provider.settings);
-  const body = JSON.stringify({
+  const request = {
     model: target.model,
     input: input.value,
     options: Object.keys(options).length === 0 ? undefined : options,
     ...topLevel,
     truncate: false,
-  });
-  return success({ method: "POST", path: "/api/embed", body });
+  };
+  return success(posted("/api/embed", request));
 }
 
 function inputOf(input: JsonValue): Result<JsonValue> {

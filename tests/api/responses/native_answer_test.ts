@@ -1,16 +1,17 @@
 import { nativeAnswer } from "../../../src/api/responses/native.ts";
-import type { Answer } from "../../../src/core/reply.ts";
+import type { UpstreamAnswer } from "../../../src/core/reply.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 
 const TEXT =
   ' { "object":"response","id":"resp_1","status":"completed","output":[],"temperature":1.0,"usage":{"input_tokens":1.0,"output_tokens":2}}\n';
+const HEADERS = { "content-type": "application/json", "x-request-id": "req_1" };
 const PLAIN = { conversation: null, expected: null };
 
-function answerOf(body: string | Uint8Array<ArrayBuffer>): Answer {
+function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamAnswer {
   return {
     status: 200,
-    headers: { "content-type": "application/json", "x-request-id": "req_1" },
+    headers: () => HEADERS,
     body: typeof body === "string" ? new TextEncoder().encode(body) : body,
   };
 }
@@ -18,7 +19,7 @@ function answerOf(body: string | Uint8Array<ArrayBuffer>): Answer {
 Deno.test("a whole response keeps its bytes and headers", () => {
   const given = answerOf(TEXT);
   const { answer, outcome } = valueOf(nativeAnswer(given, { ...PLAIN, expected: "resp_1" }));
-  assertEquals(answer, given);
+  assertEquals(answer, { ...given, headers: HEADERS });
   assert(answer.body === given.body);
   assertEquals(JSON.stringify(outcome.resource).includes('"temperature":1.0'), true);
   assertEquals(outcome.usage, {

@@ -30,5 +30,5 @@ export function encoded(text: string, ...settings: readonly string[]): string {
     includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
   }, { provider: provider(...settings), model: "m", wire: compat });
   assert(request.ok && request.value.body !== null);
-  return request.value.body;
+  return request.value.body();
 }

@@ -131,11 +131,12 @@ Deno.test("numbers of the request keep their text", () => {
 Deno.test("a request goes to the chat endpoint of the runtime", () => {
   const document = valueOf(readDocument('{"messages":[{"role":"user","content":""}]}'));
   const chat = { document, stream: true, includeUsage: true };
-  assertEquals(valueOf(local.encode(chat, localTarget())), {
-    method: "POST",
-    path: "/api/chat",
-    body: '{"model":"m","messages":[{"role":"user","content":""}],"stream":true}',
-  });
+  const { body, ...request } = valueOf(local.encode(chat, localTarget()));
+  assertEquals(request, { method: "POST", path: "/api/chat" });
+  assertEquals(
+    body?.(),
+    '{"model":"m","messages":[{"role":"user","content":""}],"stream":true}',
+  );
 });
 
 Deno.test("provider defaults stand in for what the request leaves out", () => {
