@@ -10,9 +10,9 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   /** The one terminal of an answer that broke; empty when there has been a terminal. */
   fail(failure: Failure): readonly StreamRecord[];
   /** What the answer took, as far as it is known; null when the upstream is silent. */
-  readonly usage: Usage | null;
+  usage(): Usage | null;
   /** What there is to be kept once the answer is complete; null where the client API keeps nothing. */
-  readonly resource: JsonObject | null;
+  resource(): JsonObject | null;
 }
 
 /**
@@ -44,17 +44,13 @@ export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventE
     push(record) {
       if (done) return success([]);
       const events = decoder.push(record);
-      return encode(events, decoder.done);
+      return encode(events, decoder.done());
     },
     end() {
       return done ? success([]) : encode(decoder.end(), true);
     },
     fail: (failure) => encoder.fail(failure),
-    get done() {
-      return done;
-    },
-    get outcome() {
-      return done ? { resource: encoder.resource, usage: encoder.usage } : null;
-    },
+    done: () => done,
+    outcome: () => done ? { resource: encoder.resource(), usage: encoder.usage() } : null,
   };
 }

@@ -11,7 +11,7 @@ export interface Codec<In, Out> {
   /** The source is at its end; one that stopped too early is a failure. */
   end(): Result<readonly Out[]>;
   /** True after the last item that counts; the rest of the source is not read. */
-  readonly done: boolean;
+  done(): boolean;
 }
 
 /** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
@@ -19,7 +19,7 @@ export interface Delivery extends Codec<StreamRecord, StreamRecord> {
   /** The one terminal of a stream that broke after delivery began. */
   fail(failure: Failure): readonly StreamRecord[];
   /** Set when `done` turns true. */
-  readonly outcome: Outcome | null;
+  outcome(): Outcome | null;
 }
 
 /** What a call that went well leaves to be remembered. */

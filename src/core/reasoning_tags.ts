@@ -42,8 +42,6 @@ export function extractingDecoder(
   return {
     push: (record) => extracted(decoder.push(record)),
     end: () => extracted(decoder.end()),
-    get done() {
-      return decoder.done;
-    },
+    done: () => decoder.done(),
   };
 }

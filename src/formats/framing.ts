@@ -7,5 +7,5 @@ export interface Framing {
   /** The source is at its end; gives the records that the end itself makes whole. */
   end(): readonly StreamRecord[];
   /** Characters of the record that is not whole yet. */
-  readonly held: number;
+  held(): number;
 }

@@ -43,9 +43,7 @@ export function ndjsonFraming(): Framing {
   return {
     push,
     end,
-    get held() {
-      return held;
-    },
+    held: () => held,
   };
 }
 

@@ -109,9 +109,7 @@ export function sseFraming(): Framing {
   return {
     push,
     end,
-    get held() {
-      return held;
-    },
+    held: () => held,
   };
 }
 

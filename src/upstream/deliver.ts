@@ -49,7 +49,7 @@ async function* deliver(
   let ending: Failure | null = fault("client_cancelled", "The client has gone.").failure;
   try {
     for (;;) {
-      if (step.failure === null && stream.delivery.done) ending = null;
+      if (step.failure === null && stream.delivery.done()) ending = null;
       if (step.records.length > 0) yield step.records;
       if (step.failure !== null) {
         ending = step.failure;
@@ -72,9 +72,10 @@ async function advance({ source, delivery, settle, threw }: Stream): Promise<Ste
     const out = taken(delivery, record, threw);
     if (!out.ok) return { records, failure: out.failure };
     records.push(...out.value);
-    if (delivery.done) break;
+    if (delivery.done()) break;
   }
-  if (delivery.outcome !== null) settle(delivery.outcome);
+  const outcome = delivery.outcome();
+  if (outcome !== null) settle(outcome);
   return { records, failure: null };
 }
 

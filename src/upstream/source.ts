@@ -23,20 +23,20 @@ export function openSource(body: BodyReader, framing: Framing): Source {
   /** Text is decoded up to the last line end only: no character can lie across it. */
   function decode(bytes: Uint8Array): string | null {
     // Nearly every read ends with a record; looking backwards for a CR would cost 8 % of a stream.
-    if (tail.length === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
+    if (tail.length() === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
     const cut = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (cut === 0) {
       tail.add(bytes);
       return "";
     }
     const lines = bytes.subarray(0, cut);
-    const text = utf8Text(tail.length === 0 ? lines : tail.takeWith(lines));
+    const text = utf8Text(tail.length() === 0 ? lines : tail.takeWith(lines));
     tail.add(bytes.subarray(cut));
     return text;
   }
 
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
-    const isTooLarge = framing.held + tail.length > RECORD_LIMIT ||
+    const isTooLarge = framing.held() + tail.length() > RECORD_LIMIT ||
       records.some((record) => isLongerThan(record.raw ?? record.data, RECORD_LIMIT));
     return isTooLarge
       ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
@@ -87,9 +87,7 @@ function growingBytes() {
   }
 
   return {
-    get length() {
-      return length;
-    },
+    length: () => length,
     add,
     /** All bytes kept and the given ones; none are kept afterwards. */
     takeWith(bytes: Uint8Array): Uint8Array {

@@ -24,9 +24,7 @@ function lettersDecoder(): Codec<StreamRecord, StreamEvent> {
       );
     },
     end: () => done ? success([]) : BROKEN,
-    get done() {
-      return done;
-    },
+    done: () => done,
   };
 }
 
@@ -43,11 +41,9 @@ function lettersEncoder(): EventEncoder {
     },
     end: () => success([record("END")]),
     fail: () => [record("FAILED")],
-    done: false,
-    get usage() {
-      return usage;
-    },
-    resource: { id: "kept" },
+    done: () => false,
+    usage: () => usage,
+    resource: () => ({ id: "kept" }),
   };
 }
 
@@ -59,7 +55,7 @@ function started(): Delivery {
 function run(delivery: Delivery, records: readonly string[]): readonly string[] {
   const out: string[] = [];
   const source = records.values();
-  while (!delivery.done) {
+  while (!delivery.done()) {
     const next = source.next();
     const step = next.done ? delivery.end() : delivery.push(record(next.value));
     const written = step.ok ? step.value : delivery.fail(step.failure);
@@ -73,10 +69,10 @@ Deno.test("every event of a record is written, and the end when the decoder is d
   const delivery = started();
   assertEquals(delivery.push(record("ab")), success([record("a"), record("b")]));
   assertEquals(delivery.push(record("-")), success([]));
-  assertEquals([delivery.done, delivery.outcome], [false, null]);
+  assertEquals([delivery.done(), delivery.outcome()], [false, null]);
   assertEquals(delivery.push(record("c.")), success([record("c"), record("END")]));
   const usage = { input: 0, output: 4, total: 4, cached: 0, cacheWrite: 0, reasoning: 0 };
-  assertEquals([delivery.done, delivery.outcome], [true, { resource: { id: "kept" }, usage }]);
+  assertEquals([delivery.done(), delivery.outcome()], [true, { resource: { id: "kept" }, usage }]);
   assertEquals([delivery.push(record("d")), delivery.end()], [success([]), success([])]);
 });
 
@@ -84,7 +80,7 @@ Deno.test("of a record that fails nothing goes out", () => {
   for (const data of ["!", "a?", "a?."]) {
     const delivery = started();
     assertEquals<unknown>(delivery.push(record(data)), BROKEN);
-    assertEquals([delivery.done, delivery.outcome], [false, null]);
+    assertEquals([delivery.done(), delivery.outcome()], [false, null]);
   }
   assertEquals<unknown>(started().end(), BROKEN);
 });

@@ -27,9 +27,9 @@ Deno.test("the end makes a last line without a line feed whole", () => {
   const framing = ndjsonFraming();
   assertEquals(framing.push('{"done":'), []);
   framing.push("true}");
-  assertEquals(framing.held, 13);
+  assertEquals(framing.held(), 13);
   assertEquals(framing.end(), [{ event: null, data: '{"done":true}', raw: '{"done":true}' }]);
-  assertEquals(framing.held, 0);
+  assertEquals(framing.held(), 0);
   assertEquals(framing.end(), []);
 });
 

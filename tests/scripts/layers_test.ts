@@ -110,3 +110,19 @@ Deno.test("files outside src may import anything", () => {
   assertEquals(importing("tests/core/json_test.ts", "../../src/core/json.ts"), []);
   assertEquals(importing("tests/api/zod_test.ts", "zod"), []);
 });
+
+Deno.test("an object that lives for one request has methods instead of accessors", () => {
+  const message = "an object made for a request has an accessor";
+  for (const accessor of ["get done() { return true; }", "set done(value: boolean) {}"]) {
+    const source = `export const codec = () => ({ ${accessor} });`;
+    assertEquals(complaints("src/core/chain.ts", source), [message], accessor);
+    assertEquals(complaints("src/wires/compat/decode.ts", source), [message], accessor);
+    assertEquals(complaints("src/exchange.ts", source), [message], accessor);
+    assertEquals(complaints("src/state/running.ts", source), [], accessor);
+    assertEquals(complaints("tests/core/chain_test.ts", source), [], accessor);
+  }
+  const allowed = "export const codec = () => ({ done: () => true, end() {}, size: 1 });";
+  assertEquals(complaints("src/core/chain.ts", allowed), []);
+  const shared = "export class Departure { get gone(): boolean { return true; } }";
+  assertEquals(complaints("src/core/departure.ts", shared), []);
+});

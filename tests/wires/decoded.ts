@@ -14,7 +14,7 @@ export function decodeRecords(
 ): Result<readonly StreamEvent[]> {
   const events: StreamEvent[] = [];
   for (const record of records) {
-    if (decoder.done) break;
+    if (decoder.done()) break;
     const step = decoder.push(record);
     if (!step.ok) return step;
     events.push(...step.value);

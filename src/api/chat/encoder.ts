@@ -147,12 +147,8 @@ export function chatEncoder(options: ChatEncoderOptions): ChatEncoder {
     push,
     end,
     fail,
-    get done() {
-      return isDone;
-    },
-    get usage() {
-      return usage;
-    },
-    resource: null,
+    done: () => isDone,
+    usage: () => usage,
+    resource: () => null,
   };
 }

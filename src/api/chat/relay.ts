@@ -127,14 +127,9 @@ export function relay(options: RelayOptions): Delivery {
     push,
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN,
-    get done() {
-      return isDone;
-    },
-    get outcome() {
-      return isDone
-        ? { resource: null, usage: usage === null ? null : usageOf(usage.value) }
-        : null;
-    },
+    done: () => isDone,
+    outcome: () =>
+      isDone ? { resource: null, usage: usage === null ? null : usageOf(usage.value) } : null,
   };
 }
 

@@ -45,11 +45,9 @@ function storedRelay(relay: Delivery): Delivery {
     push: (record) => problem(record.data) ?? relay.push(record),
     end: () => relay.end(),
     fail: (failure) => relay.fail(failure),
-    get done() {
-      return relay.done;
-    },
-    get outcome() {
-      const { outcome } = relay;
+    done: () => relay.done(),
+    outcome() {
+      const outcome = relay.outcome();
       return outcome === null ? null : { ...outcome, resource: { id } };
     },
   };

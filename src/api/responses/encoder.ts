@@ -15,7 +15,7 @@ export type { ResponseLabels } from "./resource.ts";
 /** Writes the events of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
   /** The terminal resource, once there has been a terminal. */
-  readonly resource: JsonObject | null;
+  resource(): JsonObject | null;
 }
 
 /** What a whole answer becomes. */
@@ -135,15 +135,9 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
     push,
     end,
     fail,
-    get done() {
-      return resource !== null;
-    },
-    get usage() {
-      return usage;
-    },
-    get resource() {
-      return resource;
-    },
+    done: () => resource !== null,
+    usage: () => usage,
+    resource: () => resource,
   };
 }
 
@@ -159,9 +153,8 @@ export function responseOf(
   }
   const end = encoder.end();
   if (!end.ok) return end;
-  return encoder.resource === null
-    ? endedEarly()
-    : success({ resource: encoder.resource, usage: encoder.usage });
+  const resource = encoder.resource();
+  return resource === null ? endedEarly() : success({ resource, usage: encoder.usage() });
 }
 
 function outcomeOf(

@@ -3,7 +3,7 @@ export interface JsonEnd {
   /** Looks at the next piece. */
   add(piece: string): void;
   /** True once an object has been closed: what comes after can only be blanks. */
-  readonly isReached: boolean;
+  isReached(): boolean;
 }
 
 /** Finds out where the text of one JSON object ends, piece by piece, without parsing it again. */
@@ -33,8 +33,6 @@ export function jsonEnd(): JsonEnd {
     add(piece) {
       for (const character of piece) look(character);
     },
-    get isReached() {
-      return isReached;
-    },
+    isReached: () => isReached,
   };
 }

@@ -119,12 +119,8 @@ export function nativeRelay(options: NativeOptions): Delivery {
       const failure = failedRecord(broken, options);
       return [...waiting ?? [], failure];
     },
-    get done() {
-      return isOver;
-    },
-    get outcome() {
-      return outcome;
-    },
+    done: () => isOver,
+    outcome: () => outcome,
   };
 }
 

@@ -134,7 +134,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
       const next = entries[current + 1];
       const open = entries[current];
       if (next === undefined) return said;
-      if (open?.arguments?.isReached === false) return said;
+      if (open?.arguments?.isReached() === false) return said;
       if (open !== undefined) said.push(...finish(open, "completed"));
       said.push(...start(next));
     }
@@ -168,7 +168,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     }
     for (let open = entries[current]; open !== undefined; open = entries[current]) {
       const next = entries[current + 1];
-      const isCut = next === undefined || open.arguments?.isReached === false;
+      const isCut = next === undefined || open.arguments?.isReached() === false;
       said.push(...finish(open, isCut ? status : "completed"));
       if (next === undefined) return said;
       said.push(...start(next));

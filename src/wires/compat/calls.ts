@@ -14,7 +14,7 @@ export interface CallReader {
   /** Announces the calls that have a name and never got an id; fails for one without a name. */
   end(): Events;
   /** How many calls there have been. */
-  readonly count: number;
+  count(): number;
 }
 
 /** A call as far as it is known. */
@@ -107,9 +107,7 @@ export function callReader(mint: Mint): CallReader {
       if (calls.some(({ name }) => name === "")) return malformed("a tool call without a name");
       return success(calls.filter(({ index }) => index === null).flatMap(announce));
     },
-    get count() {
-      return calls.length;
-    },
+    count: () => calls.length,
   };
 }
 

@@ -28,7 +28,7 @@ export function decode(body: JsonDocument, mint: Mint): Events {
   if (!said.ok) return said;
   const last = reader.end();
   if (!last.ok) return last;
-  const end = endOf(choice.finish_reason, reader.calls > 0, usageIn(value), value.service_tier);
+  const end = endOf(choice.finish_reason, reader.calls() > 0, usageIn(value), value.service_tier);
   return end.ok ? success([startOf(value, mint), ...said.value, ...last.value, ...end.value]) : end;
 }
 
@@ -72,7 +72,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   function finish(): Events {
     const last = reader.end();
     if (!last.ok) return last;
-    const end = endOf(reason, reader.calls > 0, usage, tier);
+    const end = endOf(reason, reader.calls() > 0, usage, tier);
     if (!end.ok) return end;
     done = true;
     return success([...last.value, ...end.value]);
@@ -81,9 +81,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   return {
     push,
     end: () => done ? NOTHING : finish(),
-    get done() {
-      return done;
-    },
+    done: () => done,
   };
 }
 

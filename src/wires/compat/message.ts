@@ -15,7 +15,7 @@ export interface MessageReader {
   /** What waited for more that has not come; fails when a call never got its name. */
   end(): Events;
   /** How many calls there have been. */
-  readonly calls: number;
+  calls(): number;
 }
 
 /**
@@ -40,9 +40,7 @@ export function messageReader(mint: Mint): MessageReader {
       ]);
     },
     end: calls.end,
-    get calls() {
-      return calls.count;
-    },
+    calls: () => calls.count(),
   };
 }
 

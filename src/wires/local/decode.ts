@@ -19,7 +19,7 @@ import type { Optional } from "../fields.ts";
 export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
   const reading = recordReader(mint);
   const events = reading.read(body.value, body.text);
-  if (events.ok && !reading.done) return malformed("an answer that is not finished");
+  if (events.ok && !reading.done()) return malformed("an answer that is not finished");
   return events;
 }
 
@@ -31,18 +31,16 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   const reading = recordReader(mint);
   return {
     push({ data }) {
-      if (reading.done || data.trim() === "") return success([]);
+      if (reading.done() || data.trim() === "") return success([]);
       const record = parseJson(data);
       return isObject(record)
         ? reading.read(record, data)
         : malformed("a line that is no JSON object");
     },
     end() {
-      return reading.done ? success([]) : malformed("a stream that ended too early");
+      return reading.done() ? success([]) : malformed("a stream that ended too early");
     },
-    get done() {
-      return reading.done;
-    },
+    done: () => reading.done(),
   };
 }
 
@@ -50,7 +48,7 @@ interface RecordReader {
   /** Takes a record together with its text, in which numbers are as they were sent. */
   read(record: JsonObject, text: string): Result<readonly StreamEvent[]>;
   /** True after the last record. */
-  readonly done: boolean;
+  done(): boolean;
 }
 
 function recordReader(mint: Mint): RecordReader {
@@ -85,9 +83,7 @@ function recordReader(mint: Mint): RecordReader {
 
   return {
     read,
-    get done() {
-      return isDone;
-    },
+    done: () => isDone,
   };
 }
 

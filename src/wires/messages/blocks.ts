@@ -14,7 +14,7 @@ export interface OpenBlock {
   /** The block is whole. */
   close(): readonly StreamEvent[];
   /** False for a call whose arguments, now whole, are not the text of an object. */
-  readonly isSound: boolean;
+  isSound(): boolean;
 }
 
 /** A block and the events that its start brings at once. */
@@ -42,7 +42,7 @@ export function openBlock(start: Optional, counts: Counts): Result<Opening> {
       return success(openThinking(start));
     case "redacted_thinking":
       return success({
-        block: { add: () => success([]), close: () => [], isSound: true },
+        block: { add: () => success([]), close: () => [], isSound: () => true },
         events: [{ type: "thinking_block", value: start }],
       });
     case "tool_use":
@@ -64,7 +64,7 @@ function openText(start: JsonObject, counts: Counts): Opening {
   return {
     events: say(textOf(start.text)),
     block: {
-      isSound: true,
+      isSound: () => true,
       add(delta) {
         if (delta.type === "text_delta") return success(say(textOf(delta.text)));
         if (delta.type === "citations_delta") citations.push(delta.citation ?? null);
@@ -87,7 +87,7 @@ function openThinking(start: JsonObject): Opening {
   return {
     events: think(textOf(start.thinking)),
     block: {
-      isSound: true,
+      isSound: () => true,
       add(delta) {
         // A signature replaces the one before (Messages API, streaming).
         if (delta.type === "signature_delta") signature = delta.signature;
@@ -113,9 +113,7 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
   }
 
   const block: OpenBlock = {
-    get isSound() {
-      return isObject(parseJson(pieces.join("")));
-    },
+    isSound: () => isObject(parseJson(pieces.join(""))),
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
     close() {

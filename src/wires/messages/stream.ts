@@ -96,7 +96,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     if (block === undefined || index === null) return [];
     open.delete(index);
     const events = block.close();
-    hasBrokenCall ||= !block.isSound;
+    hasBrokenCall ||= !block.isSound();
     return events;
   }
 
@@ -121,8 +121,6 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   return {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
-    get done() {
-      return done;
-    },
+    done: () => done,
   };
 }

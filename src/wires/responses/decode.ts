@@ -23,6 +23,6 @@ export function decode({ value }: JsonDocument, mint: Mint): Result<readonly Str
     if (!told.ok) return told;
     events.push(...told.value);
   }
-  const end = endOf(value, reader.hasCalls);
+  const end = endOf(value, reader.hasCalls());
   return end.ok ? success([...events, ...end.value]) : end;
 }

@@ -35,9 +35,9 @@ export interface OutputReader {
   annotate(place: Place, annotation: JsonValue): Events;
   /** An item that is whole: what of it has not been told yet. */
   finish(index: number, item: Optional): Events;
-  readonly hasCalls: boolean;
+  hasCalls(): boolean;
   /** An item has begun that is not whole. */
-  readonly isOpen: boolean;
+  isOpen(): boolean;
 }
 
 interface Item extends BegunItem {
@@ -171,12 +171,8 @@ export function outputReader(): OutputReader {
         : anotherItem();
     },
     finish,
-    get hasCalls() {
-      return ids.size > 0;
-    },
-    get isOpen() {
-      return [...items.values()].some(({ isWhole }) => !isWhole);
-    },
+    hasCalls: () => ids.size > 0,
+    isOpen: () => [...items.values()].some(({ isWhole }) => !isWhole),
   };
 }
 

@@ -131,10 +131,10 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
       if (!told.ok) return told;
       events.push(...told.value);
     }
-    if (response.status === "completed" && reader.isOpen) {
+    if (response.status === "completed" && reader.isOpen()) {
       return malformed("a completed response with an open item");
     }
-    const end = endOf(response, reader.hasCalls);
+    const end = endOf(response, reader.hasCalls());
     if (!end.ok) return end;
     done = true;
     return success([...events, ...end.value]);
@@ -143,9 +143,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
   return {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
-    get done() {
-      return done;
-    },
+    done: () => done,
   };
 }
 

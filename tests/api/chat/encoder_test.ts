@@ -26,7 +26,7 @@ function recordsOf(
 ): readonly StreamRecord[] {
   const encoder = chatEncoder({ ...OPTIONS, ...options });
   const steps = [...events.map((event) => encoder.push(event)), encoder.end()];
-  assertEquals(encoder.done, true);
+  assertEquals(encoder.done(), true);
   return steps.flatMap((step) => {
     assert(step.ok);
     return [...step.value];
@@ -87,7 +87,7 @@ Deno.test("events that carry nothing give nothing", () => {
     finish("stop"),
   ];
   for (const event of events) assertEquals(encoder.push(event), { ok: true, value: [] });
-  assertEquals(encoder.done, false);
+  assertEquals(encoder.done(), false);
 });
 
 Deno.test("each kind of event has its delta", () => {

@@ -70,10 +70,10 @@ export function encoded(events: readonly StreamEvent[], body: JsonObject = {}): 
     assert(step.ok);
     return [...step.value];
   });
-  assertEquals(encoder.done, true);
+  assertEquals(encoder.done(), true);
   const read = readEvents(records);
   assertEquals<unknown>(read.map((event) => event.sequence_number), [...records.keys()]);
-  assertEquals<unknown>(read.at(-1)?.response, parseJson(JSON.stringify(encoder.resource)));
+  assertEquals<unknown>(read.at(-1)?.response, parseJson(JSON.stringify(encoder.resource())));
   return read;
 }
 

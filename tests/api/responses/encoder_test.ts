@@ -76,7 +76,7 @@ Deno.test("what carries nothing gives no event", () => {
     finish(),
   ];
   for (const event of silent) assertEquals(encoder.push(event), { ok: true, value: [] });
-  assertEquals([encoder.usage, encoder.resource, encoder.done], [USAGE, null, false]);
+  assertEquals([encoder.usage(), encoder.resource(), encoder.done()], [USAGE, null, false]);
 });
 
 Deno.test("an answer without a finish is a failure, streamed or whole", () => {

@@ -137,11 +137,11 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
   const event = parseJson(last?.data ?? "");
   assert(isObject(event) && isObject(event.response));
   assertEquals<unknown>([event.sequence_number, event.response.id], [1, "resp_1"]);
-  assertEquals([failing.done, failing.outcome, failing.fail(failure)], [true, null, []]);
+  assertEquals([failing.done(), failing.outcome(), failing.fail(failure)], [true, null, []]);
   assertEquals(failing.push(record(delta(5))), { ok: true, value: [] });
 
   const complete = nativeRelay(options);
   assertEquals(complete.push(record(lifecycle("response.completed", 0))).ok, true);
-  assertEquals([complete.done, complete.fail(failure)], [true, []]);
+  assertEquals([complete.done(), complete.fail(failure)], [true, []]);
   assertEquals(complete.end(), { ok: true, value: [] });
 });

@@ -32,7 +32,7 @@ function run(records: readonly (JsonObject | string)[]): Result<readonly StreamE
   }
   const end = codec.end();
   if (!end.ok) return end;
-  assertEquals(codec.done, true);
+  assertEquals(codec.done(), true);
   return success([...events, ...end.value]);
 }
 

@@ -98,9 +98,9 @@ Deno.test("the start comes with the first record that says something, and once",
 Deno.test("nothing behind the last record counts", () => {
   const decoder = local.decoder(countingMint());
   const push = (data: string) => valueOf(decoder.push({ event: null, data, raw: null }));
-  assertEquals(decoder.done, false);
+  assertEquals(decoder.done(), false);
   assertEquals(push('{"done":true}').length, 2);
-  assertEquals(decoder.done, true);
+  assertEquals(decoder.done(), true);
   assertEquals<unknown>(push("garbage"), []);
   assertEquals<unknown>(push('{"error":"late"}'), []);
   assertEquals<unknown>(valueOf(decoder.end()), []);
