@@ -5,7 +5,8 @@ const SWEEP = 50;
 
 interface Waiting {
   readonly at: number;
-  readonly task: () => void;
+  /** Null once it is cancelled: the set's own tables keep entries longer than the set does. */
+  task: (() => void) | null;
 }
 
 /** The real outside. Close it to let the process end: it holds a connection pool and one timer. */
@@ -21,7 +22,7 @@ export function realWorld(): World & { close(): void } {
     for (const entry of waiting) {
       if (entry.at > now) continue;
       waiting.delete(entry);
-      entry.task();
+      entry.task?.();
     }
   }
 
@@ -37,10 +38,13 @@ export function realWorld(): World & { close(): void } {
     random: Math.random,
     uuid: () => crypto.randomUUID(),
     after(ms, task) {
-      const entry = { at: performance.now() + ms, task };
+      const entry: Waiting = { at: performance.now() + ms, task };
       waiting.add(entry);
       timer ??= setInterval(sweep, SWEEP);
-      return () => void waiting.delete(entry);
+      return () => {
+        waiting.delete(entry);
+        entry.task = null;
+      };
     },
     fetch: (url, init) => fetch(url, { ...init, client }),
     close() {
