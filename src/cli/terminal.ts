@@ -1,3 +1,4 @@
+import type { Line } from "../observe/log.ts";
 import { logWriter } from "../observe/log_writer.ts";
 
 /** What a command may touch of the process that runs it. */
@@ -5,7 +6,7 @@ export interface Terminal {
   /** Writes what the user asked for. */
   out(text: string): void;
   /** Writes log lines and what went wrong. */
-  err(text: string): void;
+  err(text: Line): void;
   /** Writes a file that is not there yet, for its owner alone; the end of a sentence when it cannot. */
   create(path: string, text: string): string | null;
   readonly environment: Readonly<Record<string, string>>;

@@ -128,11 +128,5 @@ export function registerInstruments(registry: Registry) {
       help: "Open sockets of clients.",
       registers,
     }),
-    active: new Gauge({
-      name: "gateway_active_requests",
-      help: "Requests whose answer is not out yet.",
-      labelNames: ["endpoint"],
-      registers,
-    }),
   };
 }

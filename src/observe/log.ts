@@ -4,6 +4,9 @@ export type Level = "debug" | "info" | "warn" | "error";
 /** Fields of a log line, in the order in which they are written; undefined and null ones are left out. */
 export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
+/** A line with its line end, or what makes it when it is written: by then the answer is out. */
+export type Line = string | (() => string);
+
 /** Writes lines. Never give it a prompt, an answer, a key or a URL with credentials. */
 export interface Log {
   debug(msg: string, fields?: Fields): void;
@@ -32,20 +35,27 @@ const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const COLOURS: Record<Level, number> = { debug: 90, info: 36, warn: 33, error: 31 };
 
-/** A log that gives each line, with its line end, to `write`. */
+/** The text of a line. */
+export function textOf(line: Line): string {
+  return typeof line === "string" ? line : line();
+}
+
+/** A log that gives each line to `write`. */
 export function newLog(
   settings: LogSettings,
-  write: (line: string) => void,
+  write: (line: Line) => void,
   clock: () => Date = () => new Date(),
 ): Log {
   function line(level: Level, msg: string, fields: Fields = {}) {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
-    const time = clock().toISOString();
-    write(
-      settings.format === "json"
+    const { format } = settings;
+    const now = clock();
+    write(() => {
+      const time = now.toISOString();
+      return format === "json"
         ? `{"time":"${time}","level":"${level}","msg":${quoted(msg)}${members(fields)}}\n`
-        : `${time} ${label(level)} ${visible(msg)}${pairs(fields)}\n`,
-    );
+        : `${time} ${label(level)} ${visible(msg)}${pairs(fields)}\n`;
+    });
   }
 
   function label(level: Level): string {

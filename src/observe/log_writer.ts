@@ -1,5 +1,10 @@
+import { type Line, textOf } from "./log.ts";
+
 /** Lines are gathered this many milliseconds, so that the road of a request never waits for a log. */
 const GATHER = 50;
+
+/** Most lines that wait to be made. */
+const UNMADE = 256;
 
 /** More characters than this are not kept for a reader that is too slow. */
 const MOST = 4 * 1024 * 1024;
@@ -9,7 +14,7 @@ const PATIENCE = 1_000;
 
 /** Takes log lines without waiting. */
 export interface LogWriter {
-  write(line: string): void;
+  write(line: Line): void;
   /** Resolves when every line is out, also those being written; for the end of the process. */
   flush(): Promise<void>;
 }
@@ -22,12 +27,23 @@ export interface LogTarget {
 /** Gathers lines and writes them in the background; lines that find no room are counted and told. */
 export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
   const encoder = new TextEncoder();
+  let unmade: Line[] = [];
   let gathered = "";
   let dropped = 0;
   let writing: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  function make() {
+    const lines = unmade;
+    unmade = [];
+    for (const text of lines.map(textOf)) {
+      if (gathered.length + text.length > MOST) dropped++;
+      else gathered += text;
+    }
+  }
+
   function take(): Uint8Array {
+    make();
     const bytes = encoder.encode(gathered + noteOf(dropped, gathered.startsWith("{")));
     gathered = "";
     dropped = 0;
@@ -48,21 +64,22 @@ export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
       // Nobody reads the log any more: serving goes on.
     } finally {
       writing = null;
-      if (gathered !== "") timer ??= setTimeout(begin, GATHER);
+      if (isWaiting()) timer ??= setTimeout(begin, GATHER);
     }
   }
 
+  function isWaiting(): boolean {
+    return unmade.length > 0 || gathered !== "";
+  }
+
   async function writeRest() {
-    while (writing !== null || gathered !== "") await (writing ?? begin());
+    while (writing !== null || isWaiting()) await (writing ?? begin());
   }
 
   return {
     write(line) {
-      if (gathered.length + line.length > MOST) {
-        dropped++;
-        return;
-      }
-      gathered += line;
+      unmade.push(line);
+      if (unmade.length >= UNMADE) make();
       if (writing === null) timer ??= setTimeout(begin, GATHER);
     },
     async flush() {

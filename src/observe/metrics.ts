@@ -1,28 +1,9 @@
-import { Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
-import { VERSION } from "../core/version.ts";
+import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
-
-/** What a breaker can be, as a number that rises with the trouble. */
-const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
-
-/** Where the figures come from that are read when somebody asks. */
-export interface MetricSources {
-  /** The configuration of this moment: it says which models have a label of their own. */
-  config(): Config;
-  breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
-  cache(): Size;
-  /** The stores of stateful objects, by name. */
-  stores(): Readonly<Record<string, Size>>;
-}
-
-/** What a store holds. */
-interface Size {
-  readonly entries: number;
-  readonly bytes: number;
-}
 
 /** The gateway's metrics for Prometheus, in a registry of their own. */
 export interface Metrics {
@@ -39,26 +20,68 @@ export interface Metrics {
   scrape(): Promise<string>;
 }
 
+/** Reports that wait to be counted: that takes longer than much else in a call, and can wait for its end. */
+const MOST_WAITING = 64;
+
+/** What is counted of a report; the texts in it are not kept for that. */
+type Counted = Pick<
+  CallReport,
+  | "endpoint"
+  | "ms"
+  | "failure"
+  | "route"
+  | "status"
+  | "cache"
+  | "tries"
+  | "fallbacks"
+  | "brokeOff"
+  | "usage"
+  | "cost"
+>;
+
 /** Metrics that begin at zero. Labels hold only what the configuration and the code name. */
 export function newMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const instruments = registerInstruments(registry);
   const label = modelLabels(sources);
-  registerGauges(registry, sources);
+  const active = new Map<string, number>();
+  let waiting: (readonly [Counted, Labels])[] = [];
+  registerGauges(registry, sources, active);
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
 
+  function add(endpoint: string, change: 1 | -1) {
+    active.set(endpoint, (active.get(endpoint) ?? 0) + change);
+  }
+
+  function countAll() {
+    const counted = waiting;
+    waiting = [];
+    for (const [report, labels] of counted) count(instruments, report, labels);
+  }
+
   return {
-    began: (endpoint) => instruments.active.inc({ endpoint }),
+    began: (endpoint) => add(endpoint, 1),
     sink(report) {
-      const provider = report.provider ?? "";
-      count(instruments, report, { provider, model: label(report.model) });
+      add(report.endpoint, -1);
+      const labels = { provider: report.provider ?? "", model: label(report.model) };
+      waiting.push([countedOf(report), labels]);
+      if (waiting.length >= MOST_WAITING) countAll();
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped: (events) => instruments.exportDropped.inc(events),
-    scrape: () => registry.metrics(),
+    scrape() {
+      countAll();
+      return registry.metrics();
+    },
   };
+}
+
+function countedOf(report: Readonly<CallReport>): Counted {
+  const { endpoint, ms, failure, route, status, cache, tries, fallbacks, brokeOff, usage, cost } =
+    report;
+  return { endpoint, ms, failure, route, status, cache, tries, fallbacks, brokeOff, usage, cost };
 }
 
 interface Labels {
@@ -66,11 +89,10 @@ interface Labels {
   readonly model: string;
 }
 
-function count(to: Instruments, report: Readonly<CallReport>, labels: Labels): void {
+function count(to: Instruments, report: Counted, labels: Labels): void {
   const { endpoint, ms, failure } = report;
   const { provider } = labels;
   const route = report.route ?? "";
-  to.active.dec({ endpoint });
   to.requests.inc({ endpoint, ...labels, route, status: String(report.status) });
   to.duration.observe({ endpoint, ...labels }, ms.total / 1000);
   if (ms.firstToken !== null) to.firstToken.observe({ ...labels }, ms.firstToken / 1000);
@@ -91,7 +113,7 @@ function isNoFaultOfProvider(failure: CallReport["failure"]): boolean {
   return failure?.kind === "client_cancelled" || failure?.kind === "draining";
 }
 
-function countUse(to: Instruments, { usage, cost }: Readonly<CallReport>, labels: Labels): void {
+function countUse(to: Instruments, { usage, cost }: Counted, labels: Labels): void {
   if (cost !== null) to.cost.inc({ ...labels }, positive(cost));
   if (usage === null) return;
   to.tokens.inc({ ...labels, direction: "input" }, positive(usage.input));
@@ -132,65 +154,4 @@ function modelsOf({ providers, routing }: Config): ReadonlySet<string | undefine
     ...targets.map(({ model }) => model),
     ...Object.values(providers).map(({ default_model }) => default_model),
   ]);
-}
-
-function registerGauges(registry: Registry, sources: MetricSources): void {
-  const registers = [registry];
-  new Gauge({
-    name: "gateway_cache_bytes",
-    help: "Bytes of the answers in the gateway's own cache.",
-    registers,
-    collect() {
-      this.set(sources.cache().bytes);
-    },
-  });
-  new Gauge({
-    name: "gateway_cache_entries",
-    help: "Answers in the gateway's own cache.",
-    registers,
-    collect() {
-      this.set(sources.cache().entries);
-    },
-  });
-  registerStores(registry, sources);
-  new Gauge({
-    name: "gateway_circuit_breaker_state",
-    help: "Of each provider: 0 closed, 1 half-open, 2 open.",
-    labelNames: ["provider"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [provider, state] of sources.breakers()) {
-        this.set({ provider }, BREAKER_VALUES[state]);
-      }
-    },
-  });
-  new Gauge({
-    name: "gateway_build_info",
-    help: "Always 1; the label says which version runs.",
-    labelNames: ["version"],
-    registers,
-  }).set({ version: VERSION }, 1);
-}
-
-function registerStores(registry: Registry, { stores }: MetricSources): void {
-  const registers = [registry];
-  new Gauge({
-    name: "gateway_state_entries",
-    help: "Stateful objects that the gateway keeps.",
-    labelNames: ["store"],
-    registers,
-    collect() {
-      for (const [store, { entries }] of Object.entries(stores())) this.set({ store }, entries);
-    },
-  });
-  new Gauge({
-    name: "gateway_state_bytes",
-    help: "Bytes of the stateful objects that the gateway keeps.",
-    labelNames: ["store"],
-    registers,
-    collect() {
-      for (const [store, { bytes }] of Object.entries(stores())) this.set({ store }, bytes);
-    },
-  });
 }

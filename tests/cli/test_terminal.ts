@@ -1,5 +1,6 @@
 import { run } from "../../src/cli/run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
+import { textOf } from "../../src/observe/log.ts";
 
 /** A terminal that keeps what is written and tells when something was said. */
 export interface TestTerminal extends Terminal {
@@ -39,7 +40,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     environment,
     isColoured: false,
     out: (text) => add("out", text),
-    err: (text) => add("err", text),
+    err: (line) => add("err", textOf(line)),
     create(path, text) {
       if (files.has(path)) return "exists already";
       files.set(path, text);

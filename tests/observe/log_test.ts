@@ -1,6 +1,6 @@
 import { accessFields } from "../../src/observe/access_log.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
-import { type Fields, type LogSettings, newLog } from "../../src/observe/log.ts";
+import { type Fields, type Line, type LogSettings, newLog, textOf } from "../../src/observe/log.ts";
 import { fault } from "../../src/core/result.ts";
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -18,8 +18,8 @@ function lineOf(settings: Partial<LogSettings>, msg: string, fields: Fields = {}
   assertEquals(lines.length, 1);
   return lines.join("");
 
-  function push(line: string) {
-    lines.push(line);
+  function push(line: Line) {
+    lines.push(textOf(line));
   }
 }
 
@@ -46,7 +46,7 @@ Deno.test("a level holds the ones behind it", () => {
   const written = (level: LogSettings["level"]) => {
     const words: string[] = [];
     const log = newLog({ level, format: "json" }, (line) => {
-      const value = parseJson(line);
+      const value = parseJson(textOf(line));
       if (isObject(value) && typeof value.level === "string") words.push(value.level);
     });
     for (const one of ["debug", "info", "warn", "error"] as const) log[one]("said");
@@ -74,7 +74,7 @@ Deno.test("no text can break a line, flood it or speak to the terminal", () => {
   ) {
     const line = lineOf({ format: "json" }, "request", { path: text });
     assert(!hidden.test(line.slice(0, -1)) && line.isWellFormed());
-    const value = parseJson(line);
+    const value = parseJson(textOf(line));
     assertEquals(isObject(value) ? value.path : null, text);
   }
 });
@@ -125,7 +125,7 @@ Deno.test("a session that a client names is in its access line, cut and escaped"
     await got(await app(chatRequest({ headers, body: { messages: [] } })));
     const line = log.at(-1) ?? "";
     assert(/^[\x20-\x7e\xa0-\xff]*\n$/.test(line), line);
-    const fields = parseJson(line);
+    const fields = parseJson(textOf(line));
     return isObject(fields) ? fields.session : null;
   };
   assertEquals(await sessionOf('chat "7"'), 'chat "7"');

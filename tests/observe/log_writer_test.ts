@@ -121,3 +121,20 @@ Deno.test("a reader that has gone does no harm", async () => {
   await writer.flush();
   assertEquals(writes, 3);
 });
+
+Deno.test("a line is made when it is written, and no more than some hundred wait for that", async () => {
+  const reader = slowReader();
+  const writer = logWriter(reader);
+  let made = 0;
+  const line = () => `${++made}\n`;
+  for (let n = 0; n < 255; n++) writer.write(line);
+  assertEquals(made, 0);
+  writer.write(line);
+  assertEquals(made, 256);
+  writer.write(line);
+  writer.write("last\n");
+  const { text, take } = await reader.next();
+  assertEquals(made, 257);
+  assertEquals(text.split("\n").slice(-4), ["256", "257", "last", ""]);
+  take(text.length);
+});

@@ -191,3 +191,14 @@ Deno.test("two gateways in one process do not share their metrics", async () => 
   one.sink(reportOf());
   assertEquals(await named(other, "gateway_requests_total"), {});
 });
+
+Deno.test("however many reports there were, a scrape has counted each of them once", async () => {
+  const metrics = metricsOver();
+  let reports = 0;
+  for (const more of [1, 62, 1, 1, 200]) {
+    for (let n = 0; n < more; n++) metrics.sink(reportOf({}));
+    reports += more;
+    const counted = Object.values(await named(metrics, "gateway_requests_total"));
+    assertEquals(counted.reduce((sum, count) => sum + count, 0), reports);
+  }
+});

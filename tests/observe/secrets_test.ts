@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { JsonObject } from "../../src/core/json.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
-import { type Level, newLog } from "../../src/observe/log.ts";
+import { type Level, newLog, textOf } from "../../src/observe/log.ts";
 import { requestAttributes, tryAttributes } from "../../src/observe/span_attributes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
@@ -144,7 +144,9 @@ function requestOf(one: Asked): Request {
 function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly string[] {
   const lines: string[] = [];
   for (const level of ["debug", "info", "warn", "error"] satisfies Level[]) {
-    const sink = accessLog(newLog({ level, format: "console" }, (line) => void lines.push(line)));
+    const sink = accessLog(
+      newLog({ level, format: "console" }, (line) => void lines.push(textOf(line))),
+    );
     reports.forEach(sink);
   }
   for (const report of reports) {

@@ -1,5 +1,5 @@
 import { isObject } from "../../src/core/json.ts";
-import { newLog } from "../../src/observe/log.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import { type Collector, openCollector } from "../../src/outbound/collector.ts";
 import type { ExportEvent } from "../../src/outbound/export.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
@@ -50,7 +50,7 @@ export function collecting(answers: Answers): Collecting {
   const settings = { backendUrl: "https://board.example/x", apiKey: "gk-1", instanceId: "i-1" };
   const collector = openCollector(settings, {
     world,
-    log: newLog({ level: "debug", format: "json" }, (line) => void lines.push(line)),
+    log: newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line))),
     dropped: (events) => void (dropped += events),
   });
   return {

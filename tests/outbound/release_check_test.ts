@@ -1,5 +1,5 @@
 import { VERSION } from "../../src/core/version.ts";
-import { newLog } from "../../src/observe/log.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import { openReleaseCheck } from "../../src/outbound/release_check.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -17,7 +17,7 @@ function checking(answer: (signal: AbortSignal | null | undefined) => Promise<Re
       return answer(init.signal);
     },
   });
-  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(line));
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
   const check = openReleaseCheck(SETTINGS, { world, log });
   return { asked, lines, world, check };
 }

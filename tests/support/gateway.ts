@@ -4,7 +4,7 @@ import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
-import { newLog } from "../../src/observe/log.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { setNoDelay } from "../../src/server/nodelay.ts";
@@ -27,7 +27,7 @@ export function testGateway(config: string, world: World): TestGateway {
   const reports: Readonly<CallReport>[] = [];
   const lines: string[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
-  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(line));
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
   const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);

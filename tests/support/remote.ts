@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { newLog } from "../../src/observe/log.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import { openRemoteControl } from "../../src/outbound/remote_control.ts";
 import { assert } from "./assert.ts";
 import {
@@ -53,7 +53,7 @@ export function startRemote(options: RemoteOptions = {}): Remote {
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   const log = newLog({ level: "debug", format: "json" }, (line) => {
-    lines.push(line);
+    lines.push(textOf(line));
     for (const look of waiting) look();
   });
   const parsed = parseConfig(config, {});

@@ -3,7 +3,7 @@ import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
-import { newLog } from "../../src/observe/log.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
 import { setNoDelay } from "../../src/server/nodelay.ts";
@@ -48,7 +48,7 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
   const reports: Readonly<CallReport>[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];
-  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(line));
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
   const gateway = newGateway(compile(configOf(config), 1), outside, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);

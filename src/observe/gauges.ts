@@ -1,0 +1,101 @@
+import { Gauge, type Registry } from "prom-client";
+import type { Config } from "../config/schema.ts";
+import { VERSION } from "../core/version.ts";
+
+/** What a breaker can be, as a number that rises with the trouble. */
+const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
+
+/** Where the figures come from that are read when somebody asks. */
+export interface MetricSources {
+  /** The configuration of this moment: it says which models have a label of their own. */
+  config(): Config;
+  breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
+  cache(): Size;
+  /** The stores of stateful objects, by name. */
+  stores(): Readonly<Record<string, Size>>;
+}
+
+/** What a store holds. */
+interface Size {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+function registerActive(registry: Registry, active: ReadonlyMap<string, number>): void {
+  new Gauge({
+    name: "gateway_active_requests",
+    help: "Requests whose answer is not out yet.",
+    labelNames: ["endpoint"],
+    registers: [registry],
+    collect() {
+      for (const [endpoint, count] of active) this.set({ endpoint }, count);
+    },
+  });
+}
+
+/** Registers the figures that are read when somebody asks; `active` are the calls that run, by endpoint. */
+export function registerGauges(
+  registry: Registry,
+  sources: MetricSources,
+  active: ReadonlyMap<string, number>,
+): void {
+  const registers = [registry];
+  registerActive(registry, active);
+  new Gauge({
+    name: "gateway_cache_bytes",
+    help: "Bytes of the answers in the gateway's own cache.",
+    registers,
+    collect() {
+      this.set(sources.cache().bytes);
+    },
+  });
+  new Gauge({
+    name: "gateway_cache_entries",
+    help: "Answers in the gateway's own cache.",
+    registers,
+    collect() {
+      this.set(sources.cache().entries);
+    },
+  });
+  registerStores(registry, sources);
+  new Gauge({
+    name: "gateway_circuit_breaker_state",
+    help: "Of each provider: 0 closed, 1 half-open, 2 open.",
+    labelNames: ["provider"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [provider, state] of sources.breakers()) {
+        this.set({ provider }, BREAKER_VALUES[state]);
+      }
+    },
+  });
+  new Gauge({
+    name: "gateway_build_info",
+    help: "Always 1; the label says which version runs.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: VERSION }, 1);
+}
+
+function registerStores(registry: Registry, { stores }: MetricSources): void {
+  const registers = [registry];
+  new Gauge({
+    name: "gateway_state_entries",
+    help: "Stateful objects that the gateway keeps.",
+    labelNames: ["store"],
+    registers,
+    collect() {
+      for (const [store, { entries }] of Object.entries(stores())) this.set({ store }, entries);
+    },
+  });
+  new Gauge({
+    name: "gateway_state_bytes",
+    help: "Bytes of the stateful objects that the gateway keeps.",
+    labelNames: ["store"],
+    registers,
+    collect() {
+      for (const [store, { bytes }] of Object.entries(stores())) this.set({ store }, bytes);
+    },
+  });
+}
