@@ -102,8 +102,8 @@ async function startSystems(servers: Processes, chosen: readonly Scenario[]): Pr
   const upstream = `http://127.0.0.1:${port}`;
   const systems = new Map<SystemName, Served>();
   for (const name of new Set(chosen.flatMap(({ base, measured }) => [base, measured]))) {
-    const [program, argument] = name === "floor" || name === "least"
-      ? [`${name}.ts`, `${upstream}/v1/chat/completions`] as const
+    const [program, argument] = name === "floor"
+      ? ["floor.ts", `${upstream}/v1/chat/completions`] as const
       : ["gateway.ts", configText(name, upstream)] as const;
     systems.set(name, await servers.start(program, argument, MEASURED_CORE));
   }

@@ -1,8 +1,8 @@
 import type { ConfigName } from "./configs.ts";
 import { type Behaviour, chatRequest, RECORDS, responsesRequest } from "./payloads.ts";
 
-/** What is put under load: the bare proxy, the least gateway, or a gateway with a configuration. */
-export type SystemName = "floor" | "least" | ConfigName;
+/** What is put under load: the bare proxy, or a gateway with a configuration. */
+export type SystemName = "floor" | ConfigName;
 
 /** What a row has to reach: at least this ratio of rates, or at most so many µs more at p50. */
 export type Target = { readonly ratio: number } | { readonly above: number };
@@ -62,12 +62,6 @@ export const scenarios: readonly Scenario[] = [
   json(200 * KILO, { name: "200k", target: { ratio: 0.35 } }),
   stream("sse-1", { name: "sse", target: { ratio: 0.7 } }),
   stream("sse-8", { name: "sse-8", target: { ratio: 0.4 } }),
-  // What the targets above leave room for, on this machine and runtime.
-  json(KILO, { name: "least-1", connections: 1, measured: "least" }),
-  json(20 * KILO, { name: "least-20k", measured: "least" }),
-  json(200 * KILO, { name: "least-200k", measured: "least" }),
-  stream("sse-1", { name: "least-sse", measured: "least" }),
-  stream("sse-8", { name: "least-sse-8", measured: "least" }),
   stream("sse-short", { name: "first", connections: 1, units: 1, until: "first" }),
   stream("sse-1", { name: "translate", measured: "translate" }),
   stream("sse-1", {
