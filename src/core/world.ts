@@ -1,3 +1,36 @@
+import type { HeaderFields } from "./reply.ts";
+
+/** A request to another server. */
+export interface Outgoing {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly headers: HeaderFields;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** Fires when the request is aborted. Made when it is first asked for: one costs a tenth of a small request. */
+  signal(): AbortSignal;
+  /** Runs the task when the request is aborted, at once when it has been; only the last one given. */
+  onAbort(task: () => void): void;
+}
+
+/** The answer of another server; a `Response` is one. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: FieldReader;
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | BodySource | null;
+}
+
+/** The header fields of an answer. Names are lower-case. */
+export interface FieldReader extends Iterable<[name: string, value: string]> {
+  get(name: string): string | null;
+}
+
+/** A body that is read piece by piece. */
+export interface BodySource {
+  /** The next bytes, good until the next call; null at the end. Rejects when the answer breaks off. */
+  read(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** The rest is not wanted. */
+  cancel(): Promise<void>;
+}
+
 /** The outside, as far as the core may touch it. Tests pass a scripted one. */
 export interface World {
   /** Milliseconds, never goes back. */
@@ -12,4 +45,6 @@ export interface World {
   /** Runs the task once, at least `ms` later; the result cancels. Every wait and deadline is built on it. */
   after(ms: number, task: () => void): () => void;
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Asks an upstream. Rejects when there is no answer. Never sends twice, and follows no redirect. */
+  send(url: string, request: Outgoing): Promise<Incoming>;
 }

@@ -1,12 +1,6 @@
-const SOL_TCP = 6, TCP_NODELAY = 1;
+import { libcPath } from "../core/libc.ts";
 
-/** The places of libc on the Linux systems that Deno runs on. */
-const LIBRARIES = [
-  "/lib/x86_64-linux-gnu/libc.so.6",
-  "/lib/aarch64-linux-gnu/libc.so.6",
-  "/lib64/libc.so.6",
-  "/usr/lib/libc.so.6",
-];
+const SOL_TCP = 6, TCP_NODELAY = 1;
 
 /**
  * Turns Nagle's algorithm off for every listening socket of this process; accepted connections
@@ -16,7 +10,7 @@ const LIBRARIES = [
 export function setNoDelay(): string | null {
   if (Deno.build.os !== "linux") return "TCP_NODELAY is only set on Linux.";
   try {
-    const path = LIBRARIES.find(exists);
+    const path = libcPath();
     if (path === undefined) return "TCP_NODELAY is not set: libc was not found.";
     const libc = Deno.dlopen(path, {
       setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
@@ -30,13 +24,5 @@ export function setNoDelay(): string | null {
     return null;
   } catch (error) {
     return `TCP_NODELAY is not set: ${error instanceof Error ? error.name : "unknown"}.`;
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
   }
 }

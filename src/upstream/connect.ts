@@ -1,9 +1,8 @@
 import type { HeaderFields } from "../core/reply.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
-import type { World } from "../core/world.ts";
+import type { Incoming, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { sent } from "./headers.ts";
-import { sentOnce } from "./sent_once.ts";
 import type { Watch } from "./watch.ts";
 
 /** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
@@ -16,15 +15,15 @@ export async function connect(
   request: UpstreamRequest,
   headers: HeaderFields,
   watch: Watch,
-): Promise<Result<Response>> {
+): Promise<Result<Incoming>> {
   try {
     return success(
-      await world.fetch(url, {
+      await world.send(url, {
         method: request.method,
         headers: sent(headers),
-        body: request.body === null ? null : sentOnce(request.body()),
-        redirect: "manual",
+        body: request.body?.() ?? null,
         signal: watch.signal,
+        onAbort: watch.onCut,
       }),
     );
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { HeaderFields } from "../core/reply.ts";
+import type { FieldReader } from "../core/world.ts";
 
 /** Belong to one connection or to one encoding of a body, or are the gateway's own. */
 const KEPT_BACK = new Set([
@@ -27,7 +28,7 @@ export function sent(headers: HeaderFields): HeaderFields {
 }
 
 /** The upstream's response headers that the client may see. */
-export function copiedBack(headers: Headers, secrets: readonly string[]): HeaderFields {
+export function copiedBack(headers: FieldReader, secrets: readonly string[]): HeaderFields {
   const listed = new Set(
     (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase()),
   );
@@ -42,7 +43,7 @@ export function copiedBack(headers: Headers, secrets: readonly string[]): Header
 }
 
 /** Milliseconds that a `Retry-After` asks for, in seconds or as a date; null when there is none. */
-export function retryAfter(headers: Headers, now: number): number | null {
+export function retryAfter(headers: FieldReader, now: number): number | null {
   const value = headers.get("retry-after")?.trim();
   if (value === undefined || value === "") return null;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;

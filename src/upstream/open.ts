@@ -2,6 +2,7 @@ import { bugText } from "../core/bug.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, type Result, success } from "../core/result.ts";
+import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
 import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
@@ -60,7 +61,7 @@ export async function open(
     if (!isDelivering) watch.close();
   }
 
-  async function answered(response: Response, body: BodyReader): Promise<Result<Reply>> {
+  async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (response.status !== 200) return await rejection(call, attempt.target, response, body);
     if (reader.as === "answer") {
       const bytes = await readAll(body, reader.limit ?? ANSWER_LIMIT);

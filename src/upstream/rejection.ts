@@ -3,6 +3,7 @@ import type { FaultKind } from "../core/failure.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Answer } from "../core/reply.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
+import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Target, Wire } from "../wires/wire.ts";
@@ -19,7 +20,7 @@ const NOT_TAKEN = [429, 503, 529];
 export async function rejection(
   call: Call,
   { provider, wire }: Target,
-  response: Response,
+  response: Incoming,
   body: BodyReader,
 ): Promise<Failed> {
   const { status, headers } = response;

@@ -14,7 +14,8 @@ export interface Patience {
 
 /** Watches over one attempt: its abort signal fires when the call is ended or its time is up. */
 export interface Watch {
-  readonly signal: AbortSignal;
+  /** Made when it is first asked for. */
+  signal(): AbortSignal;
   /** A read of the body begins. */
   waits(): void;
   /** A read of the body gave bytes. */
@@ -31,7 +32,8 @@ export interface Watch {
 
 /** Starts the clock of one attempt, before anything is sent. */
 export function startWatch(world: World, departure: Departure, patience: Patience): Watch {
-  const controller = new AbortController();
+  let controller: AbortController | null = null;
+  let isCut = false;
   let reason: Failure | null = null;
   let heard = false;
   let waitingSince: number | null = null;
@@ -53,7 +55,8 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   }
 
   function abort() {
-    controller.abort();
+    isCut = true;
+    controller?.abort();
     whenCut();
   }
 
@@ -67,7 +70,13 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   }
 
   return {
-    signal: controller.signal,
+    signal() {
+      if (controller === null) {
+        controller = new AbortController();
+        if (isCut) controller.abort();
+      }
+      return controller.signal;
+    },
     waits() {
       if (patience.idle !== null) waitingSince = world.now();
     },
@@ -82,7 +91,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
     abort,
     onCut(task) {
       whenCut = task;
-      if (controller.signal.aborted) task();
+      if (isCut) task();
     },
     close() {
       cancelTimeout();

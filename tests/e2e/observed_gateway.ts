@@ -35,9 +35,9 @@ export function observedGateway(config: string): ObservedGateway {
       for (const { ms: wish, found } of wanted) if (wish === ms) found({ ms, run });
       return world.after(ms, run);
     },
-    async fetch(url, init) {
-      if (init.signal instanceof AbortSignal) signals.push(init.signal);
-      const response = await world.fetch(url, init);
+    async send(url, request) {
+      signals.push(request.signal());
+      const response = await world.send(url, request);
       answered.resolve();
       return response;
     },

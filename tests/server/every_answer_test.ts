@@ -84,7 +84,7 @@ Deno.test("latency is the whole time, overhead what was not spent waiting upstre
       now += 40;
       return 0;
     },
-    fetch() {
+    send() {
       now += 250;
       return answers(200, COMPLETION);
     },

@@ -37,11 +37,11 @@ function talkative() {
       if (ms === 20 && ++asked === 5) waits.resolve();
       return real.after(FAREWELLS.includes(ms) ? 0 : ms, task);
     },
-    fetch: (_url, { signal }) => {
+    send: (_url, { signal }) => {
       const body = new ReadableStream({
         type: "bytes",
         start(controller) {
-          signal?.addEventListener("abort", () => {
+          signal().addEventListener("abort", () => {
             controller.error(new DOMException("given up", "AbortError"));
             gaveUp.resolve();
           }, { once: true });

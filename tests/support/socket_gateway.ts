@@ -10,6 +10,7 @@ import { setNoDelay } from "../../src/server/nodelay.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
+import { sendBy } from "./world.ts";
 
 /** A gateway on a socket of its own, whose inside the test may use. */
 export interface SocketGateway extends AsyncDisposable {
@@ -44,7 +45,7 @@ export interface Surroundings {
  */
 export function socketGateway(config: string, { fetch, world }: Surroundings = {}): SocketGateway {
   const real = realWorld();
-  const outside = world ?? (fetch === undefined ? real : { ...real, fetch });
+  const outside = world ?? (fetch === undefined ? real : { ...real, fetch, send: sendBy(fetch) });
   const reports: Readonly<CallReport>[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];

@@ -28,6 +28,7 @@ const STARTED = 1_700_000_000;
 
 /** A world that begins at 0 ms and 1700000000 s, with ids that count up from 1. */
 export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
+  const { fetch = () => Promise.reject(new TypeError("this world has no network")) } = script;
   const tasks = new Set<Task>();
   const randoms = [...script.random ?? []];
   let now = 0;
@@ -52,7 +53,8 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
       tasks.add(task);
       return () => void tasks.delete(task);
     },
-    fetch: script.fetch ?? (() => Promise.reject(new TypeError("this world has no network"))),
+    fetch,
+    send: sendBy(fetch),
     async advance(ms) {
       const end = now + ms;
       await turn();
@@ -68,6 +70,12 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
       return tasks.size;
     },
   };
+}
+
+/** Upstreams that answer by what stands for the network. */
+export function sendBy(fetch: World["fetch"]): World["send"] {
+  return (url, { method, headers, body, signal }) =>
+    fetch(url, { method, headers, body, redirect: "manual", signal: signal() });
 }
 
 /** A turn of the event loop: every promise job that can run has run, however long the chain. */

@@ -1,0 +1,100 @@
+import type { BodySource, Incoming, Outgoing } from "../world.ts";
+import { bodyFraming, mayStayOpen } from "./framing.ts";
+import { readHead } from "./head.ts";
+import type { Line } from "./pool.ts";
+
+/**
+ * Sends one request and reads its answer, of which the body comes as it is read. The connection is
+ * given back when the body was read to its end and nothing went amiss; in every other case it is
+ * closed.
+ */
+export async function exchange(
+  line: Line,
+  parts: readonly Uint8Array[],
+  { onAbort }: Pick<Outgoing, "onAbort">,
+): Promise<Incoming> {
+  const { received } = line;
+  let state: "open" | "ended" | "broken" = "open";
+  let isSent = false;
+
+  function giveUp() {
+    if (state !== "open") return;
+    state = "broken";
+    line.close();
+  }
+
+  async function send() {
+    try {
+      for (const part of parts) await line.write(part);
+      isSent = true;
+    } catch {
+      // Who refuses a body may have answered all the same. Where not, reading fails too.
+    }
+  }
+
+  onAbort(giveUp);
+  // Read at the same time: who refuses a body may not wait for the rest of it.
+  if (isOpen()) void send();
+  try {
+    const head = await readHead(received);
+    const framing = bodyFraming(head);
+    const body = bodyOf(framing, () => mayStayOpen(head));
+    return { status: head.status, headers: reader(head.fields), body };
+  } catch (error) {
+    giveUp();
+    throw error;
+  }
+
+  function isOpen(): boolean {
+    return state === "open";
+  }
+
+  function end(isReusable: boolean): null {
+    if (!isOpen()) return null;
+    state = "ended";
+    // What is left was not asked for. It could be taken for the next answer.
+    if (isReusable && isSent && received.bytes().length === 0) line.release();
+    else line.close();
+    return null;
+  }
+
+  function bodyOf(framing: ReturnType<typeof bodyFraming>, isReusable: () => boolean): BodySource {
+    async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
+      for (;;) {
+        if (state === "ended") return null;
+        if (state === "broken") throw new Error("the answer was given up");
+        if (framing.isOver()) return end(isReusable());
+        const bytes = received.bytes();
+        const { length, used } = framing.take(bytes);
+        received.take(used);
+        if (length > 0) return bytes.subarray(0, length);
+        if (framing.isOver() || await received.more()) continue;
+        if (!framing.endsWithConnection) throw new Error("the connection ended before the answer");
+        return end(false);
+      }
+    }
+
+    return {
+      async read() {
+        try {
+          return await next();
+        } catch (error) {
+          giveUp();
+          throw error;
+        }
+      },
+      cancel() {
+        // What is left would have to be read before the connection could be used again.
+        giveUp();
+        return Promise.resolve();
+      },
+    };
+  }
+}
+
+function reader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
+  return {
+    get: (name) => fields.get(name) ?? null,
+    [Symbol.iterator]: () => fields.entries(),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Received } from "./received.ts";
+
+/** The head of an answer. */
+export interface Head {
+  readonly status: number;
+  /** By lower-case name; a field that came twice is one, with a comma. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** The server speaks HTTP/1.1, so that the connection stays open unless it says otherwise. */
+  readonly isPersistent: boolean;
+}
+
+// RFC 9110, 5.5 and 5.6.2; what may not stand in a head could end it.
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+
+/** An answer may be announced by so many interim ones. */
+const MOST_INTERIM = 20;
+
+/** Whether a header can be sent as it is, and means one header. */
+export function isField(name: string, value: string): boolean {
+  return NAME.test(name) && VALUE.test(value);
+}
+
+/** The head of the final answer; interim ones are passed over. Throws when there is none. */
+export async function readHead(received: Received): Promise<Head> {
+  for (let interim = 0; interim <= MOST_INTERIM; interim++) {
+    const head = await nextHead(received);
+    // 101 is the last one in this protocol, and nobody asked for another.
+    if (head.status >= 200 || head.status === 101) return head;
+  }
+  throw new Error("the answer is announced without end");
+}
+
+async function nextHead(received: Received): Promise<Head> {
+  for (let seen = 0;;) {
+    const bytes = received.bytes();
+    const length = headLength(bytes, seen);
+    if (length > 0) {
+      const text = textOf(bytes.subarray(0, length));
+      received.take(length);
+      return parsed(text);
+    }
+    // A line end may have come with only a part of the blank line behind it.
+    seen = Math.max(bytes.length - 2, 0);
+    if (!await received.more()) throw new Error("the connection ended before an answer");
+  }
+}
+
+const LF = 10, CR = 13;
+
+/** Bytes up to the blank line that ends a head, with it; 0 when it is not there yet. */
+function headLength(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at + 1] === LF) return at + 2;
+    if (bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
+  }
+  return 0;
+}
+
+const decoder = new TextDecoder("latin1");
+
+/** Each byte is a character. What the decoder calls Latin-1 has other characters from 128 to 159. */
+function textOf(bytes: Uint8Array): string {
+  const text = decoder.decode(bytes);
+  return /^[\0-\x7f]*$/.test(text)
+    ? text
+    : Array.from(bytes, (code) => String.fromCharCode(code)).join("");
+}
+
+function parsed(text: string): Head {
+  const [first = "", ...lines] = text.replace(/\r?\n\r?\n$/, "").split(/\r?\n/);
+  const line = STATUS_LINE.exec(first);
+  if (line === null) throw new Error("the answer is not HTTP/1.1");
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    const value = line.slice(colon + 1);
+    // A line that continues the one before has no name: obsolete, and read in different ways.
+    if (!isField(name, value)) throw new Error("the answer has a malformed header");
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? trimmed(value) : `${before}, ${trimmed(value)}`);
+  }
+  return { status: Number(line[2]), fields, isPersistent: line[1] === "1" };
+}
+
+/** Without the blanks around it, which are no part of a value. */
+function trimmed(value: string): string {
+  let start = 0, end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (start < end && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}

@@ -1,0 +1,148 @@
+import { cutOff } from "./cut_off.ts";
+import { dial, type Origin } from "./dial.ts";
+import { openReceived, type Received } from "./received.ts";
+
+/** A connection to an upstream, for one exchange at a time. */
+export interface Line {
+  readonly received: Received;
+  write(bytes: Uint8Array): Promise<void>;
+  /** The exchange is over and nothing of it is left: the next one may have the connection. */
+  release(): void;
+  /** Ends the connection at once, whatever it is doing. */
+  close(): void;
+}
+
+/** Connections that are kept open between exchanges. */
+export interface Pool {
+  /** One that is idle, and open as far as is known; null when there is none. */
+  idle(origin: Origin): Line | null;
+  /** A new one, unless given up before it stands. */
+  open(origin: Origin, giveUp: AbortController): Promise<Line>;
+  /** Closes every connection, also those in use and those that do not stand yet. */
+  close(): void;
+}
+
+/** The time that idle connections are measured by, in milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Runs the task again and again, without keeping the process alive; the result ends it. */
+  every(ms: number, task: () => void): () => void;
+}
+
+/** Most idle connections to one origin. */
+const MOST = 256;
+
+/** An idle connection is closed after this many milliseconds: what lies between may have forgotten it. */
+const IDLE = 60_000;
+
+/** Idle connections are looked at this often, in milliseconds. */
+const SWEEP = 5_000;
+
+interface Kept extends Line {
+  /** Until when it may be idle. */
+  until: number;
+}
+
+/** A pool without connections. */
+export function newPool(clock: Clock): Pool {
+  /** By origin, in the order in which they became idle. */
+  const idle = new Map<string, Kept[]>();
+  const open = new Set<Line>();
+  const dialing = new Set<AbortController>();
+  let isClosed = false;
+  let stopSweep: (() => void) | null = null;
+
+  function newLine(key: string, connection: Deno.Conn): Line {
+    const received = openReceived(connection);
+    let isWriting = false;
+    const line: Kept = {
+      received,
+      until: 0,
+      async write(bytes) {
+        isWriting = true;
+        for (let sent = 0; sent < bytes.length;) {
+          sent += await connection.write(sent === 0 ? bytes : bytes.subarray(sent));
+        }
+        isWriting = false;
+      },
+      release() {
+        const kept = keptOf(key);
+        closeOld(kept);
+        if (kept.length >= MOST || !open.has(line)) return line.close();
+        line.until = clock.now() + IDLE;
+        kept.push(line);
+        stopSweep ??= clock.every(SWEEP, sweep);
+        received.watch(() => {
+          // Also what comes after the next exchange has begun ends here: then it is not idle.
+          const at = kept.indexOf(line);
+          if (at < 0) return;
+          kept.splice(at, 1);
+          line.close();
+        });
+      },
+      close() {
+        if (!open.delete(line)) return;
+        if (isWriting) cutOff(connection);
+        connection.close();
+      },
+    };
+    open.add(line);
+    return line;
+  }
+
+  function keptOf(key: string): Kept[] {
+    const kept = idle.get(key) ?? [];
+    if (kept.length === 0) idle.set(key, kept);
+    return kept;
+  }
+
+  function closeOld(kept: Kept[]) {
+    const now = clock.now();
+    while ((kept[0]?.until ?? Infinity) <= now) kept.shift()?.close();
+  }
+
+  function sweep() {
+    for (const [key, kept] of idle) {
+      closeOld(kept);
+      if (kept.length === 0) idle.delete(key);
+    }
+    if (idle.size === 0) stop();
+  }
+
+  function stop() {
+    stopSweep?.();
+    stopSweep = null;
+  }
+
+  return {
+    idle(origin) {
+      const kept = idle.get(keyOf(origin));
+      if (kept === undefined) return null;
+      closeOld(kept);
+      return kept.pop() ?? null;
+    },
+    async open(origin, giveUp) {
+      if (isClosed) throw new Error("the client is closed");
+      dialing.add(giveUp);
+      try {
+        const line = newLine(keyOf(origin), await dial(origin, giveUp.signal));
+        if (!giveUp.signal.aborted) return line;
+        line.close();
+        throw new Error("given up");
+      } finally {
+        dialing.delete(giveUp);
+      }
+    },
+    close() {
+      isClosed = true;
+      stop();
+      idle.clear();
+      for (const giveUp of dialing) giveUp.abort();
+      for (const line of open) line.close();
+    },
+  };
+}
+
+function keyOf({ isSecure, hostname, port }: Origin): string {
+  return `${isSecure} ${hostname} ${port}`;
+}

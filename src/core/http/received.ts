@@ -1,0 +1,57 @@
+/** Room for what is received, in bytes: a stream keeps it for its whole life. */
+const ROOM = 16 * 1024;
+
+/** A head that fills so many bytes is not waited for any longer. */
+const MOST = 256 * 1024;
+
+/** Bytes of a connection that were received and not yet taken. */
+export interface Received {
+  /** What is there; good until the next call of `more`. */
+  bytes(): Uint8Array<ArrayBuffer>;
+  /** The first of them are done with. */
+  take(count: number): void;
+  /** Waits for more bytes; false at the end of the connection. Throws when too many wait to be taken. */
+  more(): Promise<boolean>;
+  /** Waits for bytes that nobody has asked for; `gone` runs when some come, or the end. */
+  watch(gone: () => void): void;
+}
+
+/** Reads a connection into one room that is used again and again. */
+export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
+  let room = new Uint8Array(ROOM);
+  let start = 0, end = 0;
+  let ahead: Promise<number | null> | null = null;
+
+  function makeRoom() {
+    if (start === end) start = end = 0;
+    if (end < room.length) return;
+    if (start === 0 && room.length === MOST) throw new Error("an answer's line has no end");
+    const larger = start === 0 ? new Uint8Array(2 * room.length) : room;
+    larger.set(room.subarray(start, end));
+    room = larger;
+    end -= start;
+    start = 0;
+  }
+
+  return {
+    bytes: () => room.subarray(start, end),
+    take(count) {
+      start += count;
+    },
+    async more() {
+      // A read that waits already has the whole room.
+      if (ahead === null) makeRoom();
+      const count = await (ahead ?? connection.read(room.subarray(end)));
+      ahead = null;
+      if (count === null) return false;
+      end += count;
+      return true;
+    },
+    watch(gone) {
+      if (room.length > ROOM) room = new Uint8Array(ROOM);
+      start = end = 0;
+      ahead = connection.read(room);
+      ahead.then(gone, gone);
+    },
+  };
+}
