@@ -1,0 +1,19 @@
+import { realWorld } from "../../../src/core/time.ts";
+import { textOf } from "./heard.ts";
+import { post } from "./server.ts";
+
+// A program that asks each of these addresses in turn, and says how it went, one to a line.
+
+const world = realWorld();
+for (const url of Deno.args) {
+  try {
+    const answer = await world.send(url, post("x", { headers: { "accept-encoding": "identity" } }));
+    const { body } = answer;
+    console.log(
+      body instanceof ReadableStream ? await new Response(body).text() : await textOf(answer),
+    );
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : "");
+  }
+}
+world.close();

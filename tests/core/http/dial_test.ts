@@ -1,0 +1,121 @@
+import { dial } from "../../../src/core/http/dial.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { answering, plain, post, server } from "./server.ts";
+import { textOf } from "./heard.ts";
+
+const NAME = { hostname: "a.test", port: 1, isSecure: false };
+
+async function errorOf(work: Promise<Deno.Conn>): Promise<string> {
+  try {
+    (await work).close();
+    return "connected";
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+}
+
+/** A listener whose queue is full: who connects to it waits. */
+async function fullListener() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
+  const { port } = listener.addr;
+  const queued = [
+    await Deno.connect({ hostname: "127.0.0.1", port }),
+    await Deno.connect({ hostname: "127.0.0.1", port }),
+  ];
+  return {
+    port,
+    [Symbol.dispose]() {
+      for (const connection of queued) connection.close();
+      listener.close();
+    },
+  };
+}
+
+Deno.test("of several addresses one that answers is enough", async () => {
+  await using served = server(answering(() => plain("a")));
+  const { client, port } = served;
+  const url = `http://localhost:${port}/v1`;
+  assertEquals(await textOf(await client.send(url, post("x"))), "a");
+  const { signal } = new AbortController();
+  const origin = { hostname: "a.test", port, isSecure: false };
+  for (
+    const addresses of [["::1", "127.0.0.1"], ["127.0.0.1", "::1"], ["::1", "::1", "127.0.0.1"]]
+  ) {
+    const find = () => Promise.resolve(addresses);
+    assertEquals(await errorOf(dial(origin, signal, find)), "connected");
+  }
+});
+
+Deno.test("an address that is silent keeps the next one waiting for a moment only", async () => {
+  using silent = await fullListener();
+  const listener = Deno.listen({ hostname: "127.0.0.2", port: silent.port });
+  const find = () => Promise.resolve(["127.0.0.1", "127.0.0.2"]);
+  const origin = { ...NAME, port: silent.port };
+  const connection = await dial(origin, new AbortController().signal, find);
+  assertEquals(
+    connection.remoteAddr.transport === "tcp" && connection.remoteAddr.hostname,
+    "127.0.0.2",
+  );
+  connection.close();
+  listener.close();
+});
+
+Deno.test("what is thrown says which step failed, and no address", async () => {
+  const { signal } = new AbortController();
+  const lost = () => Promise.reject(new Error("a.test was not found"));
+  assertEquals(await errorOf(dial(NAME, signal, lost)), "dns error");
+  const none = () => Promise.resolve([]);
+  assertEquals(await errorOf(dial(NAME, signal, none)), "tcp connect error");
+  const refused = () => Promise.resolve(["127.0.0.1", "::1"]);
+  assertEquals(await errorOf(dial(NAME, signal, refused)), "tcp connect error");
+  using plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = plain.accept().then(async (connection) => {
+    await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad\r\n\r\n"));
+    connection.close();
+  });
+  const secure = { hostname: "127.0.0.1", port: plain.addr.port, isSecure: true };
+  assertEquals(await errorOf(dial(secure, signal)), "tls error (Connect)");
+  await serving;
+});
+
+Deno.test("nothing is dialled once it is given up", async () => {
+  const giveUp = new AbortController();
+  giveUp.abort();
+  assertEquals(await errorOf(dial(NAME, giveUp.signal, () => Promise.resolve([]))), "given up");
+});
+
+Deno.test("an abort ends the look-up of a name", async () => {
+  const giveUp = new AbortController();
+  const found = Promise.withResolvers<readonly string[]>();
+  const dialled = errorOf(dial(NAME, giveUp.signal, () => found.promise));
+  giveUp.abort();
+  assertEquals(await dialled, "given up");
+  found.reject(new Error("found too late to be anybody's"));
+});
+
+Deno.test("an abort ends the wait for a connection", async () => {
+  using silent = await fullListener();
+  for (const addresses of [["127.0.0.1"], ["127.0.0.1", "127.0.0.1"]]) {
+    const giveUp = new AbortController();
+    const find = () => Promise.resolve(addresses);
+    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp.signal, find));
+    // Two turns: by then the connection is asked for.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    giveUp.abort();
+    assertEquals(await dialled, "tcp connect error");
+  }
+});
+
+Deno.test("an abort ends a handshake, and the connection with it", async () => {
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const giveUp = new AbortController();
+  const origin = { hostname: "127.0.0.1", port: silent.addr.port, isSecure: true };
+  const dialled = errorOf(dial(origin, giveUp.signal));
+  const connection = await silent.accept();
+  const room = new Uint8Array(64 * 1024);
+  await connection.read(room);
+  giveUp.abort();
+  assertEquals(await dialled, "tls error (Connect)");
+  assertEquals(await connection.read(room), null);
+  connection.close();
+});

@@ -1,0 +1,29 @@
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { assertEquals } from "../support/assert.ts";
+import { chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const PACKED = {
+  gzip: gzipSync,
+  "x-gzip": gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+} as const;
+
+Deno.test("an answer in any usual packing is read, and one that breaks off is not taken for whole", async () => {
+  const text = JSON.stringify(COMPLETION);
+  for (const [coding, pack] of Object.entries(PACKED)) {
+    const bytes = pack(text);
+    await using upstream = startUpstream(({ request, answer }) => {
+      const count = request.body.includes('"short"') ? bytes.length >> 1 : bytes.length;
+      return answer(200, { "content-encoding": coding }, bytes.subarray(0, count));
+    });
+    await using gateway = serveGateway(oneProvider(upstream.url));
+    const whole = await got(await fetch(chatRequest({ url: gateway.url })));
+    assertEquals([whole.status, whole.text], [200, text], coding);
+    const body = { messages: [{ role: "user", content: "short" }] };
+    const short = await got(await fetch(chatRequest({ url: gateway.url, body })));
+    assertEquals(short.status, 502, coding);
+  }
+});
