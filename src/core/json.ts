@@ -20,6 +20,8 @@ export interface Member {
 /** A JSON object together with the text it was read from, so that what need not change keeps its text. */
 export interface JsonDocument {
   readonly text: string;
+  /** The text in UTF-8, where it was received as that. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly value: JsonObject;
   /** The top level of the text, in order; every key once. */
   readonly members: readonly Member[];

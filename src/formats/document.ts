@@ -14,8 +14,12 @@ const SHOWN_KEY = 64;
 /**
  * A request body as a document. Refused as `invalid_json`: no JSON, a value that is no object, and a
  * key that comes twice at the top level, where two readers could each take another value.
+ * `bytes` is the text in UTF-8.
  */
-export function readDocument(text: string): Result<JsonDocument> {
+export function readDocument(
+  text: string,
+  bytes?: Uint8Array<ArrayBuffer>,
+): Result<JsonDocument> {
   const value = parseJson(text);
   if (value === undefined) {
     return refuse("invalid_json", unreadable(text));
@@ -27,7 +31,7 @@ export function readDocument(text: string): Result<JsonDocument> {
   if (hasKeyTwice(members, value)) {
     return refuse("invalid_json", repeatedKeyMessage(members.map((member) => member.key)));
   }
-  return success({ text, value, members });
+  return success(bytes === undefined ? { text, value, members } : { text, bytes, value, members });
 }
 
 /** Whether an object is written with a key twice: then two readers may take another value each. */

@@ -19,10 +19,12 @@ export async function readBody(
   const text = utf8Text(bytes.value);
   return text === null
     ? refuse("invalid_json", "The request body is not valid UTF-8.")
-    : readDocument(text);
+    : readDocument(text, bytes.value);
 }
 
-async function received(request: Request, isDeclared: boolean): Promise<Result<Uint8Array>> {
+type Bytes = Uint8Array<ArrayBuffer>;
+
+async function received(request: Request, isDeclared: boolean): Promise<Result<Bytes>> {
   try {
     // A declared length is kept to by the runtime.
     return isDeclared ? success(await request.bytes()) : await bounded(request);
@@ -31,7 +33,7 @@ async function received(request: Request, isDeclared: boolean): Promise<Result<U
   }
 }
 
-async function bounded(request: Request): Promise<Result<Uint8Array>> {
+async function bounded(request: Request): Promise<Result<Bytes>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of request.body ?? []) {

@@ -21,7 +21,7 @@ export async function connect(
       await world.send(url, {
         method: request.method,
         headers: sent(headers),
-        body: request.body?.() ?? null,
+        body: request.bytes?.() ?? request.body?.() ?? null,
         signal: watch.signal,
         onAbort: watch.onCut,
       }),

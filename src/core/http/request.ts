@@ -12,7 +12,7 @@ export interface Target extends Origin {
 }
 
 /** What the runtime's own client sends with every request. */
-const USUAL = { accept: "*/*", "accept-language": "*" } as const;
+const USUAL = [["accept", "*/*"], ["accept-language", "*"]] as const;
 
 /** They say how the request is framed, which is not for others to decide. */
 const OWN = new Set([
@@ -72,18 +72,23 @@ export function requestParts(
 }
 
 function fieldsOf({ authorization }: Target, headers: Outgoing["headers"]): Map<string, string> {
-  const fields = new Map<string, string>(Object.entries(USUAL));
-  if (authorization !== null) fields.set("authorization", authorization);
-  const given = new Set<string>();
-  for (const [written, value] of Object.entries(headers)) {
+  const fields = new Map<string, string>();
+  for (const [written, given] of Object.entries(headers)) {
     const name = written.toLowerCase();
-    const before = given.has(name) ? `${fields.get(name)}, ` : "";
     // Blanks and line ends around a value are no part of it (Fetch, "normalize").
-    fields.set(name, before + value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, ""));
-    given.add(name);
+    const value = AROUND.test(given) ? given.replace(ALL_AROUND, "") : given;
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }
+  if (authorization !== null && !fields.has("authorization")) {
+    fields.set("authorization", authorization);
+  }
+  for (const [name, value] of USUAL) if (!fields.has(name)) fields.set(name, value);
   return fields;
 }
+
+const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
+const ALL_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
 /** Each character is a byte: that is how the runtime gives header values, too. */
 function latin1(text: string): Uint8Array<ArrayBuffer> {

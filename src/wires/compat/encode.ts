@@ -15,16 +15,19 @@ import type { Target, UpstreamRequest } from "../wire.ts";
 
 /** The client's own document with only what must change changed. Nothing is refused. */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const { document } = chat;
+  let known: readonly Edit[] | null = null;
+
+  // Made when it is sent: most prepared targets never are.
+  function edits(): readonly Edit[] {
+    return known ??= [...topLevelEdits(chat, target), ...developerEdits(document, target)];
+  }
+
   return success({
     method: "POST",
     path: "/chat/completions",
-    // Spliced when it is sent: most prepared targets never are.
-    body() {
-      return splice(chat.document.text, [
-        ...topLevelEdits(chat, target),
-        ...developerEdits(chat.document, target),
-      ]);
-    },
+    body: () => splice(document.text, edits()),
+    bytes: () => edits().length === 0 ? document.bytes ?? null : null,
   });
 }
 

@@ -106,9 +106,9 @@ Deno.test("headers are sent as bytes; those that frame the request are the clien
   assertEquals(lines("http://a.test/", { method: "POST", body: "{}", headers }), [
     "POST / HTTP/1.1",
     "host: a.test",
+    "x-name: caf\xe9, 2",
     "accept: text/html",
     "accept-language: *",
-    "x-name: caf\xe9, 2",
     "content-length: 2",
     "",
     "{}",
