@@ -23,18 +23,9 @@ export async function exchange(
     line.close();
   }
 
-  async function send() {
-    try {
-      for (const part of parts) await line.write(part);
-      isSent = true;
-    } catch {
-      // Who refuses a body may have answered all the same. Where not, reading fails too.
-    }
-  }
-
   onAbort(giveUp);
   // Read at the same time: who refuses a body may not wait for the rest of it.
-  if (isOpen()) void send();
+  if (isOpen()) void sent(line, parts).then((isWhole) => void (isSent = isWhole));
   try {
     const head = await readHead(received);
     const framing = bodyFraming(head);
@@ -50,7 +41,6 @@ export async function exchange(
   }
 
   function end(isReusable: boolean): null {
-    if (!isOpen()) return null;
     state = "ended";
     // What is left was not asked for. It could be taken for the next answer.
     if (isReusable && isSent && received.bytes().length === 0) line.release();
@@ -69,7 +59,10 @@ export async function exchange(
         received.take(used);
         if (length > 0) return bytes.subarray(0, length);
         if (framing.isOver() || await received.more()) continue;
-        if (!framing.endsWithConnection) throw new Error("the connection ended before the answer");
+        // Where this side has ended it that says nothing about the answer.
+        if (!framing.endsWithConnection || !line.isOpen()) {
+          throw new Error("the connection ended before the answer");
+        }
         return end(false);
       }
     }
@@ -89,6 +82,17 @@ export async function exchange(
         return Promise.resolve();
       },
     };
+  }
+}
+
+/** Whether the whole request went. It stands outside, so that an answer does not keep it in memory. */
+async function sent({ write }: Line, parts: readonly Uint8Array[]): Promise<boolean> {
+  try {
+    for (const part of parts) await write(part);
+    return true;
+  } catch {
+    // Who refuses a body may have answered all the same. Where not, reading fails too.
+    return false;
   }
 }
 

@@ -10,6 +10,8 @@ export interface Line {
   release(): void;
   /** Ends the connection at once, whatever it is doing. */
   close(): void;
+  /** This side has not closed it. */
+  isOpen(): boolean;
 }
 
 /** Connections that are kept open between exchanges. */
@@ -85,6 +87,7 @@ export function newPool(clock: Clock): Pool {
         if (isWriting) cutOff(connection);
         connection.close();
       },
+      isOpen: () => open.has(line),
     };
     open.add(line);
     return line;

@@ -86,6 +86,26 @@ Deno.test("an abort ends the sending of a body that the other side does not read
   left.resolve();
 });
 
+Deno.test("an answer that would end with its connection is not whole when this side ends that", async () => {
+  for (const way of ["abort", "close"]) {
+    const done = Promise.withResolvers<void>();
+    await using served = server(async (line) => {
+      await line.read();
+      await line.write(encoder.encode("HTTP/1.1 200 OK\r\n\r\npart"));
+      await done.promise;
+    });
+    const { request, abort } = abortable("x".repeat(30_000_000));
+    const { body } = await served.client.send(served.url, request);
+    if (body === null || body instanceof ReadableStream) throw new Error("no body");
+    assertEquals((await body.read())?.length, 4);
+    const rest = outcomeOf(body.read());
+    if (way === "abort") abort();
+    else served.client.close();
+    assertEquals(await rest, "given up");
+    done.resolve();
+  }
+});
+
 Deno.test("an abort after the end touches no later exchange", async () => {
   await using served = server(answering((_request, count) => plain(`answer ${count}`)));
   const { client, url } = served;

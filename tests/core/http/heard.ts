@@ -67,7 +67,13 @@ function scriptedLine(pieces: readonly string[]) {
 
   const write = () => Promise.resolve();
   return {
-    line: { received, write, release: becomes("kept"), close: becomes("closed") },
+    line: {
+      received,
+      write,
+      release: becomes("kept"),
+      close: becomes("closed"),
+      isOpen: () => fate === "in use",
+    },
     fate: () => fate,
   };
 }
