@@ -11,11 +11,11 @@ const SHUT_RDWR = 2;
 export function cutOff({ localAddr, remoteAddr }: Pick<Deno.Conn, "localAddr" | "remoteAddr">) {
   if (localAddr.transport !== "tcp" || remoteAddr.transport !== "tcp") return;
   if (Deno.build.os !== "linux") return;
-  const wanted = [
-    named(localAddr.hostname, localAddr.port),
-    named(remoteAddr.hostname, remoteAddr.port),
-  ];
   try {
+    const wanted = [
+      named(localAddr.hostname, localAddr.port),
+      named(remoteAddr.hostname, remoteAddr.port),
+    ];
     const path = libcPath();
     if (path === undefined) return;
     const libc = Deno.dlopen(path, {
@@ -35,7 +35,7 @@ export function cutOff({ localAddr, remoteAddr }: Pick<Deno.Conn, "localAddr" | 
     }
     libc.close();
   } catch {
-    // Without the permissions for it the connection ends when the other side goes on.
+    // Without the permissions for it, or where an address is unusual, the connection ends when the other side goes on.
   }
 }
 
