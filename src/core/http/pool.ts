@@ -62,10 +62,13 @@ export function newPool(clock: Clock): Pool {
       until: 0,
       async write(bytes) {
         isWriting = true;
-        for (let sent = 0; sent < bytes.length;) {
-          sent += await connection.write(sent === 0 ? bytes : bytes.subarray(sent));
+        try {
+          for (let sent = 0; sent < bytes.length;) {
+            sent += await connection.write(sent === 0 ? bytes : bytes.subarray(sent));
+          }
+        } finally {
+          isWriting = false;
         }
-        isWriting = false;
       },
       release() {
         const kept = keptOf(key);
