@@ -33,10 +33,12 @@ export const ONLY_COMPAT: readonly string[] = [
   "hosted_tools",
 ];
 
-/** Headers that belong to the connection or to the framing of the request. */
+/** Headers that belong to the connection, to the framing of the request or to the coding of its answer. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "accept-encoding",
   "connection",
   "content-length",
+  "expect",
   "host",
   "keep-alive",
   "te",

@@ -163,7 +163,16 @@ Deno.test("extra holds only what the type knows", () => {
 });
 
 Deno.test("static headers leave the connection alone and are given once", () => {
-  for (const name of ["Host", "content-length", "Transfer-Encoding", "connection"]) {
+  for (
+    const name of [
+      "Host",
+      "content-length",
+      "Transfer-Encoding",
+      "connection",
+      "Expect",
+      "Accept-Encoding",
+    ]
+  ) {
     const text = "is set by the gateway itself (line 3, column 16)";
     assertProblem(
       "openai",
