@@ -45,6 +45,6 @@ export interface World {
   /** Runs the task once, at least `ms` later; the result cancels. Every wait and deadline is built on it. */
   after(ms: number, task: () => void): () => void;
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Asks an upstream. Rejects when there is no answer. Never sends twice, and follows no redirect. */
+  /** Asks an upstream. Rejects when there is no answer. Sends it once (a GET through a proxy perhaps again), and follows no redirect. */
   send(url: string, request: Outgoing): Promise<Incoming>;
 }

@@ -1,5 +1,6 @@
 import { failed, fault, type Result, success } from "../core/result.ts";
-import type { BodySource, Incoming } from "../core/world.ts";
+import type { Incoming } from "../core/world.ts";
+import { type RawReader, unpacked } from "./unpacked.ts";
 import type { Watch } from "./watch.ts";
 
 /** Bytes asked for in one read. Measured: 64 KiB for each answer cost 8 % of all in garbage. */
@@ -55,33 +56,15 @@ async function cancelled(reader: RawReader): Promise<void> {
   }
 }
 
-interface RawReader {
-  /** May use the buffer of the read before again. */
-  next(used: ArrayBuffer | undefined): Promise<Bytes | null>;
-  cancel(): Promise<void>;
-}
-
-/** Content codings in lower case; `x-gzip` is an old name (RFC 9110, section 8.4.1). */
-const PACKINGS: ReadonlyMap<string, CompressionFormat> = new Map([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"],
-  ["br", "brotli"],
-]);
-
 function readerOf({ body, headers }: Incoming): RawReader {
   if (body === null) return { next: () => Promise.resolve(null), cancel: () => Promise.resolve() };
-  const packing = PACKINGS.get(headers.get("content-encoding")?.trim().toLowerCase() ?? "");
-  if (packing !== undefined) {
-    // Nobody asked for it, but some upstreams compress all the same, and newer runtimes leave it packed.
-    const stream = body instanceof ReadableStream ? body : streamOf(body);
-    const reader = stream.pipeThrough(new DecompressionStream(packing)).getReader();
-    return {
-      next: async () => (await reader.read()).value ?? null,
-      cancel: () => reader.cancel(),
-    };
-  }
-  if (!(body instanceof ReadableStream)) return { next: body.read, cancel: body.cancel };
+  const raw = body instanceof ReadableStream
+    ? streamReader(body)
+    : { next: body.read, cancel: body.cancel };
+  return unpacked(raw, headers.get("content-encoding"));
+}
+
+function streamReader(body: ReadableStream<Bytes>): RawReader {
   const reader = body.getReader({ mode: "byob" });
   return {
     // Measured: one buffer for all reads moves twice what a buffer for each does.
@@ -91,18 +74,6 @@ function readerOf({ body, headers }: Incoming): RawReader {
     },
     cancel: () => reader.cancel(),
   };
-}
-
-function streamOf(source: BodySource): ReadableStream<Bytes> {
-  return new ReadableStream({
-    async pull(controller) {
-      const bytes = await source.read();
-      if (bytes === null) controller.close();
-      // Its buffer is used again.
-      else controller.enqueue(bytes.slice());
-    },
-    cancel: source.cancel,
-  }, { highWaterMark: 0 });
 }
 
 /** Reads a body to its end; a fault when it is larger than `limit` bytes. */

@@ -6,7 +6,7 @@ import { sent } from "./headers.ts";
 import type { Watch } from "./watch.ts";
 
 /** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
-const NEVER_STOOD = /tcp connect error|dns error/;
+const NEVER_STOOD = /tcp connect error|dns error|cannot be sent/;
 
 /** Sends one request. Redirects are not followed: they come back as they are. */
 export async function connect(
@@ -36,6 +36,9 @@ export async function connect(
 
 /** The runtime tells network errors apart only in its message, which holds addresses: not for clients. */
 function sentence(text: string): string {
+  if (text.includes("cannot be sent")) {
+    return "A header for the provider holds what cannot be sent.";
+  }
   if (text.includes("dns error")) return "The provider's host name could not be resolved.";
   if (text.includes("tcp connect error")) return "The provider refused the connection.";
   if (text.includes("(Connect)")) return "No secure connection to the provider could be made.";

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { assertEquals } from "../support/assert.ts";
 import { chatRequest, COMPLETION, got } from "../support/chat_call.ts";
@@ -26,4 +27,21 @@ Deno.test("an answer in any usual packing is read, and one that breaks off is no
     const short = await got(await fetch(chatRequest({ url: gateway.url, body })));
     assertEquals(short.status, 502, coding);
   }
+});
+
+Deno.test("a packed answer may have several members, and one without any bytes is empty", async () => {
+  const text = JSON.stringify(COMPLETION);
+  const members = [text.slice(0, 20), text.slice(20)].map((part) => gzipSync(part));
+  await using upstream = startUpstream(({ request, answer }) =>
+    request.body.includes('"empty"')
+      ? answer(429, { "content-encoding": "gzip", "retry-after": "99" }, "")
+      : answer(200, { "content-encoding": "gzip" }, Buffer.concat(members))
+  );
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  const whole = await got(await fetch(chatRequest({ url: gateway.url })));
+  assertEquals([whole.status, whole.text], [200, text]);
+  const body = { messages: [{ role: "user", content: "empty" }] };
+  const empty = await fetch(chatRequest({ url: gateway.url, body }));
+  assertEquals([empty.status, empty.headers.get("retry-after")], [429, "99"]);
+  await empty.body?.cancel();
 });

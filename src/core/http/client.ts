@@ -35,11 +35,17 @@ export function httpClient(clock: Clock = realClock): HttpClient {
     const target = targetOf(url);
     // Before there is a connection: what cannot be sent needs none.
     const parts = requestParts(target, request);
+    if (pool.isLongIdle(target)) await turn();
     const line = pool.idle(target) ?? await pool.open(target, givenUpWith(request));
     return await exchange(line, parts, request);
   }
 
   return { send, close: pool.close };
+}
+
+/** Lets everything else happen that is due. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 function givenUpWith({ onAbort }: Outgoing): AbortController {

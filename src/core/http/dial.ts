@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { cutOff } from "./cut_off.ts";
+import type { CutOff } from "./cut_off.ts";
 
 /** Where a connection goes. */
 export interface Origin {
@@ -22,6 +22,7 @@ const HEAD_START = 300;
 export async function dial(
   { hostname, port, isSecure }: Origin,
   signal: AbortSignal,
+  cutOff: CutOff,
   find: Lookup = addressesOf,
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -33,21 +34,29 @@ export async function dial(
     const tcp = await anyOf(addresses, port, signal);
     // Small requests must not wait for what the other side has yet to acknowledge.
     tcp.setNoDelay(true);
-    return isSecure ? await secured(tcp, hostname, aborted) : tcp;
+    if (!isSecure) return tcp;
+    return await secured(tcp, hostname, aborted, () => {
+      // A handshake that waits for the other side outlives the closing of its connection.
+      if (signal.aborted) cutOff(tcp);
+    });
   } finally {
     signal.removeEventListener("abort", abort);
   }
 }
 
-async function secured(tcp: Deno.TcpConn, hostname: string, aborted: Promise<never>) {
+async function secured(
+  tcp: Deno.TcpConn,
+  hostname: string,
+  aborted: Promise<never>,
+  end: () => void,
+): Promise<Deno.TlsConn> {
   let tls: Deno.TlsConn | null = null;
   try {
     tls = await Deno.startTls(tcp, { hostname, alpnProtocols: ["http/1.1"] });
     await Promise.race([tls.handshake(), aborted]);
     return tls;
   } catch {
-    // A handshake that waits for the other side outlives the closing of its connection.
-    cutOff(tcp);
+    end();
     closed(tls ?? tcp);
     throw new Error("tls error (Connect)");
   }
@@ -90,7 +99,7 @@ async function anyOf(
     for (const hostname of addresses) {
       const attempt = Deno.connect({ hostname, port, signal: losers.signal });
       attempts.push(attempt);
-      if (attempts.length < addresses.length && await isEarly(attempt)) break;
+      if (attempts.length < addresses.length && await isEarly(attempts)) break;
     }
     const first = await Promise.any(attempts);
     for (const attempt of attempts) void closeUnless(first, attempt);
@@ -105,14 +114,15 @@ async function anyOf(
   throw new Error("tcp connect error");
 }
 
-/** Whether a connection stands before the next address may be tried. */
-async function isEarly(attempt: Promise<Deno.TcpConn>): Promise<boolean> {
+/** Whether any stands before the next address may be tried: when the last one has failed, or is late. */
+async function isEarly(attempts: readonly Promise<Deno.TcpConn>[]): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), HEAD_START);
   });
-  const stands = attempt.then(() => true, () => false);
-  const isEarly = await Promise.race([stands, late]);
+  const any = Promise.any(attempts).then(() => true, () => false);
+  const last = attempts.at(-1)?.then(() => true, () => false) ?? late;
+  const isEarly = await Promise.race([any, last, late]);
   clearTimeout(timer);
   return isEarly;
 }

@@ -1,5 +1,5 @@
 import type { BodySource, Incoming, Outgoing } from "../world.ts";
-import { bodyFraming, mayStayOpen } from "./framing.ts";
+import { bodyFraming, restOf } from "./framing.ts";
 import { readHead } from "./head.ts";
 import type { Line } from "./pool.ts";
 
@@ -29,7 +29,7 @@ export async function exchange(
   try {
     const head = await readHead(received);
     const framing = bodyFraming(head);
-    const body = bodyOf(framing, () => mayStayOpen(head));
+    const body = bodyOf(framing, () => restOf(head));
     return { status: head.status, headers: reader(head.fields), body };
   } catch (error) {
     giveUp();
@@ -40,20 +40,20 @@ export async function exchange(
     return state === "open";
   }
 
-  function end(isReusable: boolean): null {
+  function end(rest: number): null {
     state = "ended";
     // What is left was not asked for. It could be taken for the next answer.
-    if (isReusable && isSent && received.bytes().length === 0) line.release();
+    if (rest > 0 && isSent && received.bytes().length === 0) line.release(rest);
     else line.close();
     return null;
   }
 
-  function bodyOf(framing: ReturnType<typeof bodyFraming>, isReusable: () => boolean): BodySource {
+  function bodyOf(framing: ReturnType<typeof bodyFraming>, rest: () => number): BodySource {
     async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
       for (;;) {
         if (state === "ended") return null;
         if (state === "broken") throw new Error("the answer was given up");
-        if (framing.isOver()) return end(isReusable());
+        if (framing.isOver()) return end(rest());
         const bytes = received.bytes();
         const { length, used } = framing.take(bytes);
         received.take(used);
@@ -63,7 +63,7 @@ export async function exchange(
         if (!framing.endsWithConnection || !line.isOpen()) {
           throw new Error("the connection ended before the answer");
         }
-        return end(false);
+        return end(0);
       }
     }
 

@@ -24,24 +24,41 @@ export function bodyFraming({ status, fields, isPersistent }: Head): BodyFraming
   if (status === 204 || status === 304) return lengthFraming(0);
   // What follows is no HTTP, and nothing can come after it.
   if (status === 101) return openFraming();
-  const coding = fields.get("transfer-encoding")?.toLowerCase();
-  if (coding !== undefined) {
+  const written = fields.get("transfer-encoding");
+  if (written !== undefined) {
+    const codings = new Set(listed(written));
+    const [coding] = codings;
     // It came with HTTP/1.1: whoever says it in HTTP/1.0 may mean something else (RFC 9112, 6.1).
-    if (coding === "chunked" && isPersistent) return chunkedFraming();
+    if (codings.size === 1 && coding === "chunked" && isPersistent) return chunkedFraming();
+    // No coding at all: an old word, which some servers still write.
+    if (codings.size === 1 && coding === "identity") return openFraming();
     throw new Error("the answer has an unknown transfer coding");
   }
   const length = fields.get("content-length");
   return length === undefined ? openFraming() : lengthFraming(lengthIn(length));
 }
 
-/** Whether the connection can carry another exchange once the body has ended. */
-export function mayStayOpen({ fields, isPersistent }: Head): boolean {
-  // Where both frame the body somebody on the way may have taken the other one.
-  if (!isPersistent || (fields.has("transfer-encoding") && fields.has("content-length"))) {
-    return false;
-  }
-  const options = fields.get("connection")?.toLowerCase() ?? "";
-  return !options.split(",").some((option) => option.trim() === "close");
+/** Longest time in milliseconds for which a connection waits for its next exchange. */
+const LONGEST_REST = 60_000;
+
+/**
+ * For how many milliseconds the connection may wait for another exchange once the body has ended; 0
+ * when there can be none. A server that tells when it will close it is left a second before that.
+ */
+export function restOf({ fields, isPersistent }: Head): number {
+  const codings = listed(fields.get("transfer-encoding"));
+  // Where both frame the body, or one twice, somebody on the way may have taken it otherwise.
+  const isInDoubt = codings.length > 1 || (codings.length > 0 && fields.has("content-length"));
+  if (!isPersistent || isInDoubt) return 0;
+  if (listed(fields.get("connection")).includes("close")) return 0;
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/.exec(fields.get("keep-alive") ?? "")?.[1];
+  return seconds === undefined
+    ? LONGEST_REST
+    : Math.min(LONGEST_REST, (Number(seconds) - 1) * 1000);
+}
+
+function listed(value: string | undefined): readonly string[] {
+  return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
 /** Sent twice it still has to be one. */

@@ -34,6 +34,7 @@ export async function readHead(received: Received): Promise<Head> {
 
 async function nextHead(received: Received): Promise<Head> {
   for (let seen = 0;;) {
+    skipLineEnds(received);
     const bytes = received.bytes();
     const length = headLength(bytes, seen);
     if (length > 0) {
@@ -48,6 +49,16 @@ async function nextHead(received: Received): Promise<Head> {
 }
 
 const LF = 10, CR = 13;
+
+/** Some servers write an empty line behind the body before (RFC 9112, 2.2, of requests). */
+function skipLineEnds(received: Received): void {
+  const bytes = received.bytes();
+  let count = 0;
+  while (bytes[count] === LF || (bytes[count] === CR && bytes[count + 1] === LF)) {
+    count += bytes[count] === LF ? 1 : 2;
+  }
+  if (count > 0) received.take(count);
+}
 
 /** Bytes up to the blank line that ends a head, with it; 0 when it is not there yet. */
 function headLength(bytes: Uint8Array, from: number): number {

@@ -1,4 +1,4 @@
-import { cutOff } from "./cut_off.ts";
+import { newCutOff } from "./cut_off.ts";
 import { dial, type Origin } from "./dial.ts";
 import { openReceived, type Received } from "./received.ts";
 
@@ -6,8 +6,8 @@ import { openReceived, type Received } from "./received.ts";
 export interface Line {
   readonly received: Received;
   write(bytes: Uint8Array): Promise<void>;
-  /** The exchange is over and nothing of it is left: the next one may have the connection. */
-  release(): void;
+  /** The exchange is over and nothing of it is left: for so many milliseconds another may have the connection. */
+  release(rest: number): void;
   /** Ends the connection at once, whatever it is doing. */
   close(): void;
   /** This side has not closed it. */
@@ -16,6 +16,8 @@ export interface Line {
 
 /** Connections that are kept open between exchanges. */
 export interface Pool {
+  /** Whether the next idle one has been idle for long: what came of it is known after a turn of the loop. */
+  isLongIdle(origin: Origin): boolean;
   /** One that is idle, and open as far as is known; null when there is none. */
   idle(origin: Origin): Line | null;
   /** A new one, unless given up before it stands. */
@@ -34,14 +36,15 @@ export interface Clock {
 /** Most idle connections to one origin. */
 const MOST = 256;
 
-/** An idle connection is closed after this many milliseconds: what lies between may have forgotten it. */
-const IDLE = 60_000;
+/** What was idle for so many milliseconds may have been closed unnoticed, while other work was done. */
+const LONG = 1_000;
 
 /** Idle connections are looked at this often, in milliseconds. */
 const SWEEP = 5_000;
 
 interface Kept extends Line {
-  /** Until when it may be idle. */
+  /** Since when it is idle, and until when it may be. */
+  since: number;
   until: number;
 }
 
@@ -51,6 +54,7 @@ export function newPool(clock: Clock): Pool {
   const idle = new Map<string, Kept[]>();
   const open = new Set<Line>();
   const dialing = new Set<AbortController>();
+  const cutOff = newCutOff();
   let isClosed = false;
   let stopSweep: (() => void) | null = null;
 
@@ -59,6 +63,7 @@ export function newPool(clock: Clock): Pool {
     let isWriting = false;
     const line: Kept = {
       received,
+      since: 0,
       until: 0,
       async write(bytes) {
         isWriting = true;
@@ -70,11 +75,12 @@ export function newPool(clock: Clock): Pool {
           isWriting = false;
         }
       },
-      release() {
+      release(rest) {
         const kept = keptOf(key);
         closeOld(kept);
         if (kept.length >= MOST || !open.has(line)) return line.close();
-        line.until = clock.now() + IDLE;
+        line.since = clock.now();
+        line.until = line.since + rest;
         kept.push(line);
         stopSweep ??= clock.every(SWEEP, sweep);
         received.watch(() => {
@@ -104,7 +110,11 @@ export function newPool(clock: Clock): Pool {
 
   function closeOld(kept: Kept[]) {
     const now = clock.now();
-    while ((kept[0]?.until ?? Infinity) <= now) kept.shift()?.close();
+    // They do not all rest for the same time.
+    for (const line of kept.filter(({ until }) => until <= now)) {
+      kept.splice(kept.indexOf(line), 1);
+      line.close();
+    }
   }
 
   function sweep() {
@@ -121,6 +131,10 @@ export function newPool(clock: Clock): Pool {
   }
 
   return {
+    isLongIdle(origin) {
+      const since = idle.get(keyOf(origin))?.at(-1)?.since;
+      return since !== undefined && since + LONG <= clock.now();
+    },
     idle(origin) {
       const kept = idle.get(keyOf(origin));
       if (kept === undefined) return null;
@@ -131,7 +145,7 @@ export function newPool(clock: Clock): Pool {
       if (isClosed) throw new Error("the client is closed");
       dialing.add(giveUp);
       try {
-        const line = newLine(keyOf(origin), await dial(origin, giveUp.signal));
+        const line = newLine(keyOf(origin), await dial(origin, giveUp.signal, cutOff));
         if (!giveUp.signal.aborted) return line;
         line.close();
         throw new Error("given up");

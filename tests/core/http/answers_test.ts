@@ -86,7 +86,7 @@ Deno.test("a body whose length is in doubt is refused", async () => {
     assert(await fault(`${OK}content-length: ${length}\r\n\r\nhello`) !== null, length);
   }
   assert(await fault(`${OK}content-length: 5\r\ncontent-length: 4\r\n\r\nhello`) !== null);
-  for (const coding of ["gzip, chunked", "chunked, chunked", "identity", "chunked;a=b", ""]) {
+  for (const coding of ["gzip, chunked", "identity, chunked", "chunked;a=b", ""]) {
     const text = `${OK}transfer-encoding: ${coding}\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
     assert(await fault(text) !== null, coding);
   }

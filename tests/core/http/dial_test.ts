@@ -1,7 +1,10 @@
+import { newCutOff } from "../../../src/core/http/cut_off.ts";
 import { dial } from "../../../src/core/http/dial.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answering, plain, post, server } from "./server.ts";
 import { textOf } from "./heard.ts";
+
+const cutOff = newCutOff();
 
 const NAME = { hostname: "a.test", port: 1, isSecure: false };
 
@@ -42,7 +45,7 @@ Deno.test("of several addresses one that answers is enough", async () => {
     const addresses of [["::1", "127.0.0.1"], ["127.0.0.1", "::1"], ["::1", "::1", "127.0.0.1"]]
   ) {
     const find = () => Promise.resolve(addresses);
-    assertEquals(await errorOf(dial(origin, signal, find)), "connected");
+    assertEquals(await errorOf(dial(origin, signal, cutOff, find)), "connected");
   }
 });
 
@@ -51,7 +54,7 @@ Deno.test("an address that is silent keeps the next one waiting for a moment onl
   const listener = Deno.listen({ hostname: "127.0.0.2", port: silent.port });
   const find = () => Promise.resolve(["127.0.0.1", "127.0.0.2"]);
   const origin = { ...NAME, port: silent.port };
-  const connection = await dial(origin, new AbortController().signal, find);
+  const connection = await dial(origin, new AbortController().signal, cutOff, find);
   assertEquals(
     connection.remoteAddr.transport === "tcp" && connection.remoteAddr.hostname,
     "127.0.0.2",
@@ -63,31 +66,34 @@ Deno.test("an address that is silent keeps the next one waiting for a moment onl
 Deno.test("what is thrown says which step failed, and no address", async () => {
   const { signal } = new AbortController();
   const lost = () => Promise.reject(new Error("a.test was not found"));
-  assertEquals(await errorOf(dial(NAME, signal, lost)), "dns error");
+  assertEquals(await errorOf(dial(NAME, signal, cutOff, lost)), "dns error");
   const none = () => Promise.resolve([]);
-  assertEquals(await errorOf(dial(NAME, signal, none)), "tcp connect error");
+  assertEquals(await errorOf(dial(NAME, signal, cutOff, none)), "tcp connect error");
   const refused = () => Promise.resolve(["127.0.0.1", "::1"]);
-  assertEquals(await errorOf(dial(NAME, signal, refused)), "tcp connect error");
+  assertEquals(await errorOf(dial(NAME, signal, cutOff, refused)), "tcp connect error");
   using plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = plain.accept().then(async (connection) => {
     await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad\r\n\r\n"));
     connection.close();
   });
   const secure = { hostname: "127.0.0.1", port: plain.addr.port, isSecure: true };
-  assertEquals(await errorOf(dial(secure, signal)), "tls error (Connect)");
+  assertEquals(await errorOf(dial(secure, signal, cutOff)), "tls error (Connect)");
   await serving;
 });
 
 Deno.test("nothing is dialled once it is given up", async () => {
   const giveUp = new AbortController();
   giveUp.abort();
-  assertEquals(await errorOf(dial(NAME, giveUp.signal, () => Promise.resolve([]))), "given up");
+  assertEquals(
+    await errorOf(dial(NAME, giveUp.signal, cutOff, () => Promise.resolve([]))),
+    "given up",
+  );
 });
 
 Deno.test("an abort ends the look-up of a name", async () => {
   const giveUp = new AbortController();
   const found = Promise.withResolvers<readonly string[]>();
-  const dialled = errorOf(dial(NAME, giveUp.signal, () => found.promise));
+  const dialled = errorOf(dial(NAME, giveUp.signal, cutOff, () => found.promise));
   giveUp.abort();
   assertEquals(await dialled, "given up");
   found.reject(new Error("found too late to be anybody's"));
@@ -98,7 +104,7 @@ Deno.test("an abort ends the wait for a connection", async () => {
   for (const addresses of [["127.0.0.1"], ["127.0.0.1", "127.0.0.1"]]) {
     const giveUp = new AbortController();
     const find = () => Promise.resolve(addresses);
-    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp.signal, find));
+    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp.signal, cutOff, find));
     // Two turns: by then the connection is asked for.
     await new Promise((resolve) => setTimeout(resolve, 0));
     giveUp.abort();
@@ -110,7 +116,7 @@ Deno.test("an abort ends a handshake, and the connection with it", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const giveUp = new AbortController();
   const origin = { hostname: "127.0.0.1", port: silent.addr.port, isSecure: true };
-  const dialled = errorOf(dial(origin, giveUp.signal));
+  const dialled = errorOf(dial(origin, giveUp.signal, cutOff));
   const connection = await silent.accept();
   const room = new Uint8Array(64 * 1024);
   await connection.read(room);

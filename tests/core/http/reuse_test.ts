@@ -178,3 +178,59 @@ Deno.test("nothing is open once the client is closed", async () => {
   assertEquals([await waiting, await reading, isRunning()], ["broken", "broken", false]);
   assertEquals(await outcomeOf(client.send(url, post("x"))), "broken");
 });
+
+Deno.test("a coding that is said twice, or is none, is read, and its connection is not used again", async () => {
+  const chunked = "5\r\nhello\r\n0\r\n\r\n";
+  for (const [coding, body] of [["chunked, chunked", chunked], ["Identity", "hello"]] as const) {
+    await using served = server(async (line) => {
+      await readRequest(line.read);
+      const head = `HTTP/1.1 200 OK\r\ntransfer-encoding: ${coding}\r\n\r\n`;
+      await line.write(encoder.encode(head + body));
+      if (coding === "Identity") line.close();
+      else await line.read();
+    });
+    assertEquals([await ask(served), await ask(served)], ["hello", "hello"], coding);
+    assertEquals(served.connections(), 2, coding);
+  }
+});
+
+Deno.test("an empty line before the head of an answer is passed over", async () => {
+  await using served = server(answering(() => `\r\n\r\n${plain("a")}`));
+  assertEquals(await ask(served), "a");
+});
+
+Deno.test("a server that says when it closes an idle connection is asked on it a second less", async () => {
+  for (const [said, rest] of [["timeout=5, max=9", 4_000], ["timeout=900", 60_000]] as const) {
+    const hand = handClock();
+    await using served = server(
+      answering(() => plain("a", `keep-alive: ${said}\r\n`)),
+      hand.clock,
+    );
+    await ask(served);
+    hand.pass(rest - 1);
+    await ask(served);
+    assertEquals(served.connections(), 1, said);
+    hand.pass(rest);
+    await ask(served);
+    assertEquals(served.connections(), 2, said);
+  }
+  await using brief = server(answering(() => plain("a", "Keep-Alive: timeout=1\r\n")));
+  assertEquals([await ask(brief), await ask(brief), brief.connections()], ["a", "a", 2]);
+});
+
+Deno.test("a connection that was closed while nobody looked is not used after a long rest", async () => {
+  const hand = handClock();
+  const closed = Promise.withResolvers<void>();
+  await using served = server(async (line) => {
+    await readRequest(line.read);
+    await line.write(encoder.encode(plain("a")));
+    if (served.connections() > 1) return void await line.read();
+    line.close();
+    closed.resolve();
+  }, hand.clock);
+  await ask(served);
+  hand.pass(1_000);
+  await closed.promise;
+  assertEquals(await ask(served), "a");
+  assertEquals(served.connections(), 2);
+});
