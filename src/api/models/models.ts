@@ -1,4 +1,4 @@
-import { refuse } from "../../core/result.ts";
+import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
 import { modelsOf } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -20,8 +20,9 @@ export const models: ClientApi = {
       path: "/v1/models",
       body: false,
       async handle(call) {
-        const found = (await discovered(call)).map(resource);
-        return jsonReply({ object: "list", data: found.toSorted(byId) });
+        const found = await discovered(call);
+        if (!found.ok) return found;
+        return jsonReply({ object: "list", data: found.value.map(resource).toSorted(byId) });
       },
     },
     {
@@ -29,7 +30,9 @@ export const models: ClientApi = {
       path: "/v1/models/:model{.+}",
       body: false,
       async handle(call, { params }) {
-        const model = named(await discovered(call), params.model ?? "");
+        const found = await discovered(call);
+        if (!found.ok) return found;
+        const model = named(found.value, params.model ?? "");
         return model === null
           ? refuse("unknown_model", "There is no such model; GET /v1/models lists them.", "model")
           : jsonReply(resource(model));
@@ -38,15 +41,24 @@ export const models: ClientApi = {
   ],
 };
 
+/** What all providers have. Whoever leaves waits no longer; the flights go on for those who come next. */
+async function discovered(call: Call): Promise<Result<readonly Model[]>> {
+  const ended = Promise.withResolvers<Failed>();
+  const stay = call.departure.onEnd((reason) => ended.resolve(failed(reason)));
+  const found = await Promise.race([ended.promise, allModels(call)]);
+  stay();
+  return found;
+}
+
 /** The lists of all providers are fetched side by side. */
-async function discovered(call: Call): Promise<Model[]> {
+async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     [...call.generation.providers.values()].map(async (provider) => {
       const { models, created } = await modelsOf(call, provider);
       return models.map((name) => ({ provider: provider.id, name, created }));
     }),
   );
-  return lists.flat();
+  return success(lists.flat());
 }
 
 /** A canonical id, else a plain name that exactly one provider has. */

@@ -33,20 +33,21 @@ function listOf(...ids: readonly string[]): Response {
 
 function gatewayOver(world: ScriptedWorld, ...providers: readonly string[]) {
   const [first = ""] = providers.map((line) => line.split(":")[0]);
-  const { app } = testGateway(
+  const { app, reports } = testGateway(
     `providers: {${providers.join(", ")}}
 routing: {routes: [{name: all, targets: [{provider: ${first}}]}]}
 `,
     world,
   );
 
-  async function get(path: string) {
-    const answer = await app(new Request(`http://gateway.test${path}`));
+  async function get(path: string, init: RequestInit = {}) {
+    const answer = await app(new Request(`http://gateway.test${path}`, init));
     return { status: answer.status, body: await answer.json() };
   }
 
   return {
     get,
+    reports,
     async ids(): Promise<readonly string[]> {
       const { status, body } = await get("/v1/models");
       assertEquals(status, 200);
@@ -197,4 +198,24 @@ Deno.test("a model that a static list repeats is one model", async () => {
   );
   assertEquals(await ids(), ["p/a", "p/b"]);
   assertEquals((await get("/v1/models/b")).status, 200);
+});
+
+Deno.test("whoever leaves waits for no list, and the flight goes on for those who come next", async () => {
+  const listing = Promise.withResolvers<Response>();
+  const asked = Promise.withResolvers<void>();
+  const { seen, world } = upstream(() => {
+    asked.resolve();
+    return listing.promise;
+  });
+  const { get, ids, reports } = gatewayOver(world, FETCHED);
+  const client = new AbortController();
+  const left = get("/v1/models", { signal: client.signal });
+  await asked.promise;
+  client.abort();
+  assertEquals((await left).status, 499);
+  assertEquals(reports[0]?.failure?.kind, "client_cancelled");
+  const next = ids();
+  listing.resolve(listOf("m"));
+  assertEquals(await next, ["p/m"]);
+  assertEquals(seen.length, 1);
 });

@@ -1,3 +1,4 @@
+import { newCutOff } from "../../../src/core/http/cut_off.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { readRequest } from "../../support/received_request.ts";
 import { textOf } from "./heard.ts";
@@ -118,3 +119,24 @@ Deno.test("an abort after the end touches no later exchange", async () => {
   assertEquals(await textOf(await client.send(url, abortable("x").request)), "answer 3");
   assertEquals(served.connections(), 1);
 });
+
+Deno.test("a connection is cut off in the middle of a write, also one over TLS", async () => {
+  const cert = await Deno.readTextFile(new URL("localhost.pem", import.meta.url));
+  const key = await Deno.readTextFile(new URL("localhost.key", import.meta.url));
+  using listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key });
+  const { port } = listener.addr;
+  const accepted = listener.accept();
+  const client = await Deno.connectTls({ hostname: "localhost", port, caCerts: [cert] });
+  using server = await accepted;
+  await Promise.all([client.handshake(), server.handshake()]);
+  const writing = outcomeOf(writeAll(client, new Uint8Array(30_000_000)));
+  // The other side reads the beginning and then nothing more.
+  await server.read(new Uint8Array(1));
+  newCutOff()(client);
+  client.close();
+  assertEquals(await writing, "given up");
+});
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
