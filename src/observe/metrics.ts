@@ -46,6 +46,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   const label = modelLabels(sources);
   const active = new Map<string, number>();
   let waiting: (readonly [Counted, Labels])[] = [];
+  let dropped = 0;
   registerGauges(registry, sources, active);
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
@@ -58,6 +59,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     const counted = waiting;
     waiting = [];
     for (const [report, labels] of counted) count(instruments, report, labels);
+    instruments.exportDropped.inc(dropped);
+    dropped = 0;
   }
 
   return {
@@ -70,7 +73,9 @@ export function newMetrics(sources: MetricSources): Metrics {
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
     sockets: (change) => instruments.sockets.inc(change),
-    exportDropped: (events) => instruments.exportDropped.inc(events),
+    exportDropped(events) {
+      dropped += events;
+    },
     scrape() {
       countAll();
       return registry.metrics();

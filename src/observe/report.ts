@@ -21,7 +21,7 @@ export function retriesOf(tries: readonly Try[]): Try[] {
 /** The dashboard is told so many characters of a request's body, and of an answer's. */
 export const MOST_TOLD = 1024 * 1024;
 
-/** What the dashboard alone is told of a call; put together when the call is over, and only for it. */
+/** What the dashboard alone is told of a call. */
 export interface Shared {
   /** The headers of the caller that may be told, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -77,8 +77,8 @@ export interface CallReport {
   prompt: string | null;
   /** The body of the answer or its beginning; null unless it is to be shared. */
   answer: Uint8Array | string | null;
-  /** Null while the dashboard is told nothing. */
-  shared: Shared | null;
+  /** Put together when it is asked for, when the call is over. Null while the dashboard is told nothing. */
+  shared: (() => Shared) | null;
   /** Kind and place of what was thrown, never its text; null when nothing was. */
   bug: string | null;
   /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */

@@ -24,6 +24,10 @@ export interface CollectorDeps {
 export interface Collector {
   /** Takes an event, or drops it when too many wait. Never waits itself. */
   add(event: ExportEvent): void;
+  /** Whether one more event would be taken, if it is not too large. */
+  hasRoom(): boolean;
+  /** Counts so many events that were given up because there was no room. */
+  drop(events: number): void;
   /** Sends what is left, within so many milliseconds; what is not taken then is dropped. Takes no more. */
   flush(ms: number): Promise<void>;
   /** Drops what is left, at once. Takes no more. */
@@ -128,9 +132,10 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
     isFailing = false;
   }
 
-  function refuse() {
-    dropped(1);
-    warn("it is too slow");
+  function drop(events: number) {
+    if (events === 0) return;
+    dropped(events);
+    if (!isClosed) warn("it is too slow");
   }
 
   function warn(reason: string) {
@@ -147,11 +152,12 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
   }
 
   return {
+    hasRoom: () => !isClosed && held.events < MOST_EVENTS,
+    drop,
     add(event) {
-      if (isClosed) return dropped(1);
-      if (held.events >= MOST_EVENTS) return refuse();
+      if (isClosed || held.events >= MOST_EVENTS) return drop(1);
       const bytes = encoder.encode(JSON.stringify(event));
-      if (held.bytes + bytes.length > MOST_BYTES) return refuse();
+      if (held.bytes + bytes.length > MOST_BYTES) return drop(1);
       held = { events: held.events + 1, bytes: held.bytes + bytes.length };
       queue.push(bytes);
       schedule();

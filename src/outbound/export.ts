@@ -42,13 +42,16 @@ export function eventsOf(
   settings: ExportSettings,
   ended: number,
 ): ExportEvent[] {
-  const { shared } = report;
-  const clientType = CLIENT_TYPES.find(([path]) => report.endpoint.startsWith(path))?.[1];
-  if (shared === null || clientType === undefined) return [];
+  const clientType = clientTypeOf(report);
+  if (report.shared === null || clientType === undefined) return [];
+  const shared = report.shared();
   const both = commonFields(report, shared, clientType, ended);
   const tags = tagsOf(report, shared, clientType, settings);
-  const metric: ExportEvent = { type: "metric", data: { ...both, ...figuresOf(report), tags } };
-  if (!settings.share_prompts && !settings.share_responses) return [metric];
+  const metric: ExportEvent = {
+    type: "metric",
+    data: { ...both, ...figuresOf(report, shared), tags },
+  };
+  if (!sharesContent(settings)) return [metric];
   const log = {
     ...both,
     ...upstreamError(report.failure),
@@ -56,6 +59,20 @@ export function eventsOf(
     ...(settings.share_responses ? content("response", answerOf(report, settings)) : {}),
   };
   return [metric, { type: "request_log", data: log }];
+}
+
+/** How many events `eventsOf` would make, without making them. */
+export function eventCount(report: Readonly<CallReport>, settings: ExportSettings): number {
+  if (report.shared === null || clientTypeOf(report) === undefined) return 0;
+  return sharesContent(settings) ? 2 : 1;
+}
+
+function clientTypeOf({ endpoint }: Readonly<CallReport>) {
+  return CLIENT_TYPES.find(([path]) => endpoint.startsWith(path))?.[1];
+}
+
+function sharesContent({ share_prompts, share_responses }: ExportSettings): boolean {
+  return share_prompts || share_responses;
 }
 
 function commonFields(
@@ -80,8 +97,8 @@ function commonFields(
   };
 }
 
-function figuresOf(report: Readonly<CallReport>) {
-  const { usage, ms, shared, stream } = report;
+function figuresOf(report: Readonly<CallReport>, shared: Shared) {
+  const { usage, ms, stream } = report;
   return {
     duration_ms: rounded(ms.total),
     time_to_first_token_ms: rounded(ms.firstToken),
@@ -96,8 +113,8 @@ function figuresOf(report: Readonly<CallReport>) {
     cache_hit: report.cache === "HIT",
     fallback: report.fallbacks > 0,
     retry: retriesOf(report.tries).length > 0,
-    target_index: shared?.targetIndex ?? null,
-    circuit_breaker_state: shared?.breaker ?? null,
+    target_index: shared.targetIndex,
+    circuit_breaker_state: shared.breaker,
   };
 }
 

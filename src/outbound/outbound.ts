@@ -6,7 +6,7 @@ import type { Generation } from "../gateway/generation.ts";
 import type { Log } from "../observe/log.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
 import { openCollector } from "./collector.ts";
-import { eventsOf, type ExportSettings } from "./export.ts";
+import { eventCount, eventsOf, type ExportSettings } from "./export.ts";
 import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
 import { openRemoteControl } from "./remote_control.ts";
 
@@ -64,6 +64,8 @@ export function openOutbound(deps: OutboundDeps): Outbound {
         return true;
       },
       tell: (report: Readonly<CallReport>) => {
+        // What would be dropped is not put together first: a dead dashboard slows no call.
+        if (!collector.hasRoom()) return collector.drop(eventCount(report, content));
         for (const event of eventsOf(report, content, deps.world.wall())) collector.add(event);
       },
       flush: () => collector.flush(FLUSH),

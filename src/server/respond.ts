@@ -112,6 +112,6 @@ export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
   if (usage !== null && provider !== null && model !== null) {
     report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
-  if (generation.config.data_sharing.enabled) report.shared = sharedOf(call);
+  if (generation.config.data_sharing.enabled) report.shared = () => sharedOf(call);
   for (const sink of sinks) sink(report);
 }

@@ -2,7 +2,7 @@ import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
 import { fault, refuse } from "../../src/core/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import type { Shared } from "../../src/observe/report.ts";
-import { eventsOf, type ExportSettings } from "../../src/outbound/export.ts";
+import { eventCount, eventsOf, type ExportSettings } from "../../src/outbound/export.ts";
 import { reportOf, tryOf, USAGE } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -23,7 +23,7 @@ const SHARED: Shared = {
 
 Deno.test("a metric holds the figures of a call, and nothing else", () => {
   const report = reportOf({
-    shared: SHARED,
+    shared: () => SHARED,
     session: "s-1",
     usage: USAGE,
     cost: 0.25,
@@ -77,7 +77,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
 
 Deno.test("the caller's headers and the gateway's place are tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
-  const report = reportOf({ shared: { ...SHARED, headers, topP: 0.25, topK: 40 } });
+  const report = reportOf({ shared: () => ({ ...SHARED, headers, topP: 0.25, topK: 40 }) });
   const [metric] = eventsOf(report, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED);
   const { tags, user_id } = metric?.data ?? {};
   assertEquals(user_id, "ada");
@@ -102,7 +102,7 @@ Deno.test("the caller's headers and the gateway's place are tags", () => {
 Deno.test("names that clients choose are cut", () => {
   const long = "n".repeat(10_000);
   const headers = { "x-team": long, "x-gateway-user": long };
-  const report = reportOf({ shared: { ...SHARED, headers }, model: long, session: long });
+  const report = reportOf({ shared: () => ({ ...SHARED, headers }), model: long, session: long });
   assert(JSON.stringify(eventsOf(report, FIGURES, ENDED)).length < 3_000);
 });
 
@@ -110,18 +110,21 @@ Deno.test("a failure has a class from a closed list, and no text of the provider
   const text = '{"error":{"message":"mark-of-provider","code":"mark-of-provider"}}';
   const answer = { status: 400, headers: { "x-mark": "mark-of-provider" }, body: utf8Bytes(text) };
   const { failure } = fault("upstream_rejected", "mark-of-provider", { answer });
-  const report = reportOf({ shared: SHARED, failure, status: 400 });
+  const report = reportOf({ shared: () => SHARED, failure, status: 400 });
   const [metric, ...others] = eventsOf(report, FIGURES, ENDED);
   assertEquals([metric?.data.error_class, others], ["upstream_rejected", []]);
   assert(!JSON.stringify(metric).includes("mark-of-provider"));
-  const refused = reportOf({ shared: SHARED, failure: refuse("invalid_type", "mark").failure });
+  const refused = reportOf({
+    shared: () => SHARED,
+    failure: refuse("invalid_type", "mark").failure,
+  });
   const classOf = eventsOf(refused, FIGURES, ENDED)[0]?.data.error_class;
   assert(typeof classOf === "string" && (classOf in REFUSALS || classOf in FAULTS));
 });
 
 Deno.test("contents are told by their own switches only", () => {
   const report = reportOf({
-    shared: SHARED,
+    shared: () => SHARED,
     prompt: "the prompt",
     answer: utf8Bytes('{"id":"the answer"}'),
   });
@@ -145,7 +148,7 @@ Deno.test("a request log holds the provider's error, shortened", () => {
     answer: { status: 400, headers: {}, body },
   });
   const [metric, log] = eventsOf(
-    reportOf({ shared: SHARED, failure, status: 400 }),
+    reportOf({ shared: () => SHARED, failure, status: 400 }),
     { share_prompts: true, share_responses: false },
     ENDED,
   );
@@ -170,7 +173,7 @@ Deno.test("a request log holds the provider's error, shortened", () => {
 Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says so", () => {
   const most = 1024 * 1024;
   const report = reportOf({
-    shared: SHARED,
+    shared: () => SHARED,
     prompt: "p".repeat(most + 1),
     answer: utf8Bytes(`${"a".repeat(most - 1)}é`),
   });
@@ -178,7 +181,7 @@ Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says
     {};
   assertEquals([prompt, prompt_cut], ["p".repeat(most), true]);
   assertEquals([response, response_cut], ["a".repeat(most - 1), true]);
-  const whole = reportOf({ shared: SHARED, prompt: "p".repeat(most), answer: "a" });
+  const whole = reportOf({ shared: () => SHARED, prompt: "p".repeat(most), answer: "a" });
   const log = eventsOf(whole, ALL, ENDED)[1]?.data ?? {};
   assertEquals(["prompt_cut" in log, "response_cut" in log], [false, false]);
 });
@@ -186,14 +189,29 @@ Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says
 Deno.test("calls that are not to be told, and those that no client makes, are no events", () => {
   assertEquals(eventsOf(reportOf({ shared: null, prompt: "p" }), ALL, ENDED), []);
   for (const endpoint of ["", "/health", "/ready", "/metrics"]) {
-    assertEquals(eventsOf(reportOf({ shared: SHARED, endpoint }), ALL, ENDED), []);
+    assertEquals(eventsOf(reportOf({ shared: () => SHARED, endpoint }), ALL, ENDED), []);
   }
   const types = ["/v1/responses/:id", "/v1/embeddings", "/v1/models", "/v1/conversations"]
-    .map((endpoint) => eventsOf(reportOf({ shared: SHARED, endpoint }), FIGURES, ENDED)[0]?.data);
+    .map((endpoint) =>
+      eventsOf(reportOf({ shared: () => SHARED, endpoint }), FIGURES, ENDED)[0]?.data
+    );
   assertEquals(types.map((data) => data?.client_request_type), [
     "responses",
     "embeddings",
     "models",
     "conversations",
   ]);
+});
+
+Deno.test("how many events there would be is known without making them", () => {
+  const unmade = () => {
+    throw new Error("it was asked for");
+  };
+  for (const settings of [ALL, FIGURES]) {
+    for (const endpoint of ["/v1/chat/completions", "/v1/responses/:id", "/metrics", ""]) {
+      const made = eventsOf(reportOf({ shared: () => SHARED, endpoint }), settings, ENDED);
+      assertEquals(eventCount(reportOf({ shared: unmade, endpoint }), settings), made.length);
+    }
+    assertEquals(eventCount(reportOf({ shared: null }), settings), 0);
+  }
 });

@@ -98,7 +98,7 @@ Deno.test("what is shared of a turn is what would be shared of it over HTTP", as
   assert(typeof answer === "string");
   assertEquals(answer.split("\n\n").length - 1, events.length);
   assertStringIncludes(answer, "event: response.completed\ndata: {");
-  assertEquals([shared?.headers["x-team"], shared?.temperature], ["blue", 0.5]);
+  assertEquals([shared?.().headers["x-team"], shared?.().temperature], ["blue", 0.5]);
 });
 
 Deno.test("what is shared of a refused turn is the answer that it would have had over HTTP", async () => {
