@@ -38,7 +38,7 @@ export function runtimeClient(): HttpClient & Pick<World, "fetch"> {
  * sent again when the connection breaks; a Blob is not, but its own parts are copied through the
  * runtime and back, which costs 5 % of a request. This one hands its bytes over itself.
  */
-export function sentOnce(body: string | Uint8Array<ArrayBuffer>): Blob {
+function sentOnce(body: string | Uint8Array<ArrayBuffer>): Blob {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
 
   function stream() {
