@@ -30,7 +30,7 @@ const ACCOUNTS: readonly Account[] = [
 ];
 
 const NOTHING = "There is no ./config.yaml, no --config, and none of OPENAI_API_KEY, " +
-  "ANTHROPIC_API_KEY and OLLAMA_HOST is set: write a file (see the README), set one of them, " +
+  "ANTHROPIC_API_KEY and OLLAMA_HOST is set: write a file (switchyard help getting-started), set one of them, " +
   'or try "switchyard demo".';
 
 /**

@@ -29,7 +29,8 @@ export function helpText(command: Command, all: readonly Command[]): string {
   ].join("\n");
 }
 
-function columns(rows: readonly (readonly string[])[]): string[] {
+/** Rows of a name and its description, aligned in two columns and indented. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([first = ""]) => first.length));
   return rows.map(([first = "", second = ""]) => `  ${first.padEnd(width)}  ${second}`);
 }

@@ -6,13 +6,14 @@ import { type Command, OK, wrongUsage } from "./command.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, helpText } from "./help.ts";
+import { help } from "./help_topic.ts";
 import { init } from "./init.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import type { Terminal } from "./terminal.ts";
 
-const COMMANDS: readonly Command[] = [serve, init, check, explain, schema, demo, simulate];
+const COMMANDS: readonly Command[] = [serve, init, check, explain, schema, demo, simulate, help];
 
 /** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {

@@ -6,7 +6,7 @@ export const LAPTOP: Starter = () =>
 #
 # "switchyard check" says what is wrong with this file, "switchyard" serves it, and a change of it is
 # taken up while it serves. \${NAME} is an environment variable; a file .env beside this one sets
-# them too. The README lists every key.
+# them too. "switchyard help configuration" lists every key.
 
 server:
   host: 127.0.0.1   # only this machine

@@ -49,7 +49,10 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
   others.notFound(({ req, env }) => {
     const call = admit(gateway, req.raw, req.path, "");
-    const unknown = refuse("unknown_url", "This path is not served here; see the README.");
+    const unknown = refuse(
+      "unknown_url",
+      "This path is not served here; 'switchyard help endpoints' lists the paths.",
+    );
     return respond(call, enter(call, env) ?? unknown, rim);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testClient } from "../cli/test_terminal.ts";
-import { ADDRESS, gatewayOf } from "./readme_gateway.ts";
-import { commands, filled, type ShellCommand } from "./readme_shell.ts";
-import { variable } from "./readme_text.ts";
+import { ADDRESS, gatewayOf } from "./documented_gateway.ts";
+import { commands, filled, type ShellCommand } from "./shell.ts";
+import { variable } from "./pages.ts";
 
 /** The request that a curl command sends. */
 interface Asked {
@@ -118,17 +118,17 @@ function objectIn(text: string): JsonObject {
 }
 
 for (const section of sections) {
-  Deno.test(`every curl of the README is answered as it says: ${section}`, async () => {
+  Deno.test(`every curl of the documentation gets the documented answer: ${section}`, async () => {
     const answers = await callsOf(section);
     assertEquals(answers.length, curls.filter((one) => one.section === section).length);
     assert(answers.length > 0);
   });
 }
 
-Deno.test("the README shows a stored answer, and whom a header has chosen", async () => {
-  const [first, second] = await callsOf("Cache");
+Deno.test("the documented cache hit and the documented provider header are as documented", async () => {
+  const [first, second] = await callsOf("docs/guide/caching.md");
   assertEquals(first?.headers.get("x-gateway-cache-status"), "MISS");
   assertEquals(second?.headers.get("x-gateway-cache-status"), "HIT");
-  const [routed] = await callsOf("Routes");
+  const [routed] = await callsOf("docs/guide/routing.md");
   assertEquals(routed?.headers.get("x-gateway-provider"), "openai");
 });

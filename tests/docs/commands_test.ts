@@ -2,10 +2,10 @@ import { OK } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/run.ts";
 import { configFile, testTerminal } from "../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { commands, filled, type ShellCommand } from "./readme_shell.ts";
-import { SYSTEM } from "./readme_system.ts";
-import { taskProblem } from "./readme_tasks.ts";
-import { configIn, variable } from "./readme_text.ts";
+import { commands, filled, type ShellCommand } from "./shell.ts";
+import { SYSTEM } from "./system_commands.ts";
+import { taskProblem } from "./tasks.ts";
+import { configIn, variable } from "./pages.ts";
 
 const PROGRAM = ["switchyard", "./switchyard"];
 
@@ -13,7 +13,7 @@ const PROGRAM = ["switchyard", "./switchyard"];
 const CONFIGURED = ["", "check", "explain"],
   SERVING = ["", "demo", "simulate"];
 
-/** Does what one section of the README tells its reader to do. */
+/** Runs the commands of one section of the documentation. */
 interface Reader {
   follow(command: ShellCommand): Promise<void>;
 }
@@ -65,7 +65,7 @@ function newReader(section: string): Reader {
 const ownWork = commands.filter(({ words }) => words[0] !== "curl");
 
 for (const section of new Set(ownWork.map((command) => command.section))) {
-  Deno.test(`every command of the README does what it is there for: ${section}`, async () => {
+  Deno.test(`every command of the documentation runs: ${section}`, async () => {
     const reader = newReader(section);
     for (const command of ownWork.filter((one) => one.section === section)) {
       await reader.follow(command);

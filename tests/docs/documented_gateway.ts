@@ -3,12 +3,12 @@ import { realWorld } from "../../src/core/time.ts";
 import { simulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
-import { configIn, variable } from "./readme_text.ts";
+import { configIn, variable } from "./pages.ts";
 
-/** The address at which the gateway of the README listens. */
+/** The address at which the documented gateway listens. */
 export const ADDRESS = "127.0.0.1:8080";
 
-/** Where the simulator plays the server of each address that the README names. */
+/** Where the simulator plays the server of each address in the documentation. */
 const PLAYED: Readonly<Record<string, string>> = {
   "api.openai.com": "",
   "models.example.com": "",
@@ -18,7 +18,7 @@ const PLAYED: Readonly<Record<string, string>> = {
 };
 
 /**
- * The gateway that a section of the README is about, on a socket. Its providers are played by the
+ * The gateway that a section of the documentation is about, on a socket. Its providers are played by the
  * simulator; a real model is played by one that repeats what it is told, calls tools or embeds.
  */
 export function gatewayOf(section: string): SocketGateway {

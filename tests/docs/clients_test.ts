@@ -1,7 +1,7 @@
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { ADDRESS, gatewayOf } from "./readme_gateway.ts";
-import { blocksIn } from "./readme_text.ts";
+import { ADDRESS, gatewayOf } from "./documented_gateway.ts";
+import { blocksIn } from "./pages.ts";
 
 /** What a snippet prints. */
 type Printer = Pick<Console, "log">;
@@ -26,8 +26,8 @@ async function run(source: string, printer: Printer): Promise<void> {
   await module.snippet(printer);
 }
 
-for (const { text, section, line } of blocksIn("ts")) {
-  Deno.test(`the client at README.md:${line} gets its answer`, async () => {
+for (const { text, section, place } of blocksIn("ts")) {
+  Deno.test(`the client at ${place} gets its answer`, async () => {
     const gateway = gatewayOf(section);
     const source = moduleOf(text).replaceAll(ADDRESS, new URL(gateway.url).host);
     assert(source.includes(gateway.url.replace("http:", "")));
@@ -42,12 +42,12 @@ for (const { text, section, line } of blocksIn("ts")) {
   });
 }
 
-Deno.test("the compiler finds nothing wrong with the clients of the README", async () => {
+Deno.test("the clients of the documentation pass the type check", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const files: string[] = [];
-    for (const { text, line } of blocksIn("ts")) {
-      const path = `${folder}/README_${line}.ts`;
+    for (const { text, place } of blocksIn("ts")) {
+      const path = `${folder}/${place.replaceAll(/\W/g, "_")}.ts`;
       await Deno.writeTextFile(path, moduleOf(text));
       files.push(path);
     }

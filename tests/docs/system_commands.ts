@@ -1,6 +1,6 @@
 import { TARGETS } from "../../scripts/compile.ts";
-import { blocksIn, variable } from "./readme_text.ts";
-import type { ShellCommand } from "./readme_shell.ts";
+import { blocksIn, variable } from "./pages.ts";
+import type { ShellCommand } from "./shell.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -14,7 +14,7 @@ const UNIT = "switchyard";
 const VERSION = variable("VERSION");
 const IMAGE = "switchyard";
 
-/** The commands of the system in the README, by their first word. */
+/** The system commands in the documentation, by their first word. */
 export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
   export: ([word = "", ...rest]) => /^[A-Z_]+=\S+$/.test(word) && rest.length === 0,
   async kill(args) {
@@ -65,7 +65,7 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
   },
 };
 
-/** Options of `docker run` that the README uses, and whether they have a value. */
+/** Options of `docker run` in the documentation, and whether they have a value. */
 const OPTIONS: Readonly<Record<string, boolean>> = {
   "--rm": false,
   "--read-only": false,

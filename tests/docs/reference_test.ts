@@ -1,4 +1,4 @@
-import { withReference } from "../../scripts/readme.ts";
+import { withReference } from "../../scripts/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
@@ -9,8 +9,18 @@ import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { reportOf } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { blocks, blocksIn, configIn, isManifest, quoted, readme } from "./readme_text.ts";
-import { sectionText, tableIn, variable } from "./readme_text.ts";
+import {
+  blocks,
+  blocksIn,
+  configIn,
+  isManifest,
+  pages,
+  pageText,
+  quoted,
+  sectionText,
+  tableIn,
+  variable,
+} from "./pages.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -18,29 +28,31 @@ function source(path: string): Promise<string> {
   return Deno.readTextFile(new URL(`src/${path}`, ROOT));
 }
 
-Deno.test("the table of keys in the README is the one of the schema", () => {
-  assertEquals(readme, withReference(readme));
+Deno.test("the reference of configuration keys is the one that the schema gives", () => {
+  const page = pageText("docs/reference/configuration.md");
+  assertEquals(page, withReference(page));
 });
 
-Deno.test("every block of the README is of a kind that is run or compared", () => {
+Deno.test("every block of the documentation is of a kind that is run or compared", () => {
   const known = ["sh", "ts", "yaml", "dockerfile", "ini", "text"];
   assert(blocks.length > 50);
   assertEquals(blocks.filter(({ language }) => !known.includes(language)), []);
-  assertEquals(readme.match(/^ *```/gm)?.length, 2 * blocks.length);
+  const fences = pages.flatMap(({ text }) => text.match(/^ *```/gm) ?? []);
+  assertEquals(fences.length, 2 * blocks.length);
 });
 
-Deno.test("every configuration in the README is valid", () => {
-  const general = configIn("The configuration file");
-  for (const { text, line } of blocksIn("yaml").filter((block) => !isManifest(block))) {
+Deno.test("every configuration in the documentation is valid", () => {
+  const general = configIn("docs/guide/getting-started.md#The configuration file");
+  for (const { text, place } of blocksIn("yaml").filter((block) => !isManifest(block))) {
     const whole = text.includes("routing:") ? text : text + general;
     const names = whole.matchAll(/\$\{(\w+)\}/g).map(([, name = ""]) => name);
     const variables = Object.fromEntries(names.map((name) => [name, variable(name)]));
     const loaded = parseConfig(whole, variables);
-    assertEquals(loaded.ok ? loaded.warnings : loaded.problems, [], `README.md:${line}`);
+    assertEquals(loaded.ok ? loaded.warnings : loaded.problems, [], place);
   }
 });
 
-Deno.test("the README names every metric that there is, and no other", async () => {
+Deno.test("the documentation names every metric that there is, and no other", async () => {
   const config = configOf(withSection());
   const metrics = newMetrics({
     config: () => config,
@@ -49,12 +61,13 @@ Deno.test("the README names every metric that there is, and no other", async () 
     stores: () => ({}),
   });
   // Behind a dot stands the key of a section.
-  const named = new Set(readme.match(/(?<!\.)\b(?:gateway|process)_[a-z_]+\b/g));
+  const all = pages.map(({ text }) => text).join("\n");
+  const named = new Set(all.match(/(?<!\.)\b(?:gateway|process)_[a-z_]+\b/g));
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
 });
 
-Deno.test("the README names every field of an access line and every way in which a call ends", async () => {
-  const logs = sectionText("Logs");
+Deno.test("the documentation names every field of an access line and every value of end", async () => {
+  const logs = sectionText("docs/operate/monitoring.md", "Logs");
   // Tells of several providers in one call; who reads `tries` knows it.
   const fields = Object.keys(accessFields(reportOf())).filter((name) => name !== "providers");
   const report = await source("observe/report.ts");
@@ -64,8 +77,8 @@ Deno.test("the README names every field of an access line and every way in which
   assertEquals(missing, []);
 });
 
-Deno.test("the README names every endpoint, and no other", () => {
-  const named = tableIn("Endpoints").flatMap(([cell = ""]) => {
+Deno.test("the reference names every endpoint, and no other", () => {
+  const named = tableIn(pageText("docs/reference/endpoints.md")).flatMap(([cell = ""]) => {
     const methods: string[] = [];
     return quoted(cell).flatMap((text) => {
       const [, method = "", path = ""] = /^([A-Z]*) ?(.*)$/.exec(text) ?? [];
@@ -81,8 +94,8 @@ Deno.test("the README names every endpoint, and no other", () => {
   assertEquals(named.map(plain).toSorted(), endpoints.map(plain).toSorted());
 });
 
-Deno.test("the README names every code of an error with its status, and no other", () => {
-  const named = tableIn("Errors").flatMap(([status = "", codes = ""]) =>
+Deno.test("the reference names every code of an error with its status, and no other", () => {
+  const named = tableIn(pageText("docs/reference/errors.md")).flatMap(([status = "", codes = ""]) =>
     quoted(codes).map((code) => `${status} ${code}`)
   );
   const refused = Object.entries(REFUSALS).map(([kind, status]) =>
@@ -93,9 +106,9 @@ Deno.test("the README names every code of an error with its status, and no other
   assertEquals(named.toSorted(), [...refused, ...failed].toSorted());
 });
 
-Deno.test("the README names every command with its options, and no other", async () => {
+Deno.test("the reference names every command with its options, and no other", async () => {
   const rows = new Map(
-    tableIn("Command line").map(([cell = "", about = ""]) => {
+    tableIn(pageText("docs/reference/cli.md")).map(([cell = "", about = ""]) => {
       const [, name = ""] = /^`switchyard ([a-z]*)/.exec(cell) ?? [];
       return [cell.includes("--version") ? "common" : name, cell + about] as const;
     }),

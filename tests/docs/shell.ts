@@ -1,4 +1,4 @@
-import { blocksIn } from "./readme_text.ts";
+import { blocksIn } from "./pages.ts";
 
 /** A command of a shell block. */
 export interface ShellCommand {
@@ -9,17 +9,18 @@ export interface ShellCommand {
   /** What stands behind `#`. */
   readonly comment: string;
   readonly section: string;
-  /** `README.md:12`. */
+  /** `docs/guide/routing.md:12`. */
   readonly place: string;
 }
 
-/** Every command in the shell blocks of the README, in order. */
-export const commands: readonly ShellCommand[] = blocksIn("sh").flatMap(({ text, section, line }) =>
+/** Every command in the shell blocks of the documentation, in order. */
+export const commands: readonly ShellCommand[] = blocksIn("sh").flatMap((
+  { text, section, place },
+) =>
   commandsOf(text).map(({ words, comment }) => {
     const first = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
     const set = words.slice(0, first).map((word) => word.split(/=(.*)/s, 2));
     const environment = Object.fromEntries(set.map(([name = "", value = ""]) => [name, value]));
-    const place = `README.md:${line}`;
     return { environment, words: words.slice(first), comment, section, place };
   })
 );

@@ -8,7 +8,7 @@ import { configOf, withSection } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { blocksIn, isManifest } from "./readme_text.ts";
+import { blocksIn, isManifest } from "./pages.ts";
 
 /** What stands under these keys and indices; undefined when there is nothing. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -57,7 +57,7 @@ function configNamed(args: readonly string[]): string {
   return valueOf(parsed.given, "config") ?? "";
 }
 
-/** Milliseconds that a supervisor must wait for the end, as the README tells. */
+/** Milliseconds that a supervisor must wait for the end, as documented. */
 function patience({ drain_delay, drain_timeout }: Config["server"]): number {
   return drain_delay + drain_timeout + 10_000;
 }
@@ -127,7 +127,7 @@ Deno.test("the image starts the program with arguments that it knows, where it l
   assertEquals(path, configNamed(wordsAt(container, "args")));
 });
 
-Deno.test("the unit in the README is part of the one that the package brings", async () => {
+Deno.test("the documented unit is part of the one that the package brings", async () => {
   const unit = new URL("../../scripts/deb/switchyard.service", import.meta.url);
   const lines = (await Deno.readTextFile(unit)).split("\n");
   const [shown, ...others] = blocksIn("ini");

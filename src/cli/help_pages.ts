@@ -1,0 +1,74 @@
+import gettingStarted from "../../docs/guide/getting-started.md" with { type: "text" };
+import clients from "../../docs/guide/clients.md" with { type: "text" };
+import providers from "../../docs/guide/providers.md" with { type: "text" };
+import routing from "../../docs/guide/routing.md" with { type: "text" };
+import reliability from "../../docs/guide/reliability.md" with { type: "text" };
+import streaming from "../../docs/guide/streaming.md" with { type: "text" };
+import responses from "../../docs/guide/responses.md" with { type: "text" };
+import nativeState from "../../docs/guide/native-state.md" with { type: "text" };
+import websocket from "../../docs/guide/websocket.md" with { type: "text" };
+import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
+import caching from "../../docs/guide/caching.md" with { type: "text" };
+import security from "../../docs/guide/security.md" with { type: "text" };
+import configuration from "../../docs/reference/configuration.md" with { type: "text" };
+import cli from "../../docs/reference/cli.md" with { type: "text" };
+import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
+import errors from "../../docs/reference/errors.md" with { type: "text" };
+import reload from "../../docs/operate/reload.md" with { type: "text" };
+import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
+import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
+import tracing from "../../docs/operate/tracing.md" with { type: "text" };
+import dataSharing from "../../docs/operate/data-sharing.md" with { type: "text" };
+import performance from "../../docs/operate/performance.md" with { type: "text" };
+import executable from "../../docs/deploy/executable.md" with { type: "text" };
+import debian from "../../docs/deploy/debian.md" with { type: "text" };
+import systemd from "../../docs/deploy/systemd.md" with { type: "text" };
+import homebrew from "../../docs/deploy/homebrew.md" with { type: "text" };
+import docker from "../../docs/deploy/docker.md" with { type: "text" };
+import kubernetes from "../../docs/deploy/kubernetes.md" with { type: "text" };
+import simulator from "../../docs/develop/simulator.md" with { type: "text" };
+import releasing from "../../docs/develop/releasing.md" with { type: "text" };
+import httpClient from "../../docs/develop/http-client.md" with { type: "text" };
+
+/** One page of the documentation. */
+export interface HelpPage {
+  /** Name of its file without the ending: the argument of `switchyard help`. */
+  readonly topic: string;
+  /** The page as Markdown; its first line is the title. */
+  readonly text: string;
+}
+
+/** Every page of `docs/`, in the order of its index. The texts are part of the executable. */
+export const HELP_PAGES: readonly HelpPage[] = [
+  { topic: "getting-started", text: gettingStarted },
+  { topic: "clients", text: clients },
+  { topic: "providers", text: providers },
+  { topic: "routing", text: routing },
+  { topic: "reliability", text: reliability },
+  { topic: "streaming", text: streaming },
+  { topic: "responses", text: responses },
+  { topic: "native-state", text: nativeState },
+  { topic: "websocket", text: websocket },
+  { topic: "embeddings-models", text: embeddingsModels },
+  { topic: "caching", text: caching },
+  { topic: "security", text: security },
+  { topic: "configuration", text: configuration },
+  { topic: "cli", text: cli },
+  { topic: "endpoints", text: endpoints },
+  { topic: "errors", text: errors },
+  { topic: "reload", text: reload },
+  { topic: "shutdown", text: shutdown },
+  { topic: "monitoring", text: monitoring },
+  { topic: "tracing", text: tracing },
+  { topic: "data-sharing", text: dataSharing },
+  { topic: "performance", text: performance },
+  { topic: "executable", text: executable },
+  { topic: "debian", text: debian },
+  { topic: "systemd", text: systemd },
+  { topic: "homebrew", text: homebrew },
+  { topic: "docker", text: docker },
+  { topic: "kubernetes", text: kubernetes },
+  { topic: "simulator", text: simulator },
+  { topic: "releasing", text: releasing },
+  { topic: "http-client", text: httpClient },
+];

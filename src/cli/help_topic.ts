@@ -1,0 +1,51 @@
+import { nearest } from "../config/problems.ts";
+import { valueOf } from "./arguments.ts";
+import { type Command, OK, wrongUsage } from "./command.ts";
+import { columns } from "./help.ts";
+import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
+
+const TOPIC = "[TOPIC]";
+
+/** `switchyard help routing`: a page of the documentation; without a topic, the list of all pages. */
+export const help: Command = {
+  name: "help",
+  about: "Prints a page of the documentation, or the list of all pages.",
+  word: TOPIC,
+  options: {},
+  run(given, terminal) {
+    const topic = valueOf(given, TOPIC);
+    if (topic === undefined) {
+      terminal.out(pageList());
+      return Promise.resolve(OK);
+    }
+    const page = HELP_PAGES.find((one) => one.topic === topic);
+    if (page === undefined) {
+      return Promise.resolve(wrongUsage(terminal, "help", unknownTopic(topic)));
+    }
+    terminal.out(page.text);
+    return Promise.resolve(OK);
+  },
+};
+
+function pageList(): string {
+  const rows = HELP_PAGES.map((page) => [page.topic, titleOf(page)]);
+  return [
+    "Usage: switchyard help TOPIC",
+    "",
+    "Topics:",
+    ...columns(rows),
+    "",
+    'Arguments and options of a command: "switchyard COMMAND --help".',
+    "",
+  ].join("\n");
+}
+
+function titleOf({ text }: HelpPage): string {
+  return /^# (.+)$/m.exec(text)?.[1] ?? "";
+}
+
+function unknownTopic(topic: string): string {
+  const likely = nearest(topic, HELP_PAGES.map((page) => page.topic));
+  const hint = likely === null ? '; "switchyard help" lists them' : `; did you mean ${likely}?`;
+  return `There is no topic "${topic}"${hint}${likely === null ? "." : ""}`;
+}
