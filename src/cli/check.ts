@@ -1,8 +1,8 @@
 import { load } from "../config/load.ts";
-import { ONLY_COMPAT } from "../config/provider_rules.ts";
+import { usedCapabilities } from "../config/unused_keys.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
-import type { Provider, Wire } from "../wires/wire.ts";
+import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
@@ -52,22 +52,10 @@ function targetLines(label: string, target: RouteTarget): string[] {
   ];
 }
 
-/** The flags that a type looks at; the others change nothing for it. */
-const FLAGS: Readonly<Record<Provider["settings"]["type"], readonly string[]>> = {
-  compat: [...ONLY_COMPAT, "embeddings_base64"],
-  messages: [
-    "structured_outputs",
-    "reasoning_effort",
-    "reasoning_effort_levels",
-    "adaptive_thinking",
-  ],
-  local: ["structured_outputs", "reasoning_effort", "reasoning_effort_levels"],
-};
-
 function capabilityLines({ provider, wire }: RouteTarget): string[] {
   const { settings } = provider;
-  const all = Object.entries(settings.capabilities)
-    .filter(([name]) => FLAGS[settings.type].includes(name));
+  const used = usedCapabilities(settings.type);
+  const all = Object.entries(settings.capabilities).filter(([name]) => used.includes(name));
   const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
   const lists = all.flatMap(([name, value]) =>
     typeof value === "boolean" || value.length === 0 ? [] : [`${name}: ${value.join(", ")}`]

@@ -27,10 +27,17 @@ export interface Reloader {
   request(): Promise<void>;
 }
 
-/** Reloads a gateway; `first` is the file as it was read at the start. */
-export function newReloader(gateway: Reloadable, origin: Origin, first: Config): Reloader {
+/** A configuration with its warnings. */
+export interface Read {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+/** Reloads a gateway; `first` is the file as it was read, and warned about, at the start. */
+export function newReloader(gateway: Reloadable, origin: Origin, first: Read): Reloader {
   const { log } = gateway;
-  let latest = first;
+  let latest = first.config;
+  let warned = first.warnings;
   let isWanted = false;
   let running: Promise<void> | null = null;
 
@@ -50,8 +57,13 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Config):
       return gateway.reloaded(false);
     }
     for (const provider of found.leftOut) log.error("broken provider left out", { provider });
-    if (isDeepStrictEqual(found.config, latest)) return log.debug("configuration unchanged");
-    for (const warning of found.warnings) log.warn(warning);
+    const isSame = isDeepStrictEqual(found.config, latest);
+    // A key without effect changes only the warnings.
+    if (!isSame || !isDeepStrictEqual(found.warnings, warned)) {
+      for (const warning of found.warnings) log.warn(warning);
+    }
+    warned = found.warnings;
+    if (isSame) return log.debug("configuration unchanged");
     take(found.config);
   }
 

@@ -86,7 +86,7 @@ function follow(
   const reloader = newReloader(server, {
     read: () => reload(path, terminal.environment),
     override: (config) => overridden(config, given),
-  }, loaded.config);
+  }, loaded);
   let latest = Promise.resolve();
   const request = () => void (latest = reloader.request());
   const stay = terminal.onReload(request);

@@ -1,5 +1,5 @@
 import { isObject } from "../core/json.ts";
-import { cachingProblems } from "./caching_rules.ts";
+import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
@@ -7,6 +7,7 @@ import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
+import { withoutUnused } from "./unused_keys.ts";
 
 /** A frozen configuration, or all that is wrong with it at once. */
 export type Checked =
@@ -30,7 +31,9 @@ export function checkTree(value: unknown, earlier: readonly Problem[]): Checked 
     places.add(place);
   }
   if (problems.length > 0 || !parsed.success) return { ok: false, problems };
-  return { ok: true, config: freeze(complete(parsed.data)) };
+  const used = withoutUnused(value);
+  const written = used === value ? parsed.data : configSchema.parse(used);
+  return { ok: true, config: freeze(complete(written)) };
 }
 
 function rules(value: Readonly<Record<string, unknown>>): Problem[] {
@@ -57,7 +60,8 @@ function complete(written: WrittenConfig): Config {
     const complete = completeProvider(id, provider);
     if (complete !== null) providers.push([id, complete]);
   }
-  return { ...written, providers: Object.fromEntries(providers) };
+  const caching = completeCaching(written.caching);
+  return { ...written, caching, providers: Object.fromEntries(providers) };
 }
 
 function freeze<T>(value: T): T {

@@ -1,9 +1,16 @@
 import { z } from "zod";
-import { DURATION, formatDuration, LONGEST_DURATION, parseDuration } from "./units.ts";
+import { DURATION, parseDuration } from "./units.ts";
 
-const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
-const TRUE = /^(?:true|True|TRUE)$/;
-const FALSE = /^(?:false|False|FALSE)$/;
+/** Text that reads as a YAML number; blanks around it do not count. */
+export const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
+/** Text that reads as the YAML boolean true. */
+export const TRUE = /^(?:true|True|TRUE)$/;
+
+/** Text that reads as the YAML boolean false. */
+export const FALSE = /^(?:false|False|FALSE)$/;
+
+/** The problem of text that no header can carry. */
+export const NOT_A_HEADER_VALUE = "must be a header value: one line of Latin-1 characters";
 
 // RFC 9110, section 5.6.2.
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -64,12 +71,6 @@ export function duration(least: number) {
           message: least === 1 ? "must be longer than 0s" : `must be at least ${least}ms`,
         });
       }
-      if (milliseconds > LONGEST_DURATION) {
-        context.addIssue({
-          code: "custom",
-          message: `must be at most ${formatDuration(LONGEST_DURATION)}`,
-        });
-      }
       return milliseconds;
     });
 }
@@ -79,9 +80,12 @@ export function headerName() {
   return z.string().regex(TOKEN, { error: "is not a valid header name" });
 }
 
+/** True if a header can carry the text. */
+export function isHeaderValue(written: string): boolean {
+  return HEADER_VALUE.test(written);
+}
+
 /** The value of an HTTP header. */
 export function headerValue() {
-  return z.string().regex(HEADER_VALUE, {
-    error: "must be a header value: one line of Latin-1 characters",
-  });
+  return z.string().regex(HEADER_VALUE, { error: NOT_A_HEADER_VALUE });
 }

@@ -2,9 +2,19 @@ import { z } from "zod";
 import { isObject, type JsonObject } from "../core/json.ts";
 import type { Path } from "./problems.ts";
 import { configSchema } from "./schema.ts";
+import { widened } from "./widened_schema.ts";
 
-/** The JSON Schema (draft 2020-12) of the file as it may be written. Rules between keys are not in it. */
-export function configJsonSchema(): JsonObject {
+let typed: JsonObject | null = null;
+
+/**
+ * The JSON Schema (draft 2020-12) of the file with every value of its own type: no variables, no
+ * empty sections. Rules between keys are not in it. Built once.
+ */
+export function typedJsonSchema(): JsonObject {
+  return typed ??= newTypedSchema();
+}
+
+function newTypedSchema(): JsonObject {
   const schema: unknown = z.toJSONSchema(configSchema, {
     io: "input",
     target: "draft-2020-12",
@@ -16,21 +26,24 @@ export function configJsonSchema(): JsonObject {
   return isObject(schema) ? { title: "Switchyard configuration", ...schema } : {};
 }
 
+/** The JSON Schema of the file as it may be written, for editors: all that the gateway reads is valid. */
+export function configJsonSchema(): JsonObject {
+  return { ...widened(typedJsonSchema()), patternProperties: { "^x-": {} } };
+}
+
 /** Gives the keys that may stand in the mapping at a place; none when any may. */
 export type KnownKeys = (path: Path) => readonly string[];
 
-/** Looks keys up; the schema is built once, at the first question. */
+/** Looks keys up in the schema. */
 export function newKnownKeys(): KnownKeys {
-  let root: JsonObject | null = null;
   return (path) => {
-    root ??= configJsonSchema();
-    let schema: unknown = root;
-    for (const step of path) schema = inner(schema, step);
+    const schema = path.reduce<unknown>(schemaBelow, typedJsonSchema());
     return isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
   };
 }
 
-function inner(schema: unknown, step: string | number): unknown {
+/** The schema of a member or an element of what has this schema; undefined when there is none. */
+export function schemaBelow(schema: unknown, step: string | number): unknown {
   if (!isObject(schema)) return undefined;
   if (typeof step === "number") return schema.items;
   const { properties, additionalProperties } = schema;

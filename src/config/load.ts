@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
+import { isObject } from "../core/json.ts";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
-import { namesOf } from "./names.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
 import { pricingWarnings } from "./pricing_rules.ts";
 import type { Problem } from "./problems.ts";
@@ -12,6 +12,7 @@ import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { withoutBroken } from "./salvage.ts";
 import { readSource, type Source } from "./source.ts";
+import { unusedWarnings } from "./unused_keys.ts";
 
 /** A configuration, or everything that is wrong with the file: one line each, never a value from it. */
 export type Loaded =
@@ -84,9 +85,9 @@ export function parseReload(text: string, variables: Variables): Reloaded {
   return {
     ok: true,
     config: again.config,
-    // The others name places in lists that have become shorter.
-    warnings: source.lines(source.warnings),
-    leftOut: rest.leftOut.map(namesOf(source.value).providerText),
+    // Those about routes are left away: they name places in lists that have become shorter.
+    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, again.config)]),
+    leftOut: rest.leftOut.map(source.names.providerText),
     problems: problemsOf(source, checked.problems),
   };
 }
@@ -111,10 +112,18 @@ function problemsOf(source: Source, problems: readonly Problem[]): string[] {
 function warningsOf(source: Source, config: Config): string[] {
   return source.lines([
     ...source.warnings,
-    ...providerWarnings(config),
+    ...settingWarnings(source.value, config),
     ...routingWarnings(config),
-    ...securityWarnings(config),
     ...pricingWarnings(config),
-    ...outboundWarnings(config),
   ]);
+}
+
+/** Warnings about what is written, whichever providers are left. */
+function settingWarnings(written: unknown, config: Config): Problem[] {
+  return [
+    ...unusedWarnings(isObject(written) ? written.providers : null),
+    ...providerWarnings(config),
+    ...securityWarnings(config),
+    ...outboundWarnings(config),
+  ];
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../core/json.ts";
+import { isHeaderValue, NOT_A_HEADER_VALUE } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
@@ -12,26 +13,11 @@ const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url:
 
 const MESSAGES_URL = "https://api.anthropic.com";
 
-/** Keys that mean nothing to the other types. */
-const ONLY: readonly (readonly [key: string, type: ProviderType])[] = [
-  ["top_k", "local"],
-  ["organization", "compat"],
-  ["api_version", "messages"],
-  ["compatibility_profile", "compat"],
-  ["normalize_developer_role", "compat"],
-];
+/** The API versions of type messages whose behaviour is known. */
+const KNOWN_VERSIONS: readonly unknown[] = ["2023-06-01", "2026-10-21"];
 
-/** Capabilities that only upstreams of type compat have. */
-export const ONLY_COMPAT: readonly string[] = [
-  "chat_completions_lifecycle",
-  "responses_lifecycle",
-  "conversations",
-  "background_responses",
-  "response_cancellation",
-  "response_compaction",
-  "response_input_tokens",
-  "hosted_tools",
-];
+/** The key of each type whose value is sent in a header. */
+const SENT_KEYS = { compat: "organization", messages: "api_version", local: null } as const;
 
 /** Headers that belong to the connection, to the framing of the request or to the coding of its answer. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -61,7 +47,6 @@ export function providerProblems(providers: unknown): Problem[] {
     return [
       ...typeProblems(id, written, path),
       ...headerProblems(written.headers, path),
-      ...modelProblems(written.models, path),
     ];
   });
 }
@@ -74,12 +59,6 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
     return [{ path: [...path, "type"], text, at: "key" }];
   }
   const problems: Problem[] = [];
-  for (const [key, only] of ONLY) {
-    if (written[key] === undefined || only === type) continue;
-    const text = `means nothing to type ${type}, only to type ${only}; take it out`;
-    problems.push({ path: [...path, key], text, at: "key" });
-  }
-  problems.push(...capabilityProblems(written.capabilities, type, path));
   if (written.base_url === undefined && knownUrl(id, type) === null) {
     const text = `is required: no address is known for this ID with type ${type}`;
     problems.push({ path: [...path, "base_url"], text, at: "key" });
@@ -91,51 +70,34 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
   }
   return [
     ...problems,
+    ...sentProblems(written, SENT_KEYS[type], path),
     ...samplingProblems(written, type, path),
-    ...extraProblems(written, type, path),
   ];
 }
 
-function capabilityProblems(written: unknown, type: ProviderType, path: Path): Problem[] {
-  if (type === "compat" || !isObject(written)) return [];
-  return ONLY_COMPAT.filter((key) => asksFor(written[key])).map((key) => {
-    const text = `means nothing to type ${type}, only to type compat; take it out`;
-    return { path: [...path, "capabilities", key], text, at: "key" };
-  });
-}
-
-function asksFor(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : value === true || value === "true";
+function sentProblems(written: JsonObject, key: string | null, path: Path): Problem[] {
+  const value = key === null ? undefined : written[key];
+  if (key === null || typeof value !== "string" || isHeaderValue(value)) return [];
+  return [{ path: [...path, key], text: NOT_A_HEADER_VALUE, at: "value" }];
 }
 
 /** Local runtimes speak Chat Completions below /v1, and their own protocol elsewhere. */
 function isOtherApi(url: string): boolean {
-  return /\/v1\/*$/.test(url);
+  const [address = ""] = url.split("?", 1);
+  return /\/v1\/*$/.test(address);
 }
 
 /** Sampling fields are gone in the newer version, and narrower in the older (Messages API, create). */
 function samplingProblems(written: JsonObject, type: ProviderType, path: Path): Problem[] {
+  if (type !== "messages") return [];
   if (written.api_version !== "2026-10-21") {
-    const isTooHigh = type === "messages" && Number(written.temperature) > 1;
+    const isTooHigh = Number(written.temperature) > 1;
     const text = "must be at most 1 for type messages";
     return isTooHigh ? [{ path: [...path, "temperature"], text, at: "value" }] : [];
   }
   const text = "is not taken by api_version 2026-10-21; take one of the two out";
   return ["temperature", "top_p"].filter((key) => written[key] !== undefined)
     .map((key) => ({ path: [...path, key], text, at: "key" }));
-}
-
-function extraProblems(written: JsonObject, type: ProviderType, path: Path): Problem[] {
-  if (type === "local" || !isObject(written.extra)) return [];
-  return Object.entries(written.extra).flatMap(([key, value]): Problem[] => {
-    const place = [...path, "extra", key];
-    if (type === "compat" || key !== "max_tokens") {
-      const known = type === "compat" ? "none is" : "only max_tokens is";
-      return [{ path: place, text: `is not known to type ${type}; ${known}`, at: "key" }];
-    }
-    if (/^0*[1-9]\d{0,9}$/.test(String(value))) return [];
-    return [{ path: place, text: "must be a whole number of at least 1", at: "value" }];
-  });
 }
 
 function headerProblems(headers: unknown, path: Path): Problem[] {
@@ -155,30 +117,21 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
   return problems;
 }
 
-function modelProblems(models: unknown, path: Path): Problem[] {
-  if (!isObject(models)) return [];
-  const place = [...path, "models"];
-  const problems: Problem[] = [];
-  if (models.mode === "static") {
-    const isMissing = models.static === undefined ||
-      (Array.isArray(models.static) && models.static.length === 0);
-    const text = "must list at least one model in mode static";
-    if (isMissing) problems.push({ path: [...place, "static"], text, at: "value" });
-  } else if (models.static !== undefined) {
-    problems.push({ path: [...place, "static"], text: "is for mode static only", at: "key" });
-  }
-  if (models.fetch !== undefined && models.mode !== "fetch") {
-    problems.push({ path: [...place, "fetch"], text: "is for mode fetch only", at: "key" });
-  }
-  return problems;
-}
-
 /** What is allowed between the keys of the providers, and likely not meant. */
 export function providerWarnings({ providers }: Config): Problem[] {
-  return Object.entries(providers).flatMap(([id, { type, temperature, top_p }]): Problem[] => {
-    if (type !== "messages" || temperature === undefined || top_p === undefined) return [];
+  return Object.entries(providers).flatMap(([id, { type, ...settings }]): Problem[] => {
+    if (type !== "messages") return [];
+    const { temperature, top_p, api_version } = settings;
+    const isRefused = temperature !== undefined && top_p !== undefined;
     const text = "is refused beside temperature by many models of type messages; keep one of them";
-    return [{ path: ["providers", id, "top_p"], text, at: "key" }];
+    const unknown = "is not a version that the gateway knows; it is sent as it is";
+    const path = ["providers", id];
+    return [
+      ...isRefused ? [{ path: [...path, "top_p"], text, at: "key" } as const] : [],
+      ...KNOWN_VERSIONS.includes(api_version)
+        ? []
+        : [{ path: [...path, "api_version"], text: unknown, at: "value" } as const],
+    ];
   });
 }
 
@@ -196,7 +149,7 @@ function knownUrl(id: string, type: ProviderType): string | null {
 
 /** A provider with everything that its ID, type and profile decide; null while its type or address is open. */
 export function completeProvider(id: string, written: WrittenProvider): ProviderConfig | null {
-  const { api_key, organization, ...rest } = written;
+  const { api_key, organization, api_version = "", ...rest } = written;
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
@@ -206,7 +159,9 @@ export function completeProvider(id: string, written: WrittenProvider): Provider
     base_url,
     ...(api_key ? { api_key } : {}),
     ...(organization ? { organization } : {}),
-    ...(type === "messages" ? { api_version: written.api_version ?? "2023-06-01" } : {}),
+    ...(type === "messages"
+      ? { api_version: api_version.trim() === "" ? "2023-06-01" : api_version }
+      : {}),
     normalize_developer_role: written.normalize_developer_role ??
       written.compatibility_profile === "deepseek",
   };

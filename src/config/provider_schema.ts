@@ -10,24 +10,29 @@ import {
   text,
 } from "./fields.ts";
 
-/** What a provider may be called. */
-export const PROVIDER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** The pattern of a provider ID, of any length. */
+export const PROVIDER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** The words of `providers.*.type`. */
 export const PROVIDER_TYPES = ["compat", "messages", "local"] as const;
 
 const baseUrl = z.string().superRefine((written, context) => {
-  const problem = addressProblem(written);
+  const problem = urlProblem(written) ??
+    (written.includes("#") ? "must not hold a fragment" : null);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** What is wrong with an absolute http or https URL; null when nothing is. */
+/** The problem of an address that may hold neither query nor fragment; null when it has none. */
 export function addressProblem(written: string): string | null {
+  return urlProblem(written) ??
+    (/[?#]/.test(written) ? "must not hold a query or a fragment" : null);
+}
+
+function urlProblem(written: string): string | null {
   const url = URL.parse(written);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    return "must be an absolute URL that begins with http:// or https://";
-  }
-  return /[?#]/.test(written) ? "must not hold a query or a fragment" : null;
+  return url !== null && /^https?:$/.test(url.protocol)
+    ? null
+    : "must be an absolute URL that begins with http:// or https://";
 }
 
 const words = z.array(z.string()).transform((written) => {
@@ -68,7 +73,7 @@ const models = section({
   mode: z.enum(["translator", "static", "fetch"]).default("translator")
     .describe("Where the list of models comes from."),
   static: z.array(text()).default([])
-    .describe("The models listed in mode static."),
+    .describe("The models listed in mode static; an empty list lists none."),
   fetch: section({
     ttl: duration(1).prefault("10m")
       .describe("How long a fetched list is used."),
@@ -85,7 +90,8 @@ export const providerSchema = section({
     .describe("The upstream credential; an empty one is none."),
   base_url: baseUrl.optional()
     .describe(
-      "The upstream address; known for the IDs openai, anthropic, ollama and type messages.",
+      "The upstream address; known for the IDs openai, anthropic, ollama and type messages. " +
+        "A query in it is sent with every call.",
     ),
   default_model: text().optional()
     .describe("The model when neither the target nor the request names one."),
@@ -95,9 +101,9 @@ export const providerSchema = section({
     .describe("The nucleus sampling share when the request gives none."),
   top_k: integer(0).optional()
     .describe("The number of candidate tokens when the request gives none (type local)."),
-  organization: headerValue().optional()
+  organization: z.string().optional()
     .describe("The organization that is sent along (type compat)."),
-  api_version: z.enum(["2023-06-01", "2026-10-21"]).optional()
+  api_version: z.string().optional()
     .describe("The version of the Messages API, 2023-06-01 unless given (type messages)."),
   timeout: duration(1).prefault("120s")
     .describe("How long one attempt may take."),
@@ -108,8 +114,8 @@ export const providerSchema = section({
     ),
   stream_idle_timeout: duration(1).optional()
     .describe("The longest silence within a stream once it has begun."),
-  compatibility_profile: z.enum(["deepseek"]).optional()
-    .describe("Known quirks of a compat upstream (type compat)."),
+  compatibility_profile: z.string().optional()
+    .describe("Known quirks of a compat upstream: deepseek is the one profile (type compat)."),
   normalize_developer_role: flag().optional()
     .describe(
       "Send developer messages as system messages; on under the deepseek profile (type compat).",

@@ -1,10 +1,10 @@
 import { isObject } from "../core/json.ts";
-import { configJsonSchema } from "./json_schema.ts";
+import { typedJsonSchema } from "./json_schema.ts";
 import { DURATION } from "./units.ts";
 
 /** A Markdown table of every key: its name, type, default and meaning. Ends with a line break. */
 export function configReference(): string {
-  const rows = keyRows(configJsonSchema(), "");
+  const rows = keyRows(typedJsonSchema(), "");
   return ["| key | type | default | meaning |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 

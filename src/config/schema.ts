@@ -55,8 +55,7 @@ const circuitBreaker = section({
     .describe("The trial requests after that; as many successes close the breaker."),
 });
 
-/** The default of `caching.max_entry_bytes`. */
-export const LARGEST_ENTRY = 16 * 1024 * 1024;
+const LARGEST_ENTRY = 16 * 1024 * 1024;
 
 /** The default of `caching.max_bytes`. */
 export const LARGEST_CACHE = 64 * 1024 * 1024;
@@ -64,9 +63,9 @@ export const LARGEST_CACHE = 64 * 1024 * 1024;
 const caching = section({
   enabled: flag().prefault(false).describe("Whether answers are kept for identical requests."),
   ttl: duration(1).prefault("1h").describe("How long an answer is kept."),
-  max_size: integer(1).prefault(1000).describe("The most answers that are kept."),
+  max_size: integer(0).prefault(1000).describe("The most answers that are kept; 0 keeps none."),
   max_entry_bytes: integer(1).prefault(LARGEST_ENTRY)
-    .describe("A larger answer is not kept; at most max_bytes."),
+    .describe("A larger answer is not kept; at most max_bytes, which also caps the default."),
   max_bytes: integer(1).prefault(LARGEST_CACHE)
     .describe("The bytes of all kept answers and their keys."),
 });
@@ -96,7 +95,8 @@ export const configSchema = section({
   logging: logging.prefault({}).describe("What the gateway logs."),
   providers: z.record(
     z.string().regex(PROVIDER_ID, {
-      error: "must be an ID of at most 64 letters, digits, dots, underscores and hyphens",
+      error:
+        "must be an ID of letters, digits, dots, underscores and hyphens that begins with a letter or digit",
     }),
     providerSchema,
   ).describe("The upstream accounts by ID; at least one."),
@@ -130,11 +130,14 @@ export type WrittenProvider = z.output<typeof providerSchema>;
 /** The words of `providers.*.type`. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
-/** One provider after all defaults. Durations in milliseconds; an empty key or organization is absent. */
+/**
+ * One provider after all defaults, without the keys that its type does not use. Durations in
+ * milliseconds; an empty key or organization is absent.
+ */
 export type ProviderConfig = Frozen<
   Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role"> & {
     type: ProviderType;
-    /** As written or the one that is known: absolute, http or https, maybe with a slash at its end. */
+    /** As written or the one that is known: absolute, http or https, maybe with a slash at its end or a query. */
     base_url: string;
     normalize_developer_role: boolean;
   }

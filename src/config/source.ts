@@ -1,13 +1,15 @@
 import { LineCounter, parseDocument, type YAMLError } from "@std/yaml";
 import type { Variables } from "./expand.ts";
-import { namesOf } from "./names.ts";
+import { coerce } from "./coerce.ts";
+import { type Names, namesOf } from "./names.ts";
 import { describe, type Path, type Problem } from "./problems.ts";
 import { type Mark, readTree } from "./tree.ts";
 
 /** A file that was read: its plain value, what is to be said so far, and where everything stands. */
 export interface Source {
-  /** Undefined when the text is no YAML at all. */
+  /** Undefined when the text is no YAML at all; else with each value as its place means it. */
   readonly value: unknown;
+  readonly names: Names;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** One line for each, in the order of the file. */
@@ -33,7 +35,15 @@ export function readSource(text: string, variables: Variables): Source {
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) return unreadable(faultProblems(faults, text), counter);
   const { value, mark, problems, warnings } = readTree(document.contents, variables);
-  return { value, problems, warnings, lines: lines(counter, value, mark) };
+  // Names are hidden by what the file really holds.
+  const names = namesOf(value);
+  return {
+    value: coerce(value, mark),
+    names,
+    problems,
+    warnings,
+    lines: lines(counter, names, mark),
+  };
 }
 
 /** The first fault of each kind: the others mostly follow from it. */
@@ -51,16 +61,16 @@ function faultProblems(faults: readonly YAMLError[], text: string): Problem[] {
 }
 
 function unreadable(problems: readonly Problem[], counter: LineCounter): Source {
-  return { value: undefined, problems, warnings: [], lines: lines(counter, undefined, null) };
+  const names = namesOf(undefined);
+  return { value: undefined, names, problems, warnings: [], lines: lines(counter, names, null) };
 }
 
 function lines(
   counter: LineCounter,
-  value: unknown,
+  names: Names,
   mark: Mark | null,
 ): (problems: readonly Problem[]) => string[] {
   return (problems) => {
-    const names = namesOf(value);
     const placed = problems.map((problem) => ({ problem, at: offsetOf(problem, mark) }));
     placed.sort((one, other) => one.at - other.at);
     const written = placed.map(({ problem, at }) => {

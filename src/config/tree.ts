@@ -8,6 +8,8 @@ export interface Mark {
   readonly key: number | null;
   readonly value: number;
   readonly inside: ReadonlyMap<string | number, Mark>;
+  /** A number or a boolean as the file has it; null for any other value. */
+  readonly written: string | null;
 }
 
 /** A value with its places. */
@@ -24,12 +26,26 @@ export interface Tree extends Leaf {
   readonly warnings: readonly Problem[];
 }
 
-interface Walk {
-  readonly variables: Variables;
+interface Notes {
   readonly problems: Problem[];
   readonly warnings: Problem[];
+}
+
+interface Anchor {
+  readonly leaf: Leaf;
+  readonly path: Path;
+  /** What is wrong inside, when it was read where nobody hears of it. */
+  readonly unheard: Notes;
+}
+
+interface Walk {
+  readonly variables: Variables;
+  /** What is found goes here. */
+  notes: Notes;
+  /** True inside a top-level key that is ignored. */
+  isIgnored: boolean;
   /** What aliases may stand for; an anchor is here once its value is complete. */
-  readonly anchors: Map<string, Leaf>;
+  readonly anchors: Map<string, Anchor>;
   /** How many more values aliases may repeat. */
   left: number;
 }
@@ -37,39 +53,70 @@ interface Walk {
 const MOST_REPEATED = 100_000;
 const DEEPEST = 32;
 
-/** Reads the tree; every mapping becomes an object of own properties, whatever its keys are. */
+/** Top-level keys that begin so are ignored: they hold anchors. */
+const IGNORED = "x-";
+
+/**
+ * Reads the tree; every mapping becomes an object of own properties, whatever its keys are. Of
+ * top-level keys that begin with `x-` only what aliases take from them is read.
+ */
 export function readTree(root: Node | null, variables: Variables): Tree {
-  const anchors = new Map<string, Leaf>();
-  const walk: Walk = { variables, problems: [], warnings: [], anchors, left: MOST_REPEATED };
-  return { ...readNode(root, [], walk), problems: walk.problems, warnings: walk.warnings };
+  const walk: Walk = {
+    variables,
+    notes: { problems: [], warnings: [] },
+    isIgnored: false,
+    anchors: new Map(),
+    left: MOST_REPEATED,
+  };
+  const leaf = readNode(root, [], walk);
+  const { problems, warnings } = walk.notes;
+  return { ...leaf, problems: problems.map(withoutMerges), warnings: warnings.map(withoutMerges) };
+}
+
+/** Members that are merged belong to the mapping around the `<<`. */
+function withoutMerges(note: Problem): Problem {
+  if (!note.path.includes("<<")) return note;
+  const path = note.path.filter((step, index) => {
+    return step !== "<<" && !(typeof step === "number" && note.path[index - 1] === "<<");
+  });
+  return { ...note, path };
 }
 
 function readNode(node: unknown, path: Path, walk: Walk): Leaf {
   if (isAlias(node)) return readAlias(node.source, offset(node), path, walk);
+  const { problems, warnings } = walk.notes;
+  const [problemsBefore, warningsBefore] = [problems.length, warnings.length];
   const leaf = readContent(node, path, walk);
   const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
-  if (anchor !== undefined) walk.anchors.set(anchor, leaf);
+  if (anchor === undefined) return leaf;
+  const unheard = {
+    problems: walk.isIgnored ? problems.slice(problemsBefore) : [],
+    warnings: walk.isIgnored ? warnings.slice(warningsBefore) : [],
+  };
+  walk.anchors.set(anchor, { leaf, path, unheard });
   return leaf;
 }
 
 function readContent(node: unknown, path: Path, walk: Walk): Leaf {
   const value = offset(node);
   if (path.length > DEEPEST) {
-    walk.problems.push({ path: [], text: "is nested too deeply", at: value });
+    walk.notes.problems.push({ path: [], text: "is nested too deeply", at: value });
     return bare(undefined, value);
   }
   if (isMap(node)) return readMap(node, path, walk);
   if (isSeq(node)) return readList(node, path, walk);
   if (!isScalar(node)) return bare(null, value);
-  return bare(readScalar(node.value, value, path, walk), value);
+  const isBare = typeof node.value === "number" || typeof node.value === "boolean";
+  const written = isBare ? node.source ?? null : null;
+  return bare(readScalar(node.value, value, path, walk), value, written);
 }
 
 function readScalar(value: unknown, at: number, path: Path, walk: Walk): unknown {
   if (typeof value !== "string") return value;
   const expanded = expand(value, walk.variables);
-  if (expanded.problem !== null) walk.problems.push({ path, text: expanded.problem, at });
+  if (expanded.problem !== null) walk.notes.problems.push({ path, text: expanded.problem, at });
   for (const name of expanded.missing) {
-    walk.warnings.push({
+    walk.notes.warnings.push({
       path,
       text: `the variable ${name} is not set, so an empty text takes its place`,
       at,
@@ -78,17 +125,29 @@ function readScalar(value: unknown, at: number, path: Path, walk: Walk): unknown
   return expanded.text;
 }
 
-function readAlias(anchor: string, at: number, path: Path, walk: Walk): Leaf {
-  const leaf = walk.anchors.get(anchor);
-  if (leaf !== undefined && leaf.size <= walk.left) {
-    walk.left -= leaf.size;
+function readAlias(name: string, at: number, path: Path, walk: Walk): Leaf {
+  const anchor = walk.anchors.get(name);
+  const cost = anchor === undefined ? 0 : costOf(anchor);
+  if (anchor !== undefined && cost <= walk.left) {
+    walk.left -= cost;
+    const { leaf, unheard } = anchor;
+    // What is wrong under an ignored key matters where it is used.
+    const here = (note: Problem) => {
+      return { ...note, path: [...path, ...note.path.slice(anchor.path.length)] };
+    };
+    walk.notes.problems.push(...unheard.problems.map(here));
+    walk.notes.warnings.push(...unheard.warnings.map(here));
     return { ...leaf, mark: { ...leaf.mark, key: null, value: at } };
   }
-  const text = leaf === undefined
+  const text = anchor === undefined
     ? "is an alias of an anchor that is not set before it"
     : "is an alias too many: the aliases of this file stand for too many values";
-  walk.problems.push({ path, text, at });
+  walk.notes.problems.push({ path, text, at });
   return bare(undefined, at);
+}
+
+function costOf({ leaf, unheard }: Anchor): number {
+  return leaf.size + unheard.problems.length + unheard.warnings.length;
 }
 
 function readList(node: YAMLSeq, path: Path, walk: Walk): Leaf {
@@ -101,7 +160,7 @@ function readList(node: YAMLSeq, path: Path, walk: Walk): Leaf {
     inside.set(index, leaf.mark);
     size += leaf.size;
   }
-  return { value: values, mark: { key: null, value: offset(node), inside }, size };
+  return { value: values, mark: { key: null, value: offset(node), inside, written: null }, size };
 }
 
 function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
@@ -113,16 +172,35 @@ function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
     const problem = key === null ? "holds a key that is not plain text" : keyProblem(key, members);
     if (key === null || problem !== null) {
       const place = key === null ? path : [...path, key];
-      walk.problems.push({ path: place, text: problem ?? "", at });
+      walk.notes.problems.push({ path: place, text: problem ?? "", at });
       continue;
     }
-    // A key without a colon has nothing that stands anywhere, so its own place is told.
-    const leaf = pair.value === null ? bare(null, at) : readNode(pair.value, [...path, key], walk);
+    // A key without a colon has no value with a place, so the place of the key is reported.
+    const leaf = pair.value === null
+      ? bare(null, at)
+      : readMember(pair.value, [...path, key], walk);
     if (key === "<<") merged.push(leaf);
     else members.set(key, { ...leaf, mark: { ...leaf.mark, key: at } });
   }
   for (const leaf of merged) addMerged(leaf, members, path, walk);
-  return object(members, offset(node));
+  return object(path.length === 0 ? withoutIgnored(members) : members, offset(node));
+}
+
+function readMember(node: unknown, path: Path, walk: Walk): Leaf {
+  const [key] = path;
+  const isIgnored = path.length === 1 && typeof key === "string" && key.startsWith(IGNORED);
+  if (!isIgnored) return readNode(node, path, walk);
+  const { notes } = walk;
+  walk.notes = { problems: [], warnings: [] };
+  walk.isIgnored = true;
+  const leaf = readNode(node, path, walk);
+  walk.notes = notes;
+  walk.isIgnored = false;
+  return leaf;
+}
+
+function withoutIgnored(members: ReadonlyMap<string, Leaf>): ReadonlyMap<string, Leaf> {
+  return new Map([...members].filter(([key]) => !key.startsWith(IGNORED)));
 }
 
 function keyText(node: unknown): string | null {
@@ -144,7 +222,7 @@ function addMerged(leaf: Leaf, members: Map<string, Leaf>, path: Path, walk: Wal
     const mark = Array.isArray(leaf.value) ? leaf.mark.inside.get(index) : leaf.mark;
     if (!isObject(source) || mark === undefined) {
       const text = "holds a << that does not stand for mappings";
-      walk.problems.push({ path, text, at: leaf.mark.value });
+      walk.notes.problems.push({ path, text, at: leaf.mark.value });
       continue;
     }
     for (const [key, value] of Object.entries(source)) {
@@ -163,11 +241,12 @@ function object(members: ReadonlyMap<string, Leaf>, at: number): Leaf {
     size += leaf.size;
   }
   const values = Array.from(members, ([key, leaf]): [string, unknown] => [key, leaf.value]);
-  return { value: Object.fromEntries(values), mark: { key: null, value: at, inside }, size };
+  const mark = { key: null, value: at, inside, written: null };
+  return { value: Object.fromEntries(values), mark, size };
 }
 
-function bare(value: unknown, at: number): Leaf {
-  return { value, mark: { key: null, value: at, inside: new Map() }, size: 1 };
+function bare(value: unknown, at: number, written: string | null = null): Leaf {
+  return { value, mark: { key: null, value: at, inside: new Map(), written }, size: 1 };
 }
 
 function offset(node: unknown): number {

@@ -1,9 +1,6 @@
 /** The written form of a duration, for the JSON Schema as well. */
 export const DURATION = /^(?=\d)(?:\d{1,15}h)?(?:\d{1,15}m)?(?:\d{1,15}s)?(?:\d{1,15}ms)?$/;
 
-/** The longest duration in milliseconds: timers of the platform fire at once beyond 2^31. */
-export const LONGEST_DURATION = 24 * 24 * 3_600_000;
-
 const UNITS = [["h", 3_600_000], ["m", 60_000], ["s", 1_000], ["ms", 1]] as const;
 
 /** Milliseconds of `250ms`, `30s`, `10m`, `1h` or `1h30m`; null for any other text. */

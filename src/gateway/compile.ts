@@ -37,31 +37,50 @@ function clientKeysOf({ enabled, provider, api_key }: Config["security"]): Clien
 
 function providerOf(id: string, settings: ProviderConfig, generation: number): Provider {
   const wire = wires[settings.type];
-  const base = wire.base(settings.base_url);
+  const { address, query } = partsOf(settings.base_url);
+  const base = wire.base(address);
   return {
     id,
     wire,
     settings,
     base,
-    account: accountOf(settings, base),
+    query,
+    account: accountOf(settings, base, query),
     namespace: `${id}@${generation}`,
     secrets: secretsOf(settings),
   };
 }
 
+function partsOf(url: string): { readonly address: string; readonly query: string } {
+  const mark = url.indexOf("?");
+  return mark < 0
+    ? { address: url, query: "" }
+    : { address: url.slice(0, mark), query: url.slice(mark + 1) };
+}
+
 /** Where no key is configured, a static header may hold it: then they all count. */
-function accountOf(settings: ProviderConfig, base: string): string {
+function accountOf(settings: ProviderConfig, base: string, query: string): string {
   const { type, organization = "", api_key = "" } = settings;
   const headers = api_key !== "" ? [] : Object.entries(settings.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
     .toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1);
   return createHash("sha256")
-    .update(JSON.stringify([type, base, organization, api_key, ...headers]))
+    .update(JSON.stringify([
+      type,
+      base,
+      organization,
+      api_key,
+      ...headers,
+      ...query === "" ? [] : [query],
+    ]))
     .digest("hex");
 }
 
 /** Shorter texts would also be found where they are not the secret. */
 const SHORTEST_SECRET = 4;
+
+/** The same for parameters of a query, which are mostly words such as `json`. */
+const MIN_QUERY_SECRET_CHARACTERS = 8;
 
 function secretsOf(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
@@ -71,7 +90,14 @@ function secretsOf(settings: ProviderConfig): string[] {
     unescape(url.password),
     ...Object.values(settings.headers),
   ];
-  return texts.filter((text) => text.length >= SHORTEST_SECRET);
+  const parameters = [
+    ...url.searchParams.values(),
+    ...url.search.slice(1).split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
+  ];
+  return [
+    ...texts.filter((text) => text.length >= SHORTEST_SECRET),
+    ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARACTERS)),
+  ];
 }
 
 function routeOf(

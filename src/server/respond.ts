@@ -83,7 +83,7 @@ function own({ id, report, answerHeaders }: Call, now: number): HeaderFields {
     "x-gateway-latency-ms": now.toFixed(1),
     "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
     ...(route === null ? {} : { "x-gateway-route": headerText(route) }),
-    ...(provider === null ? {} : { "x-gateway-provider": provider }),
+    ...(provider === null ? {} : { "x-gateway-provider": headerText(provider) }),
     ...(model === null ? {} : { "x-gateway-model": headerText(model) }),
     ...(cache === null ? {} : { "x-gateway-cache-status": cache }),
   };

@@ -6,6 +6,7 @@ import type { Call } from "../gateway/call.ts";
 import type { Provider } from "../wires/wire.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
+import { upstreamUrl } from "./url.ts";
 import { startWatch } from "./watch.ts";
 
 /** A fetch of a model list may take this many milliseconds, and the list this many bytes. */
@@ -39,7 +40,8 @@ async function fetchCatalog(world: World, provider: Provider): Promise<Catalog |
   try {
     const request = { method: "GET", path: wire.catalog.path, body: null } as const;
     const headers = wire.headers(provider, new Headers());
-    const response = await connect(world, provider.base + request.path, request, headers, watch);
+    const url = upstreamUrl(provider, request.path);
+    const response = await connect(world, url, request, headers, watch);
     if (!response.ok) return null;
     const body = openBody(response.value, watch);
     if (response.value.status !== 200) {

@@ -16,6 +16,7 @@ import { copiedBack } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
 import { openSource } from "./source.ts";
+import { upstreamUrl } from "./url.ts";
 import { startWatch, type Watch } from "./watch.ts";
 
 /** A whole answer may have this many bytes. */
@@ -47,7 +48,7 @@ export async function open(
     ...attempt.request.headers,
     ...wire.headers(provider, call.headers),
   };
-  const url = provider.base + attempt.request.path;
+  const url = upstreamUrl(provider, attempt.request.path);
   let isDelivering = false;
   try {
     const response = await connect(world, url, attempt.request, headers, watch);

@@ -19,6 +19,8 @@ export interface Provider {
   readonly settings: ProviderConfig;
   /** Where the wire's paths begin; no slash at its end. */
   readonly base: string;
+  /** The query of the base URL, which every call carries; empty when it has none. No question mark. */
+  readonly query: string;
   /** Digest of type, base URL, organization and key: what bindings and breakers compare. */
   readonly account: string;
   /** Its id and the generation that last changed its definition: a cached answer is good for this one. */
@@ -55,7 +57,7 @@ export type Mint = Pick<World, "uuid" | "unix">;
 export interface Wire {
   readonly name: WireName;
   readonly framing: "sse" | "ndjson";
-  /** The address below which the wire's paths are, from the configured one. */
+  /** The address below which the wire's paths are, from the configured one without its query. */
   base(url: string): string;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
   /** A whole answer as the events of a stream; a failure when it is none that can be understood. */

@@ -29,7 +29,7 @@ Deno.test("what is wrong in caching is told with its place", () => {
     "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",
     "caching: {ttl: 60}": "ttl: must be a duration with a unit, such as 30s (line 1, column 16)",
     "caching: {ttl: 0s}": "ttl: must be longer than 0s (line 1, column 16)",
-    "caching: {max_size: 0}": "max_size: must be at least 1 (line 1, column 21)",
+    "caching: {max_size: -1}": "max_size: must be at least 0 (line 1, column 21)",
     "caching: {max_bytes: 1.5}": "max_bytes: must be a whole number (line 1, column 22)",
     "caching: {max_entry_bytes: 0}": "max_entry_bytes: must be at least 1 (line 1, column 28)",
     "caching: {maxsize: 1}":
@@ -46,8 +46,8 @@ Deno.test("an entry may not be larger than all of them", () => {
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: 67108865}":
       "max_entry_bytes: must be at most max_bytes, which is 67108864 unless given (line 1, column 28)",
-    "caching: {max_bytes: 16777215}":
-      "max_bytes: must be at least max_entry_bytes, which is 16777216 unless given (line 1, column 22)",
+    "caching: {max_entry_bytes: 16777216, max_bytes: 16777215}":
+      "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: '${SIZE}', max_bytes: 10}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
   };
@@ -55,4 +55,23 @@ Deno.test("an entry may not be larger than all of them", () => {
     assertEquals(problemsOf(withSection(line), { SIZE: "11" }), [`caching.${problem}`], line);
   }
   assertEquals(problemsOf(withSection("caching: {max_entry_bytes: 10, max_bytes: 10}")), []);
+});
+
+Deno.test("max_bytes below the default of max_entry_bytes caps it", () => {
+  for (const [line, most] of [["max_bytes: 16777215", 16_777_215], ["max_bytes: 1", 1]] as const) {
+    const { caching } = configOf(withSection(`caching: {${line}}`));
+    assertEquals(caching, { ...DEFAULT, max_entry_bytes: most, max_bytes: most });
+  }
+  assertEquals(
+    configOf(withSection("caching: {max_bytes: 16777217}")).caching.max_entry_bytes,
+    16_777_216,
+  );
+});
+
+Deno.test("a cache of no answers is allowed", () => {
+  assertEquals(configOf(withSection("caching: {enabled: true, max_size: 0}")).caching, {
+    ...DEFAULT,
+    enabled: true,
+    max_size: 0,
+  });
 });

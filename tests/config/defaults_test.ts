@@ -132,8 +132,8 @@ Deno.test("last_byte is another word for total", () => {
 
 Deno.test("effort levels are trimmed, in lower case and listed once", () => {
   const levels = "reasoning_effort_levels: [' High', low, '', high, XHIGH]";
-  const config = configOf(withProvider("openai", "capabilities:", `  ${levels}`));
-  const { reasoning_effort_levels } = config.providers["openai"]?.capabilities ?? {};
+  const config = configOf(withProvider("ollama", "capabilities:", `  ${levels}`));
+  const { reasoning_effort_levels } = config.providers["ollama"]?.capabilities ?? {};
   assertEquals(reasoning_effort_levels, ["high", "low", "xhigh"]);
 });
 

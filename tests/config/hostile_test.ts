@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parseConfig, parseReload } from "../../src/config/load.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
+import { problemsOf, routingOver, warningsOf, withProvider, withSection } from "./parse.ts";
 
 Deno.test("aliases that stand for billions of values are refused", () => {
   const levels = Array.from({ length: 30 }, (_, level) => {
@@ -148,7 +148,6 @@ Deno.test("a secret in the place of a key, a word or a number is not shown", () 
     `${MARKER}: x`,
     `{${MARKER}}`,
     `headers: {${MARKER}}`,
-    `extra: {${MARKER}: 1}`,
     `type: ${MARKER}`,
     `timeout: ${MARKER}`,
     `temperature: ${MARKER}`,
@@ -161,5 +160,22 @@ Deno.test("a secret in the place of a key, a word or a number is not shown", () 
   for (const line of lines) {
     const problems = problemsOf(withProvider("openai", line)).join("\n");
     assert(problems !== "" && !problems.includes(MARKER), `${line}\n${problems}`);
+  }
+});
+
+Deno.test("a warning about a key without effect holds neither its value nor a secret in its place", () => {
+  const lines = [
+    `extra: {${MARKER}: 1}`,
+    `extra: {a: ${MARKER}}`,
+    `compatibility_profile: ${MARKER}`,
+    `api_version: ${MARKER}`,
+    `models: {static: [${MARKER}]}`,
+    `base_url: http://a?key=${MARKER}`,
+  ];
+  const warnings = warningsOf(withProvider("openai", ...lines.slice(1), "top_k: 1")).join("\n");
+  assert(warnings.includes("top_k") && !warnings.includes(MARKER), warnings);
+  for (const id of ["openai", "anthropic"]) {
+    const [first = ""] = warningsOf(withProvider(id, `extra: {${MARKER}: 1}`));
+    assertStringIncludes(first, `providers.${id}.extra.(key): has no effect: `);
   }
 });

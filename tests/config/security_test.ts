@@ -24,7 +24,7 @@ Deno.test("what is wrong in security and rate_limiting is told with its place", 
       "security.api_key.keys[0].name: is required (line 1, column 44)",
     [security("keys: [{name: a}]")]:
       "security.api_key.keys[0].value: is required (line 1, column 44)",
-    [security("keys: [{name: a, value: 12}]")]:
+    [security("keys: [{name: a, value: 1e2}]")]:
       "security.api_key.keys[0].value: must be text; put it in quotes (line 1, column 61)",
     [security("keys: [{name: a, value: b, requests_per_minute: 0}]")]:
       "security.api_key.keys[0].requests_per_minute: must be at least 1 (line 1, column 85)",

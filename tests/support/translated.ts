@@ -21,6 +21,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
       normalize_developer_role: false,
     },
     base: base_url,
+    query: "",
     account: "account",
     namespace: "namespace",
     secrets: [],

@@ -19,6 +19,7 @@ function target(isBase64: boolean): Target {
     id: "p",
     wire: compat,
     base: "http://x",
+    query: "",
     account: "a",
     namespace: "p@1",
     secrets: [],

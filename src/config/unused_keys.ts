@@ -1,0 +1,154 @@
+import { isObject, type JsonObject } from "../core/json.ts";
+import { readBoolean } from "./fields.ts";
+import { nearest, type Problem } from "./problems.ts";
+import { typeOf } from "./provider_rules.ts";
+import type { ProviderType } from "./schema.ts";
+
+type Types = readonly ProviderType[];
+
+/** Keys that only one type uses. */
+const KEYS: readonly (readonly [key: string, types: Types])[] = [
+  ["top_k", ["local"]],
+  ["organization", ["compat"]],
+  ["api_version", ["messages"]],
+  ["compatibility_profile", ["compat"]],
+  ["normalize_developer_role", ["compat"]],
+];
+
+/** The types that use each capability. */
+const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
+  ["chat_completions_lifecycle", ["compat"]],
+  ["responses_lifecycle", ["compat"]],
+  ["conversations", ["compat"]],
+  ["background_responses", ["compat"]],
+  ["response_cancellation", ["compat"]],
+  ["response_compaction", ["compat"]],
+  ["response_input_tokens", ["compat"]],
+  ["hosted_tools", ["compat"]],
+  ["embeddings_base64", ["compat"]],
+  ["structured_outputs", ["messages", "local"]],
+  ["reasoning_effort", ["messages", "local"]],
+  ["reasoning_effort_levels", ["messages", "local"]],
+  ["adaptive_thinking", ["messages"]],
+];
+
+/** A key of a provider without effect, as its path below the provider, and the reason. */
+interface Unused {
+  readonly path: readonly string[];
+  readonly text: string;
+}
+
+/** Returns the capabilities that a provider of this type uses. */
+export function usedCapabilities(type: ProviderType): readonly string[] {
+  return CAPABILITIES.filter(([, types]) => types.includes(type)).map(([name]) => name);
+}
+
+/** Returns a warning for each key that is allowed at a provider and has no effect there. */
+export function unusedWarnings(providers: unknown): Problem[] {
+  if (!isObject(providers)) return [];
+  return Object.entries(providers).flatMap(([id, written]) =>
+    unusedKeys(id, written).map(({ path, text }): Problem => {
+      return { path: ["providers", id, ...path], text, at: "key" };
+    })
+  );
+}
+
+/**
+ * The file without the provider keys that have no effect, so that nothing behind the configuration
+ * can send or compare them. The same object when there are none.
+ */
+export function withoutUnused(value: JsonObject): JsonObject {
+  const { providers } = value;
+  if (!isObject(providers)) return value;
+  let isChanged = false;
+  const kept = Object.entries(providers).map(([id, written]) => {
+    const unused = unusedKeys(id, written);
+    if (unused.length === 0 || !isObject(written)) return [id, written] as const;
+    isChanged = true;
+    const places = new Set(unused.map(({ path }) => JSON.stringify(path)));
+    return [id, withoutPlaces(written, [], places)] as const;
+  });
+  return isChanged ? { ...value, providers: Object.fromEntries(kept) } : value;
+}
+
+function withoutPlaces(
+  written: JsonObject,
+  path: readonly string[],
+  places: ReadonlySet<string>,
+): JsonObject {
+  const kept = Object.entries(written).flatMap(([key, value]) => {
+    const inner = [...path, key];
+    if (places.has(JSON.stringify(inner))) return [];
+    // No key without effect is deeper than this.
+    const isSection = isObject(value) && path.length === 0;
+    return [[key, isSection ? withoutPlaces(value, inner, places) : value] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+function unusedKeys(id: string, written: unknown): Unused[] {
+  const type = isObject(written) ? typeOf(id, written) : null;
+  if (!isObject(written) || type === null) return [];
+  return [
+    ...KEYS.flatMap(([key, types]): Unused[] =>
+      written[key] === undefined || types.includes(type)
+        ? []
+        : [{ path: [key], text: foreign(type, types) }]
+    ),
+    ...type === "compat" ? unknownProfile(written.compatibility_profile) : [],
+    ...unusedCapabilities(written.capabilities, type),
+    ...unusedExtra(written.extra, type),
+    ...unusedModels(written.models),
+  ];
+}
+
+function foreign(type: ProviderType, types: Types): string {
+  const only = types.length === 1 ? `type ${types[0]} uses` : `types ${types.join(" and ")} use`;
+  return `has no effect at type ${type}; only ${only} it`;
+}
+
+const PROFILES = ["deepseek"];
+
+function unknownProfile(profile: unknown): Unused[] {
+  if (typeof profile !== "string" || PROFILES.includes(profile)) return [];
+  const likely = nearest(profile, PROFILES);
+  const hint = likely === null ? `; known: ${PROFILES.join(", ")}` : `; did you mean "${likely}"?`;
+  return [{
+    path: ["compatibility_profile"],
+    text: `has no effect: this profile is not known${hint}`,
+  }];
+}
+
+/** A capability that is switched off asks for nothing. */
+function unusedCapabilities(capabilities: unknown, type: ProviderType): Unused[] {
+  if (!isObject(capabilities)) return [];
+  return CAPABILITIES.flatMap(([name, types]): Unused[] => {
+    const value = capabilities[name];
+    const isOn = Array.isArray(value) ? value.length > 0 : readBoolean(value) === true;
+    if (!isOn || types.includes(type)) return [];
+    return [{ path: ["capabilities", name], text: foreign(type, types) }];
+  });
+}
+
+function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
+  if (type === "local" || !isObject(extra)) return [];
+  return Object.entries(extra).flatMap(([key, value]): Unused[] => {
+    const text = type === "compat"
+      ? "has no effect: type compat uses no extra settings"
+      : key !== "max_tokens"
+      ? "has no effect: max_tokens is the only extra setting that type messages uses"
+      : /^0*[1-9]\d{0,9}$/.test(String(value))
+      ? null
+      : "has no effect: it is not a whole number of at least 1";
+    return text === null ? [] : [{ path: ["extra", key], text }];
+  });
+}
+
+/** The lists of models that belong to another mode than the one that is set. */
+function unusedModels(models: unknown): Unused[] {
+  if (!isObject(models)) return [];
+  return (["static", "fetch"] as const).flatMap((key): Unused[] => {
+    if (models[key] === undefined || models.mode === key) return [];
+    return [{ path: ["models", key], text: `has no effect: it is for mode ${key} only` }];
+  });
+}

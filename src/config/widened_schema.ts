@@ -1,0 +1,90 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { FALSE, NUMBER, TRUE } from "./fields.ts";
+import { DURATION } from "./units.ts";
+
+/** Text with a variable in it may become anything. */
+const VARIABLE = { type: "string", pattern: "\\$\\{" };
+
+const NUMBER_TEXT = { type: "string", pattern: anyOfThese(NUMBER) };
+const FLAG_TEXT = { type: "string", pattern: anyOfThese(TRUE, FALSE) };
+
+/** The patterns between blanks, which are trimmed before they are read. */
+function anyOfThese(...patterns: readonly RegExp[]): string {
+  return `^\\s*(?:${patterns.map(({ source }) => source.replace(/^\^|\$$/g, "")).join("|")})\\s*$`;
+}
+
+/**
+ * The schema with what is also read in the place of each type: text with a variable, a number as
+ * text, a number where text is meant, and nothing in the place of a section.
+ */
+export function widened(schema: JsonObject): JsonObject {
+  switch (schema.type) {
+    case "object":
+      return widenedObject(schema);
+    case "array":
+      return { ...schema, items: widenedValue(schema.items) };
+    case "integer":
+    case "number":
+      return anyOf(schema, [VARIABLE, NUMBER_TEXT]);
+    case "boolean":
+      return anyOf(schema, [VARIABLE, FLAG_TEXT]);
+    case "string":
+      return widenedText(schema);
+    default:
+      return schema;
+  }
+}
+
+function widenedObject(schema: JsonObject): JsonObject {
+  const { properties, additionalProperties } = schema;
+  return {
+    ...schema,
+    ...isObject(properties) && { properties: mapped(properties) },
+    ...isObject(additionalProperties) && { additionalProperties: orNull(additionalProperties) },
+  };
+}
+
+function mapped(properties: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, orNull(value)]));
+}
+
+/** A member that may be written with nothing below it. */
+function orNull(schema: JsonValue | undefined): JsonValue {
+  const wide = widenedValue(schema);
+  return isObject(wide) && isEmptyAllowed(wide) && typeof wide.type === "string"
+    ? { ...wide, type: [wide.type, "null"] }
+    : wide;
+}
+
+function widenedValue(schema: JsonValue | undefined): JsonValue {
+  return isObject(schema) ? widened(schema) : schema ?? {};
+}
+
+/** True if nothing in the place of this schema is read as an empty mapping or an empty list. */
+export function isEmptyAllowed({ type, default: usual }: JsonObject): boolean {
+  return type === "object" || type === "array" && Array.isArray(usual) && usual.length === 0;
+}
+
+/** True if a number or a boolean in the place of this schema is read as text. A duration needs its unit. */
+export function isTextMeant({ type, pattern }: JsonObject): boolean {
+  return type === "string" && pattern !== DURATION.source;
+}
+
+function widenedText(schema: JsonObject): JsonObject {
+  const isFree = schema.pattern === undefined && schema.enum === undefined;
+  const others = [
+    ...isFree ? [] : [VARIABLE],
+    ...isTextMeant(schema) ? [{ type: "number" }, { type: "boolean" }] : [],
+  ];
+  return anyOf(schema, others);
+}
+
+/** What describes the key stays outside, where editors look for it. */
+function anyOf(schema: JsonObject, others: readonly JsonObject[]): JsonObject {
+  const { description, default: usual, ...type } = schema;
+  return {
+    ...description !== undefined && { description },
+    ...usual !== undefined && { default: usual },
+    anyOf: [type, ...others],
+  };
+}
