@@ -61,8 +61,9 @@ function widenedValue(schema: JsonValue | undefined): JsonValue {
 }
 
 /** True if nothing in the place of this schema is read as an empty mapping or an empty list. */
-export function isEmptyAllowed({ type, default: usual }: JsonObject): boolean {
-  return type === "object" || type === "array" && Array.isArray(usual) && usual.length === 0;
+export function isEmptyAllowed({ type, minItems, default: usual = [] }: JsonObject): boolean {
+  const isEmptyList = minItems === undefined && Array.isArray(usual) && usual.length === 0;
+  return type === "object" || type === "array" && isEmptyList;
 }
 
 /** True if a number or a boolean in the place of this schema is read as text. A duration needs its unit. */

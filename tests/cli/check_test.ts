@@ -34,7 +34,7 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
   assertEquals([code, err], [0, ""]);
   assertEquals(out.split("\n").slice(1), [
     "Warning: providers.openai.capabilities.structured_outputs: has no effect at type compat; " +
-    "only types messages and local use it (line 6, column 44)",
+    "only types messages and local use it (line 6, column 45)",
     "Listens on 127.0.0.1, port 8080.",
     "",
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",

@@ -1,8 +1,10 @@
+import { parse } from "@std/yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject } from "../../src/core/json.ts";
-import { configJsonSchema } from "../../src/config/json_schema.ts";
+import { configJsonSchema, typedJsonSchema } from "../../src/config/json_schema.ts";
 import { configReference } from "../../src/config/reference.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { problemsOf, withProvider, withSection } from "./parse.ts";
 
 const VALID = {
   server: { port: 0 },
@@ -29,11 +31,145 @@ Deno.test("the JSON Schema knows what upstreams that keep state can do", () => {
   const invalid = [
     withCapabilities({ conversations: "yes" }),
     withCapabilities({ hosted_tools: "web_search" }),
-    withCapabilities({ hosted_tools: [5] }),
+    withCapabilities({ hosted_tools: [[5]] }),
     withCapabilities({ conversation: true }),
     withApi("embeddings"),
   ];
   for (const one of invalid) assertEquals(validate(one), false, JSON.stringify(one));
+});
+
+/** Files that the gateway takes, each with its variables. */
+const VALID_STARTS: readonly string[] = [
+  ...["compat", "messages", "local"].map((type) =>
+    withProvider(
+      "mine",
+      `type: ${type}`,
+      "base_url: https://host/path?api-version=2024-10-01&x=y",
+      "api_key: 12345",
+      "default_model: true",
+      "top_k: 5",
+      "organization: 7",
+      "api_version: 2024-10-01-preview",
+      "compatibility_profile: unknown",
+      "normalize_developer_role: true",
+      "timeout: 10000h",
+      "headers: {x-a: 1}",
+      "extra: {anything: 1.0, other: true, third: text}",
+      "models: {mode: static, fetch: {ttl: 577h}}",
+      "capabilities:",
+      "  hosted_tools: [web_search, 5]",
+      "  conversations: true",
+      "  reasoning_effort_levels: [high]",
+      "  adaptive_thinking: 'True'",
+    )
+  ),
+  withProvider(`a${".-_9".repeat(200)}`, "type: compat", "base_url: http://a"),
+  withProvider("openai", "headers:", "extra:", "models:", "capabilities:"),
+  withProvider("openai", "models: {static: , fetch: }", "capabilities: {hosted_tools: }"),
+  `providers:\n  openai:\n${routing()}`,
+  withSection("caching:", "server:", "security: {api_key: {keys: }}", "pricing:", "retry:"),
+  withSection("caching: {max_size: 0, max_bytes: 1}", "server: {allowed_hosts: }"),
+  withSection("x-anchors: &any", "x-: {servers: [1], 'a b': null}", "x-y: text"),
+  withSection("x-common: &common {timeout: 1m}").replace(
+    "    api_key",
+    "    <<: *common\n    api_key",
+  ),
+  withProvider(
+    "openai",
+    'timeout: "${TIMEOUT:-30s}"',
+    'temperature: "${T:-0.5}"',
+    'top_p: "${P:-.5}"',
+    'type: "${TYPE:-compat}"',
+    'base_url: "${URL:-http://a}"',
+    'timeout_mode: "${MODE:-total}"',
+    'default_model: "${MODEL:-m}"',
+    'extract_reasoning_tags: "${TAGS:-true}"',
+    'headers: {x-a: "${A:-b}"}',
+  ),
+  withSection(
+    'server: {port: "${PORT:-8080}", drain_delay: "${D:-1s}", host: "${H:-::1}"}',
+    'retry: {max_attempts: "5", multiplier: " 1.5 ", retryable_errors: ["429"], enabled: "FALSE"}',
+    "rate_limiting: {burst_size: '1e2'}",
+    'pricing: {openai/m: {input: "${IN:-1}", output: "2."}}',
+    'logging: {level: "${LEVEL:-warn}"}',
+  ),
+];
+
+function routing(): string {
+  return "routing: {routes: [{name: 1, match: , targets: [{provider: openai}], fallback: }]}\n";
+}
+
+/** What an editor knows of a file: no places, no variables. */
+function plainYaml(text: string): unknown {
+  return parse(text, { merge: true });
+}
+
+Deno.test("the JSON Schema takes every start that the gateway takes", () => {
+  const validate = new Ajv2020().compile(configJsonSchema());
+  for (const text of VALID_STARTS) {
+    assertEquals(problemsOf(text), [], text);
+    assert(validate(plainYaml(text)), `${text}\n${JSON.stringify(validate.errors)}`);
+  }
+});
+
+Deno.test("the JSON Schema refuses typing errors, as the gateway does", () => {
+  const validate = new Ajv2020().compile(configJsonSchema());
+  const invalid = [
+    withSection("cashing:"),
+    withSection("X-anchors: 1"),
+    withSection("caching: {max_size: -1}"),
+    withSection("caching: {ttl: }"),
+    withSection("server: []"),
+    withSection("server: {x-port: 1}"),
+    withSection("server: {port: eighty}"),
+    withSection("retry: {enabled: 'yes'}"),
+    withSection("logging: {level: loud}"),
+    withSection("retry: {retryable_errors: }"),
+    withProvider("openai", "x-note: 1"),
+    withProvider("openai", "timeout: 30"),
+    withProvider("openai", "timeout: 1.5h"),
+    withProvider("openai", "extra: {a: [b]}"),
+    withProvider("openai", "api_key: [a]"),
+    withProvider("openai", "api_key: "),
+    withProvider("openai", "top_k: 1.5"),
+    withProvider("a/b", "type: compat", "base_url: http://a"),
+  ];
+  for (const text of invalid) {
+    assert(problemsOf(text).length > 0, text);
+    assertEquals(validate(plainYaml(text)), false, text);
+  }
+});
+
+/** Every schema in a schema that has a type, with its place. */
+function typedPlaces(schema: unknown, path: string): (readonly [string, unknown])[] {
+  if (!isObject(schema)) return [];
+  const { properties, additionalProperties, items, ...own } = schema;
+  const inner = isObject(properties) ? Object.entries(properties) : [];
+  return [
+    [path, own],
+    ...inner.flatMap(([key, value]) => typedPlaces(value, `${path}.${key}`)),
+    ...typedPlaces(additionalProperties, `${path}.*`),
+    ...typedPlaces(items, `${path}[]`),
+  ];
+}
+
+Deno.test("every value of the file may come from a variable, as far as the JSON Schema goes", () => {
+  const ajv = new Ajv2020();
+  for (const [path, schema] of typedPlaces(configJsonSchema(), "config")) {
+    const { type, ...rest } = isObject(schema) ? schema : {};
+    const isCollection = type === "object" || type === "array" || Array.isArray(type);
+    const validate = ajv.compile({ ...rest, ...type !== undefined && { type } });
+    assertEquals(validate("${VARIABLE}"), !isCollection, path);
+  }
+});
+
+Deno.test("what editors are given differs from the typed schema in what it takes alone", () => {
+  const described = (schema: unknown) =>
+    typedPlaces(schema, "config").map(([path, own]) => {
+      const { description, default: usual } = isObject(own) ? own : {};
+      return [path, description, usual];
+    });
+  assertEquals(described(configJsonSchema()), described(typedJsonSchema()));
 });
 
 Deno.test("the JSON Schema takes what the gateway takes and refuses unknown keys", () => {

@@ -45,7 +45,7 @@ Deno.test("a value of the wrong kind is told with its line and column", () => {
     "timeout_mode: first": "timeout_mode: must be ttft, total or last_byte (line 3, column 19)",
     "compatibility_profile: [deepseek]": "compatibility_profile: must be text (line 3, column 28)",
     "api_version: {}": "api_version: must be text (line 3, column 18)",
-    "extra: {a: [b]}": "extra.a: must be text (line 3, column 17)",
+    "extra: {a: [b]}": "extra.a: must be text (line 3, column 16)",
     "models: {static: m}": "models.static: must be a list (line 3, column 22)",
     "normalize_developer_role: 1":
       "normalize_developer_role: must be true or false (line 3, column 31)",

@@ -16,7 +16,7 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
       "server.drain_delay: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 1, column 23)",
     "server: 8080": "server: must be a mapping (line 1, column 9)",
     "server: {host: }":
-      "server.host: has no value; give it one or take the key out (line 1, column 15)",
+      "server.host: has no value; give it one or take the key out (line 1, column 16)",
     "logging: {level: loud}":
       "logging.level: must be debug, info, warn or error (line 1, column 18)",
     "logging: {format: xml}": "logging.format: must be console or json (line 1, column 19)",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { compile } from "../../src/gateway/compile.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -70,4 +71,52 @@ routing: {routes: [{name: main, targets: [{provider: one}]}]}
     const secrets = compile(configOf(text), 1).providers.get("one")?.secrets;
     assertEquals(secrets, [meant]);
   }
+});
+
+function provider(baseUrl: string, more = "") {
+  const text = `
+providers: {one: {type: compat, base_url: "${baseUrl}"${more}}}
+routing: {routes: [{name: main, targets: [{provider: one}]}]}
+`;
+  const made = compile(configOf(text), 1).providers.get("one");
+  assert(made !== undefined);
+  return made;
+}
+
+Deno.test("an address is taken apart into the base of the paths and its query", () => {
+  const parts = (url: string) => {
+    const { base, query } = provider(url);
+    return [base, query];
+  };
+  assertEquals(parts("http://one/v1/"), ["http://one/v1", ""]);
+  assertEquals(parts("http://one/v1/?"), ["http://one/v1", ""]);
+  assertEquals(parts("http://one/v1/?a=b/&c=d?e/"), ["http://one/v1", "a=b/&c=d?e/"]);
+});
+
+Deno.test("the account of an address without a query is what it was; another query is another account", () => {
+  const { account } = provider("http://one/v1");
+  // Bindings and breakers of a running gateway compare it across a reload.
+  const fields = ["compat", "http://one/v1", "", ""];
+  const digest = createHash("sha256").update(JSON.stringify(fields)).digest("hex");
+  assertEquals([account, provider("http://one/v1/?").account], [digest, digest]);
+  const accounts = ["http://one/v1", "http://one/v1?a=1", "http://one/v1?a=2"]
+    .map((url) => provider(url).account);
+  assertEquals(new Set(accounts).size, 3);
+});
+
+Deno.test("long parameters of an address are secrets, as they are written and as they are meant", () => {
+  assertEquals(provider("http://one?alt=json&v=1234567").secrets, []);
+  assertEquals(provider("http://one?key=abc%2Fdefgh&flag").secrets, ["abc/defgh", "abc%2Fdefgh"]);
+  assertEquals(provider("http://one?key=12345678").secrets, ["12345678"]);
+});
+
+Deno.test("a key that its type does not use makes neither another account nor another definition", () => {
+  const text = (more: string) => `
+providers: {one: {type: messages, base_url: "http://one"${more}}}
+routing: {routes: [{name: main, targets: [{provider: one}]}]}
+`;
+  const first = compile(configOf(text("")), 1);
+  const more = ", organization: o, top_k: 4, extra: {a: b}, capabilities: {conversations: true}";
+  const second = compile(configOf(text(more)), 2, first);
+  assert(second.providers.get("one") === first.providers.get("one"));
 });

@@ -1,0 +1,148 @@
+import { assertEquals } from "../support/assert.ts";
+import { configOf, problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
+
+Deno.test("an unambiguous number or boolean in the place of text is the text that was written", () => {
+  const texts = ["12345", "0", "-7", "1.5", "true", "false", "9007199254740991"];
+  for (const text of texts) {
+    const file = withProvider("openai", `api_key: ${text}`, `default_model: ${text}`);
+    const provider = configOf(file).providers["openai"];
+    assertEquals([provider?.api_key, provider?.default_model], [text, text]);
+  }
+});
+
+Deno.test("a number that could be written in more than one way must be quoted", () => {
+  const numbers = [
+    "1e5",
+    "0x10",
+    "0o17",
+    "1.0",
+    "1.50",
+    "012",
+    "+1",
+    "-0",
+    ".5",
+    "5.",
+    "12345678901234567890",
+    ".inf",
+    ".nan",
+    "True",
+    "FALSE",
+  ];
+  for (const number of numbers) {
+    assertEquals(problemsOf(withProvider("openai", `api_key: ${number}`)), [
+      "providers.openai.api_key: must be text; put it in quotes (line 3, column 14)",
+    ], number);
+    const quoted = configOf(withProvider("openai", `api_key: "${number}"`));
+    assertEquals(quoted.providers["openai"]?.api_key, number);
+  }
+});
+
+Deno.test("numbers are text wherever text is meant, and only there", () => {
+  const config = configOf(`
+server: {host: 127, allowed_hosts: [10]}
+providers:
+  1:
+    type: compat
+    base_url: http://a
+    headers: {X-A: 1, X-B: true}
+    api_version: 2024
+    organization: 7
+    models: {mode: static, static: [4, true]}
+    capabilities: {hosted_tools: [5]}
+security: {enabled: true, api_key: {keys: [{name: 1, value: 12345}]}}
+general: {api_key: 1}
+telemetry: {service_name: 2}
+routing:
+  routes:
+    - {name: 1, match: {headers: {x-team: 3}, models: [4]}, targets: [{provider: 1, model: 4}]}
+`);
+  const provider = config.providers["1"];
+  const [route] = config.routing.routes;
+  assertEquals([config.server.host, config.server.allowed_hosts], ["127", ["10"]]);
+  assertEquals(provider?.headers, { "x-a": "1", "x-b": "true" });
+  assertEquals([provider?.organization, provider?.timeout], ["7", 120_000]);
+  assertEquals(provider?.models.static, ["4", "true"]);
+  assertEquals(provider?.capabilities.hosted_tools, ["5"]);
+  assertEquals(config.security.api_key.keys[0], { name: "1", value: "12345" });
+  assertEquals([config.general.api_key, config.telemetry.service_name], ["1", "2"]);
+  assertEquals([route?.name, route?.match.headers, route?.match.models], ["1", { "x-team": "3" }, [
+    "4",
+  ]]);
+  assertEquals([route?.targets[0]?.provider, route?.targets[0]?.model], ["1", "4"]);
+});
+
+Deno.test("the rules between keys see numbers as the text they are", () => {
+  assertEquals(
+    problemsOf(withSection(
+      "security: {api_key: {keys: [{name: 1, value: a}, {name: 1, value: b}]}}",
+    )),
+    ["security.api_key.keys[1].name: is the name of an earlier key as well (line 1, column 57)"],
+  );
+  assertEquals(problemsOf(withProvider("openai", "type: 1")), [
+    "providers.openai.type: must be compat, messages or local (line 3, column 11)",
+  ]);
+});
+
+Deno.test("a number behind an alias is the text that its anchor has", () => {
+  const file = withProvider("openai", "api_key: &key 12345", "headers: {X-Key: *key}");
+  assertEquals(configOf(file).providers["openai"]?.headers, { "x-key": "12345" });
+  const other = withProvider("openai", "temperature: &one 1.0", "default_model: *one");
+  assertEquals(problemsOf(other), [
+    "providers.openai.default_model: must be text; put it in quotes (line 4, column 20)",
+  ]);
+});
+
+Deno.test("a section with nothing below it is an empty one", () => {
+  const names = [
+    "server",
+    "logging",
+    "security",
+    "rate_limiting",
+    "retry",
+    "circuit_breaker",
+    "caching",
+    "pricing",
+    "telemetry",
+    "general",
+    "data_sharing",
+    "update_check",
+  ];
+  const empty = withSection(...names.map((name) => `${name}:`));
+  assertEquals(configOf(empty), configOf(withSection()));
+  assertEquals(
+    configOf(withSection("security:", "  api_key:", "    keys:", "server:", "  allowed_hosts:")),
+    configOf(withSection()),
+  );
+  const provider = ["headers:", "extra:", "models:", "capabilities:"];
+  assertEquals(
+    configOf(withProvider("openai", ...provider)),
+    configOf(`providers:\n  openai:\n${routingOver("openai")}`),
+  );
+  assertEquals(
+    configOf(`${withProvider("openai", "models: {fetch: }")}          weight: 1\n      match:\n`)
+      .routing.routes[0]?.match,
+    { path: "", headers: {} },
+  );
+});
+
+Deno.test("nothing in the place of a value, of a list that needs items or of a file stays an error", () => {
+  assertEquals(problemsOf(withProvider("openai", "timeout:")), [
+    "providers.openai.timeout: has no value; give it one or take the key out (line 3, column 13)",
+  ]);
+  assertEquals(problemsOf(withSection("retry: {retryable_errors: }")), [
+    "retry.retryable_errors: has no value; give it one or take the key out (line 1, column 27)",
+  ]);
+  assertEquals(problemsOf("providers:\nrouting:\n"), [
+    "providers: must hold at least one provider (line 1, column 11)",
+    "routing.routes: is required (line 2, column 1)",
+  ]);
+  assertEquals(problemsOf(withSection("cachin:")), [
+    '(key): is not a known key; did you mean "caching"? (line 1, column 1)',
+  ]);
+  assertEquals(
+    problemsOf(`providers: {openai: {}}\nrouting: {routes: [{name: a, targets: [null]}]}\n`),
+    [
+      "routing.routes[0].targets[0]: has no value; give it one or take the key out (line 2, column 40)",
+    ],
+  );
+});
