@@ -14,6 +14,9 @@ export interface Names {
 
 const HIDDEN = "(key)";
 
+/** The characters of a name that messages show. */
+const MAX_SHOWN_CHARACTERS = 128;
+
 // Known keys look like this. Other text in the place of a key may be a secret that slipped there.
 const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
 
@@ -51,13 +54,18 @@ export function namesOf(root: unknown): Names {
           written += `[${step}]`;
           continue;
         }
-        const shown = isName(step, path.slice(0, depth), value) ? step : HIDDEN;
+        const shown = isName(step, path.slice(0, depth), value) ? shortened(step) : HIDDEN;
         written += `${depth > 0 ? "." : ""}${shown}`;
       }
       return written === "" ? "config" : written;
     },
-    providerText: (id) => isProviderName(id) ? id : HIDDEN,
+    providerText: (id) => isProviderName(id) ? shortened(id) : HIDDEN,
   };
+}
+
+/** Log lines are cut, and what is wrong with a provider follows its ID. */
+function shortened(name: string): string {
+  return name.length > MAX_SHOWN_CHARACTERS ? `${name.slice(0, MAX_SHOWN_CHARACTERS)}…` : name;
 }
 
 /** Undefined for a key that is missing: such a name is not from the file. */

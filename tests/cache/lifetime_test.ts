@@ -161,3 +161,26 @@ Deno.test("a provider whose neighbour changes keeps its answers", async () => {
   gateway.reload(SECOND.replace("http://spare", "http://other"));
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
+
+Deno.test("a cache of no answers keeps nothing", async () => {
+  const gateway = cachedGateway(caching("max_size: 0"));
+  for (const _ of [1, 2]) assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+  assertEquals([gateway.kept(), gateway.asked.length], [[0, 0], 2]);
+});
+
+Deno.test("a cache smaller than the usual size of an entry keeps what fits", async () => {
+  const gateway = cachedGateway(caching("max_bytes: 100000"));
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+  assertEquals(await gateway.statusOf(chatRequest()), "HIT");
+  const tiny = cachedGateway(caching("max_bytes: 1"));
+  for (const _ of [1, 2]) assertEquals(await tiny.statusOf(chatRequest()), "MISS");
+});
+
+Deno.test("an answer is kept longer than the timers of the platform can wait", async () => {
+  const gateway = cachedGateway(caching("ttl: 10000h"));
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+  await gateway.world.advance(10_000 * 3_600_000 - 1);
+  assertEquals(await gateway.statusOf(chatRequest()), "HIT");
+  await gateway.world.advance(1);
+  assertEquals(await gateway.statusOf(chatRequest()), "MISS");
+});

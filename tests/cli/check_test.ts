@@ -132,3 +132,29 @@ Deno.test("a file that is not there is told by name", async () => {
   assertEquals(code, 1);
   assertEquals(err, "The configuration file /nowhere/x.yaml does not exist.\n");
 });
+
+Deno.test("a key without effect is named by a warning, and its value is not", async () => {
+  using file = await configFile(
+    FILE.replace(
+      "timeout: 90s",
+      "organization: o\n    api_version: marker\n    extra: {a: marker}",
+    ),
+  );
+  const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "k" });
+  assertEquals([code, err], [0, ""]);
+  assertEquals(out.split("\n").filter((line) => line.includes("providers.mine")), [
+    "Warning: providers.mine.api_version: has no effect at type compat; only type messages uses it " +
+    "(line 12, column 5)",
+    "Warning: providers.mine.extra.a: has no effect: type compat uses no extra settings " +
+    "(line 13, column 13)",
+  ]);
+  assert(!out.includes("marker"), out);
+});
+
+Deno.test("the query of an address is not printed", async () => {
+  using file = await configFile(FILE.replace("example/v1", "example/v1?api-version=query-secret"));
+  const { code, out } = await ran(["check", "--config", file.path], { KEY: "k" });
+  assertEquals(code, 0);
+  assertStringIncludes(out, "compat at models.example,");
+  assert(!out.includes("query-secret") && !out.includes("api-version"), out);
+});

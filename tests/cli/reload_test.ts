@@ -1,3 +1,6 @@
+import { newReloader } from "../../src/cli/reload.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
+import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import {
   configFile,
@@ -134,4 +137,59 @@ Deno.test("no value of the file is ever told", async () => {
     await terminal.said(/configuration not reloaded/);
   });
   assert(!`${out}${err}`.includes("secret"), err);
+});
+
+const UNUSED = "providers.one.top_k: has no effect at type compat; only type local uses it";
+
+Deno.test("a key without effect is warned about at start, and serving begins", async () => {
+  using client = testClient();
+  using file = await configFile(FILE.replace("api_key", "top_k: 5, api_key"));
+  const { err } = await whileServing(["--config", file.path], async (terminal) => {
+    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const ready = await client.fetch(`${url}/ready`);
+    assertEquals(await ready.json(), { status: "ready", providers: 1 });
+  });
+  assert(err.includes(`WARN  ${UNUSED} (line 4, `), err);
+});
+
+Deno.test("a key without effect that comes with a reload is warned about once and removes nothing", async () => {
+  const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
+    await write(FILE.replace("api_key", "top_k: 5, api_key"));
+    await terminal.said(/WARN +providers\.one\.top_k: has no effect/);
+    await terminal.said(/DEBUG +configuration unchanged/);
+    assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 1 });
+    await write(FILE.replace("api_key", "top_k: 6, api_key").replace("routing:", TWO));
+    await terminal.said(/configuration reloaded/);
+    assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
+  });
+  assert(!err.includes("left out"), err);
+  assertEquals(err.match(/providers: .*\n/g), ['providers: two added"\n']);
+});
+
+Deno.test("the same warnings are not repeated while a file says the same", async () => {
+  const lines: string[] = [];
+  const log = newLog(
+    { level: "debug", format: "console" },
+    (line) => void lines.push(textOf(line)),
+  );
+  const config = configOf(FILE);
+  const found = { ok: true, config, leftOut: [], problems: [] } as const;
+  const read = [["first"], ["first"], ["second"], ["second"], []];
+  const reloader = newReloader(
+    { config, log, reload: () => [], reloaded() {} },
+    {
+      read: () => Promise.resolve({ ...found, warnings: read.shift() ?? [] }),
+      override: (one) => one,
+    },
+    { config, warnings: ["first"] },
+  );
+  for (const _ of [...read]) await reloader.request();
+  assertEquals(lines.map((line) => line.slice(25)), [
+    "DEBUG configuration unchanged\n",
+    "DEBUG configuration unchanged\n",
+    "WARN  second\n",
+    "DEBUG configuration unchanged\n",
+    "DEBUG configuration unchanged\n",
+    "DEBUG configuration unchanged\n",
+  ]);
 });

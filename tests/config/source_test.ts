@@ -1,5 +1,13 @@
-import { assertEquals } from "../support/assert.ts";
-import { configOf, problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import {
+  configOf,
+  problemsOf,
+  routingOver,
+  warningsOf,
+  withProvider,
+  withSection,
+} from "./parse.ts";
 
 Deno.test("a text that is no YAML is told with line and column", () => {
   const cases: Record<string, string> = {
@@ -106,4 +114,97 @@ Deno.test("an alias without its anchor, and a merge of what is no mapping, are r
   assertEquals(problemsOf(withProvider("openai", "<<: text")), [
     "providers.openai: holds a << that does not stand for mappings (line 3, column 9)",
   ]);
+});
+
+Deno.test("top-level keys that begin with x- are ignored in silence, whatever they hold", () => {
+  const contents = [
+    "text",
+    "12345",
+    "",
+    "[1, {a: b}]",
+    '{server: {port: many}, a: "${NOT_SET}", b: "${broken"}',
+    "{a: 1, a: 2, __proto__: 3}",
+    "{? [a] : b, <<: text, c: *nothing}",
+    `${"[".repeat(40)}${"]".repeat(40)}`,
+  ];
+  for (const content of contents) {
+    for (const key of ["x-", "x-anchors", "x-a b", "x-server"]) {
+      const loaded = parseConfig(withSection(`${key}: ${content}`), {});
+      assertEquals(loaded, parseConfig(withSection(), {}), `${key}: ${content}`);
+    }
+  }
+  assertEquals(problemsOf(withSection("y-anchors: 1", "X-anchors: 1", "xanchors: 1")), [
+    "y-anchors: is not a known key (line 1, column 1)",
+    "X-anchors: is not a known key (line 2, column 1)",
+    "xanchors: is not a known key (line 3, column 1)",
+  ]);
+  assertEquals(problemsOf(withSection("server: {x-port: 1}")), [
+    'server.x-port: is not a known key; did you mean "port"? (line 1, column 10)',
+  ]);
+});
+
+Deno.test("anchors, aliases and merges work from and between keys that begin with x-", () => {
+  const { providers, logging } = configOf(`
+x-times: &times {timeout: 1m, stream_idle_timeout: 577h}
+x-common: &common
+  <<: *times
+  headers: &headers {X-A: 12}
+x-top:
+  x-more: {}
+  logging: &logging {level: warn}
+<<: {x-merged: 1, logging: *logging}
+providers:
+  openai: *common
+  anthropic: {<<: [{headers: {}}, *common], timeout: 2m}
+  ollama:
+    headers: *headers
+${routingOver("openai")}`);
+  const shown = Object.values(providers).map(({ timeout, stream_idle_timeout, headers }) => {
+    return [timeout, stream_idle_timeout, headers["x-a"]];
+  });
+  assertEquals(shown, [
+    [60_000, 577 * 3_600_000, "12"],
+    [120_000, 577 * 3_600_000, undefined],
+    [120_000, undefined, "12"],
+  ]);
+  assertEquals(logging.level, "warn");
+});
+
+Deno.test("what is wrong under an x- key is said where an alias or a merge uses it", () => {
+  const text = `x-key: &key "\${NOT_SET}"
+x-broken: &broken {api_key: "\${", timeout: 5}
+x-both: &both {a: *key, b: *broken}
+x-unused: "\${ALSO_NOT_SET}"
+providers:
+  openai: {api_key: *key}
+  anthropic: {<<: *broken}
+  ollama: {<<: [{api_key: *key}]}
+${routingOver("openai")}`;
+  const literal = "holds a ${ without a variable name and }; write $${ for a literal ${";
+  assertEquals(problemsOf(text), [
+    `providers.anthropic.api_key: ${literal} (line 2, column 29)`,
+    "providers.anthropic.timeout: must be a duration with a unit, such as 30s (line 2, column 44)",
+  ]);
+  const unset =
+    "the variable NOT_SET is not set, so an empty text takes its place (line 1, column 13)";
+  assertEquals(warningsOf(text.replace("{<<: *broken}", "{}")), [
+    `providers.openai.api_key: ${unset}`,
+    `providers.ollama.api_key: ${unset}`,
+  ]);
+  assertEquals(
+    warningsOf(`x-a: &a {b: &b {api_key: "\${NOT_SET}"}}\n${withProvider("openai", "<<: *b")}`),
+    [`providers.openai.api_key: ${unset.replace("13", "26")}`],
+  );
+});
+
+Deno.test("aliases of an ignored key count towards the values that a file may repeat", () => {
+  const many = `x-many: &many [${Array(60_000).fill("a").join(", ")}]`;
+  const text = `${many}\n${withProvider("openai", "models: {mode: static, static: *many}")}`;
+  assertEquals(configOf(text).providers["openai"]?.models.static.length, 60_000);
+  const twice = withProvider(
+    "openai",
+    "models: {mode: static, static: *many}",
+    "extra: {a: *many}",
+  );
+  assertStringIncludes(problemsOf(`${many}\n${twice}`).join(), "is an alias too many");
 });

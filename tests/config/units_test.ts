@@ -49,3 +49,11 @@ Deno.test("a duration is formatted without empty parts", () => {
   assertEquals(formatDuration(120_000), "2m");
   assertEquals(formatDuration(3_600_250), "1h250ms");
 });
+
+Deno.test("durations have no upper limit beside their digits", () => {
+  const hour = 3_600_000;
+  assertEquals(parseDuration("577h"), 577 * hour);
+  assertEquals(parseDuration("999999999999999h"), 999_999_999_999_999 * hour);
+  assertEquals(formatDuration(parseDuration("100000h30m") ?? 0), "100000h30m");
+  assertEquals(parseDuration("1000000000000000h"), null);
+});

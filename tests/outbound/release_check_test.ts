@@ -8,7 +8,10 @@ const DAY = 86_400_000;
 const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY, timeout: 3_000 };
 
 /** A running check whose questions are answered like this. */
-function checking(answer: (signal: AbortSignal | null | undefined) => Promise<Response>) {
+function checking(
+  answer: (signal: AbortSignal | null | undefined) => Promise<Response>,
+  settings = SETTINGS,
+) {
   const asked: { readonly url: string; readonly init: RequestInit }[] = [];
   const lines: string[] = [];
   const world = scriptedWorld({
@@ -18,7 +21,7 @@ function checking(answer: (signal: AbortSignal | null | undefined) => Promise<Re
     },
   });
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const check = openReleaseCheck(SETTINGS, { world, log });
+  const check = openReleaseCheck(settings, { world, log });
   return { asked, lines, world, check };
 }
 
@@ -39,6 +42,18 @@ Deno.test("the first question comes after 30 s and the next ones after each inte
   await check.close();
   await world.advance(3 * DAY);
   assertEquals([asked.length, world.waiting], [2, 0]);
+});
+
+Deno.test("an interval may be longer than the timers of the platform can wait", async () => {
+  const interval = 10_000 * 3_600_000;
+  const answer = answering(JSON.stringify({ version: VERSION }));
+  const { asked, world, check } = checking(answer, { ...SETTINGS, interval });
+  await world.advance(30_000);
+  await world.advance(interval - 1);
+  assertEquals(asked.length, 1);
+  await world.advance(1);
+  assertEquals(asked.length, 2);
+  await check.close();
 });
 
 Deno.test("version and CPU type are all that is sent, and no redirect is followed", async () => {
