@@ -2,6 +2,7 @@ import { parse } from "@std/yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject } from "../../src/core/json.ts";
 import { configJsonSchema, typedJsonSchema } from "../../src/config/json_schema.ts";
+import { parseReload } from "../../src/config/load.ts";
 import { configReference } from "../../src/config/reference.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { problemsOf, withProvider, withSection } from "./parse.ts";
@@ -104,10 +105,12 @@ function plainYaml(text: string): unknown {
   return parse(text, { merge: true });
 }
 
-Deno.test("the JSON Schema takes every start that the gateway takes", () => {
+Deno.test("the JSON Schema takes every start and every reload that the gateway takes", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   for (const text of VALID_STARTS) {
-    assertEquals(problemsOf(text), [], text);
+    const reloaded = parseReload(text, {});
+    assertEquals([problemsOf(text), reloaded.problems], [[], []], text);
+    assert(reloaded.ok && reloaded.leftOut.length === 0);
     assert(validate(plainYaml(text)), `${text}\n${JSON.stringify(validate.errors)}`);
   }
 });
