@@ -7,8 +7,8 @@ import { widened } from "./widened_schema.ts";
 let typed: JsonObject | null = null;
 
 /**
- * The JSON Schema (draft 2020-12) of the file with every value of its own type: no variables, no
- * empty sections. Rules between keys are not in it. Built once.
+ * Returns the JSON Schema (draft 2020-12) of the file in which every value has its final type: no
+ * variables, no empty sections. Rules between keys are not in it. Built once.
  */
 export function typedJsonSchema(): JsonObject {
   return typed ??= newTypedSchema();

@@ -34,13 +34,13 @@ interface Notes {
 interface Anchor {
   readonly leaf: Leaf;
   readonly path: Path;
-  /** What is wrong inside, when it was read where nobody hears of it. */
+  /** The problems and warnings inside, if the anchor is under an ignored key: not yet reported. */
   readonly unheard: Notes;
 }
 
 interface Walk {
   readonly variables: Variables;
-  /** What is found goes here. */
+  /** Collects the problems and warnings of the part that is being read. */
   notes: Notes;
   /** True inside a top-level key that is ignored. */
   isIgnored: boolean;
@@ -53,7 +53,7 @@ interface Walk {
 const MOST_REPEATED = 100_000;
 const DEEPEST = 32;
 
-/** Top-level keys that begin so are ignored: they hold anchors. */
+/** The prefix of top-level keys that are ignored: they hold anchors. */
 const IGNORED = "x-";
 
 /**
