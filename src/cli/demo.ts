@@ -100,7 +100,7 @@ function demoConfig(upstream: string, port: number): Config | string {
     default_model: "sim-echo",
     models: { mode: "fetch" },
     ...(type === "messages" ? { api_key: "any" } : {}),
-    capabilities: { structured_outputs: true },
+    ...(type === "compat" ? {} : { capabilities: { structured_outputs: true } }),
   }]);
   const native = {
     type: "compat",

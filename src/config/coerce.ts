@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../core/json.ts";
 import { schemaBelow, typedJsonSchema } from "./json_schema.ts";
-import type { Mark } from "./tree.ts";
+import type { Mark } from "./leaf.ts";
 import { isEmptyAllowed, isTextMeant } from "./widened_schema.ts";
 
 /**

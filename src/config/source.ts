@@ -3,7 +3,8 @@ import type { Variables } from "./expand.ts";
 import { coerce } from "./coerce.ts";
 import { type Names, namesOf } from "./names.ts";
 import { describe, type Path, type Problem } from "./problems.ts";
-import { type Mark, readTree } from "./tree.ts";
+import type { Mark } from "./leaf.ts";
+import { readTree } from "./tree.ts";
 
 /** A file that was read: its plain value, what is to be said so far, and where everything stands. */
 export interface Source {

@@ -1,24 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "@std/yaml";
 import { isObject } from "../core/json.ts";
 import { expand, type Variables } from "./expand.ts";
+import { bareLeaf, type Leaf, type Mark, objectLeaf, offset } from "./leaf.ts";
 import type { Path, Problem } from "./problems.ts";
-
-/** Where a value stands: offsets of its key and of itself, and the same for what is inside. */
-export interface Mark {
-  readonly key: number | null;
-  readonly value: number;
-  readonly inside: ReadonlyMap<string | number, Mark>;
-  /** A number or a boolean as the file has it; null for any other value. */
-  readonly written: string | null;
-}
-
-/** A value with its places. */
-export interface Leaf {
-  readonly value: unknown;
-  readonly mark: Mark;
-  /** How many values it is made of, repeated ones counted each time. */
-  readonly size: number;
-}
 
 /** A YAML tree as a plain value: variables expanded, aliases and merges followed. */
 export interface Tree extends Leaf {
@@ -101,14 +85,14 @@ function readContent(node: unknown, path: Path, walk: Walk): Leaf {
   const value = offset(node);
   if (path.length > DEEPEST) {
     walk.notes.problems.push({ path: [], text: "is nested too deeply", at: value });
-    return bare(undefined, value);
+    return bareLeaf(undefined, value);
   }
   if (isMap(node)) return readMap(node, path, walk);
   if (isSeq(node)) return readList(node, path, walk);
-  if (!isScalar(node)) return bare(null, value);
+  if (!isScalar(node)) return bareLeaf(null, value);
   const isBare = typeof node.value === "number" || typeof node.value === "boolean";
   const written = isBare ? node.source ?? null : null;
-  return bare(readScalar(node.value, value, path, walk), value, written);
+  return bareLeaf(readScalar(node.value, value, path, walk), value, written);
 }
 
 function readScalar(value: unknown, at: number, path: Path, walk: Walk): unknown {
@@ -143,7 +127,7 @@ function readAlias(name: string, at: number, path: Path, walk: Walk): Leaf {
     ? "is an alias of an anchor that is not set before it"
     : "is an alias too many: the aliases of this file stand for too many values";
   walk.notes.problems.push({ path, text, at });
-  return bare(undefined, at);
+  return bareLeaf(undefined, at);
 }
 
 function costOf({ leaf, unheard }: Anchor): number {
@@ -177,13 +161,13 @@ function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
     }
     // A key without a colon has no value with a place, so the place of the key is reported.
     const leaf = pair.value === null
-      ? bare(null, at)
+      ? bareLeaf(null, at)
       : readMember(pair.value, [...path, key], walk);
     if (key === "<<") merged.push(leaf);
     else members.set(key, { ...leaf, mark: { ...leaf.mark, key: at } });
   }
   for (const leaf of merged) addMerged(leaf, members, path, walk);
-  return object(path.length === 0 ? withoutIgnored(members) : members, offset(node));
+  return objectLeaf(path.length === 0 ? withoutIgnored(members) : members, offset(node));
 }
 
 function readMember(node: unknown, path: Path, walk: Walk): Leaf {
@@ -231,25 +215,4 @@ function addMerged(leaf: Leaf, members: Map<string, Leaf>, path: Path, walk: Wal
       members.set(key, { value, mark: inner, size: leaf.size });
     }
   }
-}
-
-function object(members: ReadonlyMap<string, Leaf>, at: number): Leaf {
-  const inside = new Map<string, Mark>();
-  let size = 1;
-  for (const [key, leaf] of members) {
-    inside.set(key, leaf.mark);
-    size += leaf.size;
-  }
-  const values = Array.from(members, ([key, leaf]): [string, unknown] => [key, leaf.value]);
-  const mark = { key: null, value: at, inside, written: null };
-  return { value: Object.fromEntries(values), mark, size };
-}
-
-function bare(value: unknown, at: number, written: string | null = null): Leaf {
-  return { value, mark: { key: null, value: at, inside: new Map(), written }, size: 1 };
-}
-
-function offset(node: unknown): number {
-  const isPlaced = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
-  return isPlaced ? node.range?.[0] ?? 0 : 0;
 }
