@@ -1,3 +1,4 @@
+import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json.ts";
 import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
@@ -20,12 +21,19 @@ export interface Endpoint {
   readonly path: `/${string}`;
   /** Whether a request has a JSON body; an optional one may be empty. */
   readonly body: boolean | "optional";
+  /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */
+  readonly matchesAs?: readonly [RequestType, ...RequestType[]];
+  /** Operation of the GenAI conventions; absent if no model is called. */
+  readonly operation?: NonNullable<EndpointFacts["operation"]>;
+  /** True if a response holds what a model answered and may be exported as such. */
+  readonly sharesAnswer?: true;
   readonly handle: Handler;
 }
 
 /** A path on which clients open a socket. */
 export interface SocketEndpoint {
   readonly path: `/${string}`;
+  readonly operation: NonNullable<EndpointFacts["operation"]>;
   /** Begins the dialogue of one connection. */
   open(): Session;
 }
@@ -53,7 +61,8 @@ export interface Turn {
 
 /** A family of endpoints that clients call. */
 export interface ClientApi {
-  readonly name: string;
+  /** Name in exported events and in logs; null for the operational endpoints, which are not exported. */
+  readonly name: string | null;
   readonly endpoints: readonly Endpoint[];
   readonly sockets?: readonly SocketEndpoint[];
 }

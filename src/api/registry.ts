@@ -1,5 +1,6 @@
+import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
 import { chat } from "./chat/chat.ts";
-import type { ClientApi } from "./client_api.ts";
+import type { ClientApi, Endpoint, SocketEndpoint } from "./client_api.ts";
 import { conversations } from "./conversations/conversations.ts";
 import { embeddings } from "./embeddings/embeddings.ts";
 import { models } from "./models/models.ts";
@@ -17,3 +18,20 @@ export const clientApis: readonly ClientApi[] = [
   responses,
   storedChat,
 ];
+
+/** Facts of an endpoint for logs, metrics, spans and the dashboard. */
+export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): EndpointFacts {
+  return {
+    path: endpoint.path.replace(/\{[^}]*\}/, ""),
+    api: api.name,
+    operation: endpoint.operation ?? null,
+    sharesAnswer: !("handle" in endpoint) || endpoint.sharesAnswer === true,
+  };
+}
+
+/** Request types under which a POST to this path is matched; null if the path is not routed. */
+export function requestTypesOf(path: string): readonly [RequestType, ...RequestType[]] | null {
+  const endpoint = clientApis.flatMap((api) => api.endpoints)
+    .find((one) => one.matchesAs !== undefined && one.path === path);
+  return endpoint?.matchesAs ?? null;
+}

@@ -12,14 +12,14 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
  */
 export function keyOf(
   call: Pick<Call, "headers">,
-  inference: Pick<Inference, "type" | "canonical">,
+  inference: Pick<Inference, "matchesAs" | "canonical">,
   { target, request }: Pick<Attempt, "target" | "request">,
 ): string | null {
   const canonical = inference.canonical(request);
   if (canonical === null) return null;
   const { provider, model, wire } = target;
   const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
-  const who = [inference.type, provider.namespace, wire.name, model, request.path];
+  const who = [inference.matchesAs[0], provider.namespace, wire.name, model, request.path];
   // Written as JSON the first part has no line break: so it is plain where the second one begins.
   return createHash("sha256")
     .update(`${JSON.stringify([...who, ...controls])}\n`)

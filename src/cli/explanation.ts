@@ -1,13 +1,13 @@
 import { nearest } from "../config/problems.ts";
+import type { RequestType } from "../core/endpoint.ts";
+import { requestTypesOf } from "../api/registry.ts";
 import { chatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { documentOf } from "../formats/document.ts";
 import type { Route, RouteTarget } from "../gateway/generation.ts";
-import type { Inference } from "../gateway/inference.ts";
 import { isModel, isProvider, modelOf } from "../routing/eligible.ts";
 import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
 import { type Requested, requested } from "../routing/requested.ts";
-import { CHAT_PATH } from "./first_call.ts";
 import { serverText, shareText } from "./route_text.ts";
 
 /** What becomes of a request, line by line. */
@@ -21,11 +21,11 @@ export interface Explanation {
 export function explanation(call: Routed, model: string): Explanation {
   const wanted = requested(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
-  const asked = typeOf(call.path);
-  if (asked === null) {
+  const matchesAs = requestTypesOf(call.path);
+  if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
-  const { routed, type } = matchedAs(call, asked, wanted.value);
+  const { routed, type } = matchedAs(call, matchesAs, wanted.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
     `model ${wanted.value.model ?? "left to the route"}, ` +
@@ -51,20 +51,6 @@ export function explanation(call: Routed, model: string): Explanation {
   return { lines, isServed };
 }
 
-/** What a call of this path is; null when it does not go through the routes. */
-function typeOf(path: string): Inference["type"] | null {
-  switch (path) {
-    case CHAT_PATH:
-      return "chat_completions";
-    case "/v1/responses":
-      return "responses";
-    case "/v1/embeddings":
-      return "embeddings";
-    default:
-      return null;
-  }
-}
-
 /** Names that the file does not know are mostly slips. */
 function nameHints({ controls, generation }: Routed, wanted: Requested): string[] {
   const hints: string[] = [];
@@ -86,7 +72,7 @@ function likely(written: string, known: readonly string[]): string {
 
 function routeExplanation(
   route: Route,
-  type: Inference["type"],
+  type: RequestType,
   wanted: Requested,
   noFallback: boolean,
 ): Explanation {
@@ -142,7 +128,7 @@ function line(
 }
 
 /** Why a target does not get the request; null when it may. */
-function obstacle(target: RouteTarget, type: Inference["type"], wanted: Requested): string | null {
+function obstacle(target: RouteTarget, type: RequestType, wanted: Requested): string | null {
   if (target.weight === 0) return "its weight is 0";
   if (isProvider(target, wanted) && !isModel(target, wanted)) return "it serves another model";
   return fallbackObstacle(target, type, wanted);
@@ -150,7 +136,7 @@ function obstacle(target: RouteTarget, type: Inference["type"], wanted: Requeste
 
 function fallbackObstacle(
   target: RouteTarget,
-  type: Inference["type"],
+  type: RequestType,
   wanted: Requested,
 ): string | null {
   if (!isProvider(target, wanted)) return "another provider is requested";

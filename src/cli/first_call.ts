@@ -91,7 +91,7 @@ function isServed(model: string, route: Route, generation: Generation): boolean 
   const headers = new Headers();
   const call = { path: CHAT_PATH, headers, controls: readControls(headers), generation };
   const wanted = requested(call, model);
-  if (!wanted.ok || matchRoute(call, "chat_completions", wanted.value) !== route) return false;
+  if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
   return route.targets.some((target) =>
     target.weight > 0 && isProvider(target, wanted.value) && isModel(target, wanted.value)
   );

@@ -1,3 +1,4 @@
+import { REQUEST_TYPES } from "../core/endpoint.ts";
 import { isObject } from "../core/json.ts";
 import { readNumber } from "./fields.ts";
 import { nearest, type Path, type Problem } from "./problems.ts";
@@ -121,7 +122,7 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
   });
 }
 
-const REQUEST_TYPES = ["chat_completions", "responses", "embeddings"];
+const TYPES = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
 /** The gateway's own match names have few values; another one is never met. */
 function syntheticWarnings(
@@ -138,7 +139,7 @@ function syntheticWarnings(
 
 function neverMet(name: string, value: string, ids: readonly string[]): string | null {
   if (name === "x-gateway-request-type" && !REQUEST_TYPES.includes(value)) {
-    return "never matches; the types are chat_completions, responses and embeddings";
+    return `never matches; the types are ${TYPES.format(REQUEST_TYPES)}`;
   }
   return name === "x-gateway-provider" && !ids.includes(value)
     ? "never matches, because there is no such provider"

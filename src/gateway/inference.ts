@@ -1,4 +1,5 @@
 import type { Delivery, Outcome } from "../core/codec.ts";
+import type { RequestType } from "../core/endpoint.ts";
 import type { Answer, UpstreamAnswer } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
@@ -6,7 +7,8 @@ import type { Pin } from "./owner.ts";
 
 /** What a client API asks of the road. */
 export interface Inference {
-  readonly type: "chat_completions" | "responses" | "embeddings";
+  /** Its request type, then those under which it is matched if no route takes it as such. */
+  readonly matchesAs: readonly [RequestType, ...RequestType[]];
   /** As requested; "" or "auto" leaves it to the route. */
   readonly model: string;
   readonly stream: boolean;

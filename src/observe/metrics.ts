@@ -66,7 +66,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   return {
     began: (endpoint) => add(endpoint, 1),
     sink(report) {
-      add(report.endpoint, -1);
+      add(report.endpoint.path, -1);
       const labels = { provider: report.provider ?? "", model: label(report.model) };
       waiting.push([countedOf(report), labels]);
       if (waiting.length >= MOST_WAITING) countAll();
@@ -95,7 +95,7 @@ interface Labels {
 }
 
 function count(to: Instruments, report: Counted, labels: Labels): void {
-  const { endpoint, ms, failure } = report;
+  const { endpoint: { path: endpoint }, ms, failure } = report;
   const { provider } = labels;
   const route = report.route ?? "";
   to.requests.inc({ endpoint, ...labels, route, status: String(report.status) });

@@ -1,3 +1,4 @@
+import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { Usage } from "../core/events.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 
@@ -51,8 +52,8 @@ export interface CallReport {
   traceparent: string | null;
   /** What the client calls its session, as it was sent; null when it has no name. */
   session: string | null;
-  /** The registered path; empty when none was found. */
-  endpoint: string;
+  /** The endpoint that serves the call. */
+  endpoint: EndpointFacts;
   /** The name of the client's key; null when it needs none or has no valid one. */
   client: string | null;
   route: string | null;
@@ -102,7 +103,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     began,
     traceparent: null,
     session: null,
-    endpoint: "",
+    endpoint: UNKNOWN_ENDPOINT,
     client: null,
     route: null,
     provider: null,

@@ -5,13 +5,6 @@ import type { CallReport, Try } from "./report.ts";
 /** Attributes of a span; those that are undefined are left out. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
-/** The words of the OpenTelemetry GenAI conventions for what an endpoint does. */
-const OPERATIONS: ReadonlyMap<string, string> = new Map([
-  ["/v1/chat/completions", "chat"],
-  ["/v1/responses", "chat"],
-  ["/v1/embeddings", "embeddings"],
-]);
-
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Clients choose names and paths; longer ones are cut to so many characters. */
@@ -20,7 +13,7 @@ const LONGEST = 256;
 /** `POST /v1/chat/completions` (OpenTelemetry HTTP conventions). */
 export function requestName({ method, endpoint }: Readonly<CallReport>): string {
   const word = METHODS.has(method) ? method : "HTTP";
-  return endpoint === "" ? word : `${word} ${endpoint}`;
+  return endpoint.path === "" ? word : `${word} ${endpoint.path}`;
 }
 
 /** What a request was and how it ended; never a prompt, an answer, a key or a query. */
@@ -29,7 +22,7 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
   const { retries, fallback, cache, client, end, ttft_ms } = accessFields(report);
   return {
     "http.request.method": METHODS.has(report.method) ? report.method : "_OTHER",
-    "http.route": report.endpoint === "" ? undefined : report.endpoint,
+    "http.route": report.endpoint.path === "" ? undefined : report.endpoint.path,
     "http.response.status_code": report.status,
     "url.path": cut(report.path),
     "error.type": failure?.kind,
@@ -53,7 +46,7 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
 
 /** `chat MODEL` (OpenTelemetry GenAI conventions). */
 export function tryName({ endpoint }: Readonly<CallReport>, { model }: Try): string {
-  return `${OPERATIONS.get(endpoint) ?? "call"} ${cut(model)}`;
+  return `${endpoint.operation ?? "call"} ${cut(model)}`;
 }
 
 /** What one try at a provider was; `failure` is the kind of what ended it, null when it went well. */
@@ -82,7 +75,7 @@ function modelAttributes(
 ): SpanAttributes {
   if (provider === null || model === null) return {};
   return {
-    "gen_ai.operation.name": OPERATIONS.get(endpoint),
+    "gen_ai.operation.name": endpoint.operation ?? undefined,
     "gen_ai.provider.name": provider,
     // The older name of the same, which some backends still read.
     "gen_ai.system": provider,

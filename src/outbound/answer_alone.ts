@@ -20,27 +20,16 @@ const ANSWERED: ReadonlySet<string> = new Set([
   "system_fingerprint",
 ]);
 
-/** Where a model answers. Elsewhere clients get back what they have sent: items, messages, metadata. */
-const ANSWERING = [
-  ["POST", "/v1/chat/completions"],
-  ["POST", "/v1/responses"],
-  ["GET", "/v1/responses"],
-  ["GET", "/v1/responses/:response_id"],
-  ["POST", "/v1/embeddings"],
-  ["GET", "/v1/models"],
-] as const;
-
 /**
  * What a call was answered, as text without what of it repeats the request: a Response holds the
  * instructions, tools and metadata that it was made with (OpenAI API, Responses). Null where there
  * is nothing else. Errors are kept whatever was called.
  */
 export function answerAlone(
-  { answer, method, endpoint, status }: Readonly<CallReport>,
+  { answer, endpoint, status }: Readonly<CallReport>,
 ): string | null {
   if (answer === null) return null;
-  const isAnswering = ANSWERING.some(([verb, path]) => verb === method && path === endpoint);
-  if (!isAnswering && status < 400) return null;
+  if (!endpoint.sharesAnswer && status < 400) return null;
   const text = typeof answer === "string" ? answer : new TextDecoder().decode(answer);
   return /^\s*\{/.test(text) ? objectAlone(parseExact(text)) : streamAlone(text);
 }

@@ -23,14 +23,6 @@ const LONGEST_NAME = 256;
 /** A provider's error message is cut to so many characters. */
 const LONGEST_MESSAGE = 1000;
 
-const CLIENT_TYPES = [
-  ["/v1/chat/completions", "chat_completions"],
-  ["/v1/responses", "responses"],
-  ["/v1/conversations", "conversations"],
-  ["/v1/embeddings", "embeddings"],
-  ["/v1/models", "models"],
-] as const;
-
 /**
  * The events of a call that ended at `ended`, in milliseconds since 1970: its figures, without any
  * text of a provider or of the call's content; and while content is shared, that content with the
@@ -42,8 +34,8 @@ export function eventsOf(
   settings: ExportSettings,
   ended: number,
 ): ExportEvent[] {
-  const clientType = clientTypeOf(report);
-  if (report.shared === null || clientType === undefined) return [];
+  const { api: clientType } = report.endpoint;
+  if (report.shared === null || clientType === null) return [];
   const shared = report.shared();
   const both = commonFields(report, shared, clientType, ended);
   const tags = tagsOf(report, shared, clientType, settings);
@@ -63,12 +55,8 @@ export function eventsOf(
 
 /** How many events `eventsOf` would make, without making them. */
 export function eventCount(report: Readonly<CallReport>, settings: ExportSettings): number {
-  if (report.shared === null || clientTypeOf(report) === undefined) return 0;
+  if (report.shared === null || report.endpoint.api === null) return 0;
   return sharesContent(settings) ? 2 : 1;
-}
-
-function clientTypeOf({ endpoint }: Readonly<CallReport>) {
-  return CLIENT_TYPES.find(([path]) => endpoint.startsWith(path))?.[1];
 }
 
 function sharesContent({ share_prompts, share_responses }: ExportSettings): boolean {

@@ -1,3 +1,4 @@
+import { isRequestType, REQUEST_TYPES, ROUTED_PATHS } from "../core/endpoint.ts";
 import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json.ts";
 import { VERSION } from "../core/version.ts";
 import type { Generation, RouteTarget } from "../gateway/generation.ts";
@@ -37,11 +38,7 @@ export interface SandboxResponse {
   readonly error: string | null;
 }
 
-const PATHS: ReadonlyMap<unknown, string> = new Map([
-  ["chat_completions", "/v1/chat/completions"],
-  ["responses", "/v1/responses"],
-  ["embeddings", "/v1/embeddings"],
-]);
+const TYPES = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 const LONGEST_ID = 256;
 const encoder = new TextEncoder();
@@ -58,10 +55,10 @@ export function readMessage(text: string): RemoteMessage {
 }
 
 function readCommand(id: string, { target, request_type, request }: JsonObject): RemoteMessage {
-  const path = PATHS.get(request_type);
-  if (path === undefined) {
-    return wrong(id, "request_type must be chat_completions, responses or embeddings.");
+  if (!isRequestType(request_type)) {
+    return wrong(id, `request_type must be ${TYPES.format(REQUEST_TYPES)}.`);
   }
+  const path = ROUTED_PATHS[request_type];
   // What is nested deeper could not be written as JSON again.
   if (!isObject(request) || isTooDeep(request)) return wrong(id, "request must be a JSON object.");
   const { mode, value } = isObject(target) ? target : {};

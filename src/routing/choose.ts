@@ -11,7 +11,7 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
   const wanted = requested(call, inference.model);
   if (!wanted.ok) return wanted;
   if (inference.owner !== null) return pinned(call, inference, inference.owner, wanted.value);
-  const route = matchRoute(call, inference.type, wanted.value);
+  const route = matchRoute(call, inference.matchesAs, wanted.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
   const eligible = eligibleTargets(route, wanted.value, inference);

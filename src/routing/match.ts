@@ -1,7 +1,7 @@
+import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
 import { headerWords } from "../core/header_words.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Route } from "../gateway/generation.ts";
-import type { Inference } from "../gateway/inference.ts";
 import type { Requested } from "./requested.ts";
 
 /** What of a call decides its route. */
@@ -11,7 +11,7 @@ export type Routed = Pick<Call, "path" | "headers" | "controls" | "generation">;
 export function mismatch(
   route: Route,
   call: Routed,
-  type: Inference["type"],
+  type: RequestType,
   wanted: Requested,
 ): string | null {
   if (call.controls.route !== null && route.name !== call.controls.route) {
@@ -36,26 +36,35 @@ function namesOf({ provider, asked }: Requested): string[] {
 /** A call as its route is looked for. */
 export interface Matched {
   readonly routed: Routed;
-  readonly type: Inference["type"];
+  readonly type: RequestType;
 }
 
-/** A request for a response that no route takes as such is matched as one for chat. */
-export function matchedAs(routed: Routed, type: Inference["type"], wanted: Requested): Matched {
+/**
+ * Returns how a call is matched: as the first of its request types that a route takes, with the path
+ * of that type. If no route takes any of them, as the last one.
+ */
+export function matchedAs(
+  routed: Routed,
+  [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
+  wanted: Requested,
+): Matched {
   const { headers, controls, generation } = routed;
-  const asked = { routed, type };
-  return type !== "responses" || firstOf(asked, wanted) !== null ? asked : {
-    routed: { path: "/v1/chat/completions", headers, controls, generation },
-    type: "chat_completions",
-  };
+  let matched: Matched = { routed, type };
+  for (const alternative of alternatives) {
+    if (firstOf(matched, wanted) !== null) break;
+    const path = ROUTED_PATHS[alternative];
+    matched = { routed: { path, headers, controls, generation }, type: alternative };
+  }
+  return matched;
 }
 
 /** The first matching route in file order is authoritative. */
 export function matchRoute(
   call: Routed,
-  type: Inference["type"],
+  types: readonly [RequestType, ...RequestType[]],
   wanted: Requested,
 ): Route | null {
-  return firstOf(matchedAs(call, type, wanted), wanted);
+  return firstOf(matchedAs(call, types, wanted), wanted);
 }
 
 function firstOf({ routed, type }: Matched, wanted: Requested): Route | null {
@@ -67,7 +76,7 @@ function firstOf({ routed, type }: Matched, wanted: Requested): Route | null {
 function headerOf(
   name: string,
   call: Routed,
-  type: Inference["type"],
+  type: RequestType,
   wanted: Requested,
 ): string | null {
   switch (name) {

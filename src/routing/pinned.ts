@@ -88,5 +88,5 @@ function routeOf(
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);
-  return isForced || same === undefined ? matchRoute(call, inference.type, wanted) : same;
+  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, wanted) : same;
 }

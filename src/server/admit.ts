@@ -1,9 +1,15 @@
+import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, readControls } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
 /** A request as a call of its own: with an id, a report and the configuration of this moment. */
-export function admit(gateway: Gateway, request: Request, path: string, endpoint: string): Call {
+export function admit(
+  gateway: Gateway,
+  request: Request,
+  path: string,
+  endpoint: EndpointFacts,
+): Call {
   const { generation, vault, world, metrics } = gateway;
   const id = world.uuid();
   const report = newReport(id, request.method, path, world.now());
@@ -12,7 +18,7 @@ export function admit(gateway: Gateway, request: Request, path: string, endpoint
   const controls = readControls(headers);
   report.traceparent = headers.get("traceparent");
   report.session = controls.session;
-  metrics.began(endpoint);
+  metrics.began(endpoint.path);
   return {
     id,
     method: request.method,

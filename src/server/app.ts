@@ -1,6 +1,7 @@
 import { type Context, Hono } from "@hono/hono";
 import type { Endpoint, SocketEndpoint } from "../api/client_api.ts";
-import { clientApis } from "../api/registry.ts";
+import { clientApis, factsOf } from "../api/registry.ts";
+import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
@@ -32,15 +33,18 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   const others = new Hono<{ Bindings: Peer }>();
   const rim = { sinks: gateway.sinks, flusher: newFlusher() };
   const methods = new Map<string, string[]>();
-  for (const endpoint of clientApis.flatMap((api) => api.endpoints)) {
-    const name = endpoint.path.replace(/\{[^}]*\}/, "");
-    const router = endpoint.path.includes(":") ? withParameters : hono;
-    router.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, name));
-    methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
-  }
-  for (const { path, open } of clientApis.flatMap((api) => api.sockets ?? [])) {
-    hono.get(path, (context) => talk(context, path, open));
-    methods.set(path, [...methods.get(path) ?? [], "GET"]);
+  for (const api of clientApis) {
+    for (const endpoint of api.endpoints) {
+      const facts = factsOf(api, endpoint);
+      const router = endpoint.path.includes(":") ? withParameters : hono;
+      router.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, facts));
+      methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
+    }
+    for (const socket of api.sockets ?? []) {
+      const facts = factsOf(api, socket);
+      hono.get(socket.path, (context) => talk(context, facts, socket.open));
+      methods.set(socket.path, [...methods.get(socket.path) ?? [], "GET"]);
+    }
   }
   for (const [path, allowed] of methods) {
     others.all(path, (context) => wrongMethod(context, allowed));
@@ -48,7 +52,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
   withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
   others.notFound(({ req, env }) => {
-    const call = admit(gateway, req.raw, req.path, "");
+    const call = admit(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
     const unknown = refuse(
       "unknown_url",
       "This path is not served here; 'switchyard help endpoints' lists the paths.",
@@ -57,13 +61,12 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
-  /** `name` is the path without the pattern that a parameter may have: for people and metrics. */
   async function serve(
     { req, env }: PeerContext,
     endpoint: Endpoint,
-    name: string,
+    facts: EndpointFacts,
   ): Promise<Response> {
-    const call = admit(gateway, req.raw, req.path, name);
+    const call = admit(gateway, req.raw, req.path, facts);
     const stopped = enter(call, env);
     if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.
@@ -76,8 +79,12 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     return respond(call, result, rim);
   }
 
-  function talk({ req, env }: PeerContext, path: string, open: SocketEndpoint["open"]): Response {
-    const call = admit(gateway, req.raw, req.path, path);
+  function talk(
+    { req, env }: PeerContext,
+    facts: EndpointFacts,
+    open: SocketEndpoint["open"],
+  ): Response {
+    const call = admit(gateway, req.raw, req.path, facts);
     const stopped = enter(call, env) ?? (call.vault.running.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, rim);
     const opened = openSocket(gateway, call, req.raw, env, open(), rim);
@@ -85,7 +92,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   }
 
   function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
-    const call = admit(gateway, req.raw, req.path, "");
+    const call = admit(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
     const stopped = enter(call, env);
     if (stopped !== null) return respond(call, stopped, rim);
     call.answerHeaders["allow"] = allowed.flatMap(withHead).join(", ");

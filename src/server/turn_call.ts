@@ -39,7 +39,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
       report.endpoint = endpoint;
       report.traceparent = traceparent;
       report.session = controls.session;
-      metrics.began(endpoint);
+      metrics.began(endpoint.path);
       return {
         ...handshake,
         id,

@@ -1,3 +1,4 @@
+import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import { fault, refuse } from "../../src/core/result.ts";
 import { type Metrics, newMetrics } from "../../src/observe/metrics.ts";
 import { configOf } from "../config/parse.ts";
@@ -34,7 +35,9 @@ Deno.test("every call counts once, under what the configuration names", async ()
   const metrics = metricsOver();
   metrics.sink(reportOf());
   metrics.sink(reportOf());
-  metrics.sink(reportOf({ endpoint: "", provider: null, model: null, route: null, status: 404 }));
+  metrics.sink(
+    reportOf({ endpoint: UNKNOWN_ENDPOINT, provider: null, model: null, route: null, status: 404 }),
+  );
   const chat = 'endpoint="/v1/chat/completions",provider="up",model="m"';
   assertEquals(await named(metrics, "gateway_requests_total"), {
     [`{${chat},route="main",status="200"}`]: 2,

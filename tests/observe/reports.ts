@@ -1,11 +1,23 @@
+import { clientApis, factsOf } from "../../src/api/registry.ts";
+import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import type { Usage } from "../../src/core/events.ts";
 import { type CallReport, newReport, type Try } from "../../src/observe/report.ts";
+
+/** The facts of a registered endpoint; those of an unknown one for every other path. */
+export function endpointAt(path: string, method = "POST"): EndpointFacts {
+  for (const api of clientApis) {
+    const endpoint = api.endpoints.find((one) => one.method === method && one.path === path) ??
+      (method === "GET" ? api.sockets?.find((one) => one.path === path) : undefined);
+    if (endpoint !== undefined) return factsOf(api, endpoint);
+  }
+  return UNKNOWN_ENDPOINT;
+}
 
 /** A served chat call of 2 s with the differences given. */
 export function reportOf(changes: Partial<CallReport> = {}): CallReport {
   return {
     ...newReport("id-1", "POST", "/v1/chat/completions", 0),
-    endpoint: "/v1/chat/completions",
+    endpoint: endpointAt("/v1/chat/completions"),
     route: "main",
     provider: "up",
     model: "m",

@@ -1,10 +1,11 @@
+import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { hrTimeToMilliseconds } from "@opentelemetry/core";
 import { fault, refuse } from "../../src/core/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { spansTo } from "../../src/observe/spans.ts";
 import { assertEquals } from "../support/assert.ts";
-import { reportOf, tryOf, USAGE } from "./reports.ts";
+import { endpointAt, reportOf, tryOf, USAGE } from "./reports.ts";
 
 const NOW = 1_800_000_000_000;
 const SILENT = { info() {}, warn() {} };
@@ -121,7 +122,7 @@ Deno.test("names that a client chose are cut, and odd methods are told as such",
   const [request, attempt] = await spansOf({
     method: "X".repeat(9_000),
     path: `/${"a".repeat(9_000)}`,
-    endpoint: "",
+    endpoint: UNKNOWN_ENDPOINT,
     model: "m".repeat(9_000),
     tries: [tryOf({ model: "m".repeat(9_000) })],
   });
@@ -155,7 +156,7 @@ Deno.test("a collector that fails is told once, and once more when it is back", 
 });
 
 Deno.test("a Responses call is a chat to the GenAI conventions", async () => {
-  const [request, attempt] = await spansOf({ endpoint: "/v1/responses" });
+  const [request, attempt] = await spansOf({ endpoint: endpointAt("/v1/responses") });
   assertEquals(request?.attributes["gen_ai.operation.name"], "chat");
   assertEquals(attempt?.name, "chat m");
 });

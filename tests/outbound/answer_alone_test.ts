@@ -1,7 +1,7 @@
 import type { CallReport } from "../../src/observe/report.ts";
 import { answerAlone } from "../../src/outbound/answer_alone.ts";
-import { reportOf } from "../observe/reports.ts";
-import { assertEquals } from "../support/assert.ts";
+import { endpointAt, reportOf } from "../observe/reports.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
@@ -15,7 +15,7 @@ const RESOURCE = {
 const REPEATED = { instructions: "mark", metadata: { a: "mark" }, tools: [{ name: "mark" }] };
 
 function alone(answer: string, more: Partial<CallReport> = {}): string | null {
-  return answerAlone(reportOf({ answer, method: "POST", endpoint: "/v1/responses", ...more }));
+  return answerAlone(reportOf({ answer, endpoint: endpointAt("/v1/responses"), ...more }));
 }
 
 Deno.test("of a Response only what was answered is told, in its events too", () => {
@@ -31,7 +31,7 @@ Deno.test("of a Response only what was answered is told, in its events too", () 
 });
 
 Deno.test("of a completion only what was answered is told, with its numbers as they were", () => {
-  const endpoint = "/v1/chat/completions";
+  const endpoint = endpointAt("/v1/chat/completions");
   const kept = '{"id":"c","choices":[{"index":0,"logprob":-1.0}]}';
   assertEquals(alone(`${kept.slice(0, -1)},"metadata":{"a":"mark"}}`, { endpoint }), kept);
   const chunk = '{"choices":[{"index":0,"delta":{"content":"Hi."}}]';
@@ -42,13 +42,18 @@ Deno.test("of a completion only what was answered is told, with its numbers as t
 
 Deno.test("where clients get back what they have sent nothing but an error is told", () => {
   const below = "/v1/responses/:response_id/input_items";
-  for (const endpoint of [below, "/v1/responses/compact", "/v1/conversations"]) {
+  const echoing = [
+    endpointAt(below, "GET"),
+    endpointAt("/v1/responses/compact"),
+    endpointAt("/v1/conversations"),
+    endpointAt("/v1/chat/completions", "GET"),
+  ];
+  for (const endpoint of echoing) {
+    assert(endpoint.path !== "");
     assertEquals(alone('{"data":["mark"]}', { endpoint }), null);
     const error = '{"error":{"message":"No."}}';
     assertEquals(alone(error, { endpoint, status: 404 }), error);
   }
-  const endpoint = "/v1/chat/completions";
-  assertEquals(alone('{"data":["mark"]}', { endpoint, method: "GET" }), null);
 });
 
 Deno.test("a prompt does not leave inside an answer while only answers are shared", async () => {

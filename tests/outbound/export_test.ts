@@ -3,7 +3,7 @@ import { fault, refuse } from "../../src/core/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import type { Shared } from "../../src/observe/report.ts";
 import { eventCount, eventsOf, type ExportSettings } from "../../src/outbound/export.ts";
-import { reportOf, tryOf, USAGE } from "../observe/reports.ts";
+import { endpointAt, reportOf, tryOf, USAGE } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const ENDED = 1_700_000_000_250;
@@ -188,13 +188,19 @@ Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says
 
 Deno.test("calls that are not to be told, and those that no client makes, are no events", () => {
   assertEquals(eventsOf(reportOf({ shared: null, prompt: "p" }), ALL, ENDED), []);
-  for (const endpoint of ["", "/health", "/ready", "/metrics"]) {
+  for (const path of ["", "/health", "/ready", "/metrics"]) {
+    const endpoint = endpointAt(path, "GET");
     assertEquals(eventsOf(reportOf({ shared: () => SHARED, endpoint }), ALL, ENDED), []);
   }
-  const types = ["/v1/responses/:id", "/v1/embeddings", "/v1/models", "/v1/conversations"]
-    .map((endpoint) =>
-      eventsOf(reportOf({ shared: () => SHARED, endpoint }), FIGURES, ENDED)[0]?.data
-    );
+  const endpoints = [
+    endpointAt("/v1/responses/:response_id", "GET"),
+    endpointAt("/v1/embeddings"),
+    endpointAt("/v1/models", "GET"),
+    endpointAt("/v1/conversations"),
+  ];
+  const types = endpoints.map((endpoint) =>
+    eventsOf(reportOf({ shared: () => SHARED, endpoint }), FIGURES, ENDED)[0]?.data
+  );
   assertEquals(types.map((data) => data?.client_request_type), [
     "responses",
     "embeddings",
@@ -208,7 +214,8 @@ Deno.test("how many events there would be is known without making them", () => {
     throw new Error("it was asked for");
   };
   for (const settings of [ALL, FIGURES]) {
-    for (const endpoint of ["/v1/chat/completions", "/v1/responses/:id", "/metrics", ""]) {
+    for (const path of ["/v1/chat/completions", "/v1/responses/compact", "/metrics", ""]) {
+      const endpoint = endpointAt(path);
       const made = eventsOf(reportOf({ shared: () => SHARED, endpoint }), settings, ENDED);
       assertEquals(eventCount(reportOf({ shared: unmade, endpoint }), settings), made.length);
     }

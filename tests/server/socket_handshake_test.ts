@@ -66,7 +66,7 @@ Deno.test("an accepted handshake carries what every answer does", async () => {
   assertMatch(head, /^x-ratelimit-remaining: 2\r$/mi);
   assertMatch(head, /^access-control-allow-origin: http:\/\/localhost:5173\r$/mi);
   const report = await served.reported(1);
-  assertEquals([report.status, report.endpoint, report.client], [101, "/v1/responses", "ada"]);
+  assertEquals([report.status, report.endpoint.path, report.client], [101, "/v1/responses", "ada"]);
 });
 
 Deno.test("pages and names that may not call the gateway may not open a socket either", async () => {

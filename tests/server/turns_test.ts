@@ -6,6 +6,7 @@ import { type CallReport, endOf } from "../../src/observe/report.ts";
 import { admit } from "../../src/server/admit.ts";
 import { newTurns } from "../../src/server/turns.ts";
 import { configOf } from "../config/parse.ts";
+import { endpointAt } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -39,7 +40,7 @@ function turnsOver(room: number) {
     turns,
     begin(records: () => AsyncGenerator<Group, void, void>) {
       const request = new Request("http://localhost/v1/responses");
-      const call = admit(gateway, request, "/v1/responses", "/v1/responses");
+      const call = admit(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
       const reply = success({ as: "stream" as const, headers: {}, records: records() });
       turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
     },

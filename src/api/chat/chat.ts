@@ -1,5 +1,6 @@
 import { chain } from "../../core/chain.ts";
 import type { ChatRequest } from "../../core/chat.ts";
+import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
 import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import { success } from "../../core/result.ts";
@@ -19,13 +20,18 @@ import { relay } from "./relay.ts";
 import { chatRequest } from "./request.ts";
 import { stored } from "./stored.ts";
 
+const MATCHES_AS = ["chat_completions"] as const;
+
 /** `POST /v1/chat/completions` (OpenAI API, Chat Completions). */
 export const chat: ClientApi = {
-  name: "chat",
+  name: "chat_completions",
   endpoints: [{
     method: "POST",
-    path: "/v1/chat/completions",
+    path: ROUTED_PATHS.chat_completions,
     body: true,
+    matchesAs: MATCHES_AS,
+    operation: "chat",
+    sharesAnswer: true,
     async handle(call, { document }) {
       const request = chatRequest(document);
       return request.ok ? await exchange(call, inferenceOf(call, request.value)) : request;
@@ -36,7 +42,7 @@ export const chat: ClientApi = {
 function inferenceOf(call: Call, request: ChatRequest): Inference {
   const { text, value } = request.document;
   return {
-    type: "chat_completions",
+    matchesAs: MATCHES_AS,
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,

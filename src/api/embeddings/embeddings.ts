@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { exchange } from "../../exchange.ts";
+import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import type { Usage } from "../../core/events.ts";
 import {
   isObject,
@@ -27,13 +28,18 @@ const body = z.looseObject({
 /** Why a provider whose protocol has no embeddings is passed over. */
 export const NO_EMBEDDINGS = "The provider has no embeddings; choose another one.";
 
+const MATCHES_AS = ["embeddings"] as const;
+
 /** `POST /v1/embeddings` (OpenAI API, Embeddings). */
 export const embeddings: ClientApi = {
   name: "embeddings",
   endpoints: [{
     method: "POST",
-    path: "/v1/embeddings",
+    path: ROUTED_PATHS.embeddings,
     body: true,
+    matchesAs: MATCHES_AS,
+    operation: "embeddings",
+    sharesAnswer: true,
     async handle(call, { document }) {
       const problem = checkFields(body, document.value);
       return problem ?? await exchange(call, inferenceOf(document));
@@ -44,7 +50,7 @@ export const embeddings: ClientApi = {
 function inferenceOf(document: JsonDocument): Inference {
   const { model } = document.value;
   return {
-    type: "embeddings",
+    matchesAs: MATCHES_AS,
     model: typeof model === "string" ? model : "",
     stream: false,
     owner: null,

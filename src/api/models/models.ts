@@ -19,6 +19,7 @@ export const models: ClientApi = {
       method: "GET",
       path: "/v1/models",
       body: false,
+      sharesAnswer: true,
       async handle(call) {
         const found = await discovered(call);
         if (!found.ok) return found;

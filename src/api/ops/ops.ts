@@ -17,7 +17,7 @@ function draining(): Result<Reply> {
 
 /** Health, readiness and metrics, for whoever watches the process. */
 export const ops: ClientApi = {
-  name: "ops",
+  name: null,
   endpoints: [
     {
       method: "GET",

@@ -20,6 +20,9 @@ export interface Place {
   readonly settled?: (settled: Settled) => void;
 }
 
+/** A create that no route matches as Responses is matched once more as a chat completion. */
+export const MATCHES_AS = ["responses", "chat_completions"] as const;
+
 /** Creates one response; over HTTP and over a socket the same. */
 export async function createResponse(
   call: Call,
@@ -49,7 +52,7 @@ function inferenceOf(
   const native = nativeAttempts(creation);
   const translated = translatedAttempts(creation);
   return {
-    type: "responses",
+    matchesAs: MATCHES_AS,
     model: request.model,
     stream: request.stream,
     owner: context.owner,

@@ -35,6 +35,7 @@ function endpoint(
     method,
     path: `/v1/responses/:response_id${below}`,
     body: false,
+    ...(method === "GET" && below === "" ? { sharesAnswer: true } as const : {}),
     async handle(call, request) {
       const kept = keptAt(call, request.params.response_id ?? "");
       if (!kept.ok) return kept;

@@ -1,6 +1,7 @@
+import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
-import { createResponse } from "./create.ts";
+import { createResponse, MATCHES_AS } from "./create.ts";
 import { continuedFromState } from "./history.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { newSession } from "./session.ts";
@@ -11,13 +12,16 @@ export const responses: ClientApi = {
   endpoints: [
     {
       method: "POST",
-      path: "/v1/responses",
+      path: ROUTED_PATHS.responses,
       body: true,
+      matchesAs: MATCHES_AS,
+      operation: "chat",
+      sharesAnswer: true,
       handle: (call, { document }) =>
         createResponse(call, document, { continued: continuedFromState }),
     },
     ...counting,
     ...lifecycle,
   ],
-  sockets: [{ path: "/v1/responses", open: newSession }],
+  sockets: [{ path: ROUTED_PATHS.responses, operation: "chat", open: newSession }],
 };

@@ -17,7 +17,7 @@ const OBJECT = "chat.completion";
 
 /** Chat Completions that were created with `store: true`; their upstream keeps them (OpenAI API). */
 export const storedChat: ClientApi = {
-  name: "stored_chat",
+  name: "chat_completions",
   endpoints: [
     { method: "GET", path: ALL, body: false, handle: list },
     { method: "GET", path: ONE, body: false, handle: onCompletion(retrieve) },

@@ -1,0 +1,37 @@
+/** Kinds of requests that routes serve, with the path under which each is matched. */
+export const ROUTED_PATHS = {
+  chat_completions: "/v1/chat/completions",
+  responses: "/v1/responses",
+  embeddings: "/v1/embeddings",
+} as const;
+
+/** The value of `x-gateway-request-type` in `match.headers` of a route. */
+export type RequestType = keyof typeof ROUTED_PATHS;
+
+/** Every request type, for checks and messages. */
+export const REQUEST_TYPES: readonly string[] = Object.keys(ROUTED_PATHS);
+
+/** True if the text is a request type. */
+export function isRequestType(text: unknown): text is RequestType {
+  return typeof text === "string" && REQUEST_TYPES.includes(text);
+}
+
+/** What logs, metrics, spans and the dashboard need to know of the endpoint that serves a call. */
+export interface EndpointFacts {
+  /** Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched. */
+  readonly path: string;
+  /** Name of the client API in exported events; null for operational endpoints and unknown paths. */
+  readonly api: string | null;
+  /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
+  readonly operation: "chat" | "embeddings" | null;
+  /** True if a response holds what a model answered; false if it echoes what the client sent. */
+  readonly sharesAnswer: boolean;
+}
+
+/** The facts of a path that no endpoint serves. */
+export const UNKNOWN_ENDPOINT: EndpointFacts = {
+  path: "",
+  api: null,
+  operation: null,
+  sharesAnswer: false,
+};
