@@ -1,3 +1,4 @@
+import { cachingWarnings } from "./caching_rules.ts";
 import { dirname } from "node:path";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
@@ -114,6 +115,7 @@ function warningsOf(source: Source, config: Config): string[] {
     ...providerWarnings(config),
     ...routingWarnings(config),
     ...securityWarnings(config),
+    ...cachingWarnings(config),
     ...pricingWarnings(config),
     ...outboundWarnings(config),
   ]);

@@ -3,6 +3,8 @@ import { assert, assertEquals } from "../support/assert.ts";
 
 const MINUTE = 60_000;
 
+const CONFLICT: Binding = { state: "conflict", creator: null };
+
 interface Fixture {
   time: number;
   readonly bindings: Bindings;
@@ -20,7 +22,7 @@ function fixture(): Fixture {
 }
 
 function owner(account: string): Owner {
-  return { provider: `provider-${account}`, account, origin: null };
+  return { provider: `provider-${account}`, account, origin: null, creator: null };
 }
 
 function bound(account: string): Binding {
@@ -37,9 +39,9 @@ Deno.test("the first account that returns an id owns it", () => {
 Deno.test("an id that two accounts return is a conflict, and what was kept of it is lost", () => {
   const { bindings, lost } = fixture();
   bindings.bind("x", owner("a"));
-  assertEquals(bindings.bind("x", owner("b")), { state: "conflict" });
+  assertEquals(bindings.bind("x", owner("b")), CONFLICT);
   assertEquals(lost, ["x"]);
-  assertEquals(bindings.bind("x", owner("a")), { state: "conflict" });
+  assertEquals(bindings.bind("x", owner("a")), CONFLICT);
 });
 
 Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
@@ -52,7 +54,7 @@ Deno.test("a delete undoes the binding of its own account and never a conflict",
   bindings.bind("x", owner("a"));
   bindings.bind("x", owner("b"));
   assertEquals(bindings.unbind("x", "a"), false);
-  assertEquals(bindings.get("x"), { state: "conflict" });
+  assertEquals(bindings.get("x"), CONFLICT);
 });
 
 Deno.test("a binding lasts 30 minutes from its creation, however often the id is seen", () => {
@@ -73,7 +75,7 @@ Deno.test("a conflict lasts 30 minutes from its discovery; then the id is free",
   it.time = 20 * MINUTE;
   it.bindings.bind("x", owner("b"));
   it.time = 50 * MINUTE - 1;
-  assertEquals(it.bindings.get("x"), { state: "conflict" });
+  assertEquals(it.bindings.get("x"), CONFLICT);
   it.time = 50 * MINUTE;
   assertEquals(it.bindings.get("x"), undefined);
   assertEquals(it.bindings.bind("x", owner("b")), bound("b"));
