@@ -1,5 +1,5 @@
-import { cachingWarnings } from "./caching_rules.ts";
 import { dirname } from "node:path";
+import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";

@@ -70,8 +70,9 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     if (written !== null) {
       return isHostAllowed(written) && (authority === written || isHostAllowed(authority));
     }
-    if (!isHostAllowed(authority)) return false;
-    return peer.remoteAddr === undefined || !isFilledIn(authority, bound);
+    // Nobody from outside has sent what came over no connection.
+    if (peer.remoteAddr === undefined) return true;
+    return isHostAllowed(authority) && !isFilledIn(authority, bound);
   }
 
   function isHostAllowed(written: string): boolean {

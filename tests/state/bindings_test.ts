@@ -1,4 +1,10 @@
-import { type Binding, type Bindings, newBindings, type Owner } from "../../src/state/bindings.ts";
+import {
+  type Binding,
+  type Bindings,
+  newBindings,
+  type Owner,
+  SEVERAL_CALLERS,
+} from "../../src/state/bindings.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const MINUTE = 60_000;
@@ -97,4 +103,35 @@ Deno.test("the bindings of one type take at most 1 MiB", () => {
   assertEquals([bindings.entries, lost.length], [10, 10]);
   bindings.bind("y".repeat(2 * 1024 * 1024), owner("a"));
   assertEquals([bindings.entries, lost.length], [10, 11]);
+});
+
+function boundTo(creator: Owner["creator"], account = "a"): Owner {
+  return { ...owner(account), creator };
+}
+
+Deno.test("an id belongs to the caller that has got it, and to none when several have", () => {
+  const { bindings, lost } = fixture();
+  bindings.bind("x", boundTo("key ada"));
+  assertEquals(bindings.bind("x", boundTo("key ada")), {
+    state: "bound",
+    owner: boundTo("key ada"),
+  });
+  const shared: Binding = { state: "bound", owner: boundTo(SEVERAL_CALLERS) };
+  assertEquals(bindings.bind("x", boundTo("key bob")), shared);
+  assertEquals(bindings.bind("x", boundTo("key ada")), shared);
+  assertEquals(bindings.bind("x", boundTo(null)), shared);
+  assertEquals(lost, []);
+});
+
+Deno.test("a conflict belongs to a caller while no other has got the id", () => {
+  const { bindings } = fixture();
+  bindings.bind("x", boundTo("key ada"));
+  const own: Binding = { state: "conflict", creator: "key ada" };
+  assertEquals(bindings.bind("x", boundTo("key ada", "b")), own);
+  assertEquals(bindings.bind("x", boundTo("key ada")), own);
+  const shared: Binding = { state: "conflict", creator: SEVERAL_CALLERS };
+  assertEquals(bindings.bind("x", boundTo("key bob")), shared);
+  assertEquals(bindings.bind("x", boundTo("key ada")), shared);
+  bindings.bind("y", boundTo("key ada"));
+  assertEquals(bindings.bind("y", boundTo("key bob", "b")), shared);
 });
