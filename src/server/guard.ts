@@ -43,6 +43,9 @@ const EXPOSED = [
   "retry-after",
 ].join(", ");
 
+/** The one path with figures of all clients that asks for no key. */
+const METRICS = "/metrics";
+
 const METHODS = "GET, HEAD, POST, DELETE";
 
 /** Seconds for which a browser need not ask again. */
@@ -70,7 +73,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     if (written !== null) {
       return isHostAllowed(written) && (authority === written || isHostAllowed(authority));
     }
-    // Nobody from outside has sent what came over no connection.
+    // A request over no connection was made inside this process.
     if (peer.remoteAddr === undefined) return true;
     return isHostAllowed(authority) && !isFilledIn(authority, bound);
   }
@@ -94,15 +97,14 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     return origins.some((pattern) => pattern.test(text));
   }
 
-  return ({ method, path, headers, generation, answerHeaders }, { url }, peer) => {
+  return ({ method, path, headers, generation, answerHeaders }, request, peer) => {
     const host = headers.get("host");
-    const authority = authorityIn(url);
     const isOpen = generation.clientKeys.length === 0 || path === METRICS;
-    if (isOpen && !isServed(host, authority, peer)) return hostRefusal(host);
+    if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
     const origin = headers.get("origin");
     if (origin === null) return null;
     answerHeaders["vary"] = "origin";
-    if (!isOriginAllowed(origin, host ?? authority)) {
+    if (!isOriginAllowed(origin, host ?? authorityIn(request.url))) {
       return refuse(
         "origin_not_allowed",
         "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
@@ -115,9 +117,6 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     return null;
   };
 }
-
-/** The one path with figures of all clients that asks for no key. */
-const METRICS = "/metrics";
 
 function hostRefusal(host: string | null): Failed<Refusal> {
   return refuse(

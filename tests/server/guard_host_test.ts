@@ -118,7 +118,7 @@ Deno.test("a gateway that asks for keys answers to every name", async () => {
   assertEquals(verdictOf(await healthAt(appOf(off), STRANGE)), REFUSED);
 });
 
-Deno.test("metrics are told under the gateway's own names alone, with keys too", async () => {
+Deno.test("metrics are served under the gateway's own names alone, with keys too", async () => {
   for (const lines of [KEYS, `server: {host: 0.0.0.0}\n${KEYS}`]) {
     const app = appOf(lines);
     const at = async (host: string, path = "/metrics") => {
@@ -146,7 +146,7 @@ async function sent(url: string, ...lines: readonly string[]): Promise<string> {
   return await connection.receiveUntil("}");
 }
 
-Deno.test("a request without a host is refused, and told what to send", async () => {
+Deno.test("a request without a host is refused, and the answer says what to send", async () => {
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
   for (const path of ["/health", "/metrics", "/v1/models"]) {
     for (const version of ["1.0", "1.1"]) {
@@ -155,6 +155,23 @@ Deno.test("a request without a host is refused, and told what to send", async ()
       assertMatch(answer, /"code":"host_not_allowed"/, path);
       assertStringIncludes(answer, "server.allowed_hosts");
     }
+  }
+});
+
+Deno.test("the address that the runtime writes for a missing host is no host", async () => {
+  const peer = { remoteAddr: { transport: "tcp", hostname: "10.0.0.1", port: 1 } } as const;
+  const statusAt = async (bound: string, authority: string) => {
+    const app = appOf(`server: {host: ${bound}, allowed_hosts: [gateway.example]}`);
+    return (await got(await app(new Request(`http://${authority}/health`), peer))).status;
+  };
+  for (const bound of ["0.0.0.0", "'::'", "127.0.0.1"]) {
+    assertEquals(await statusAt(bound, "localhost:8080"), 403, bound);
+    assertEquals(await statusAt(bound, "10.1.2.3:8080"), 200, bound);
+  }
+  for (const bound of ["10.1.2.3", "box.example"]) {
+    assertEquals(await statusAt(bound, "10.1.2.3:8080"), 403, bound);
+    assertEquals(await statusAt(bound, "gateway.example:8080"), 200, bound);
+    assertEquals(await statusAt(bound, "rebound.example:8080"), 403, bound);
   }
 });
 

@@ -41,7 +41,7 @@ export function resolved(
       added.push({ item: kept ?? item, path, isKept: kept !== undefined });
       if (kept !== undefined) continue;
       missing ??= unknownItem(path);
-      // Its provider may know it by the id alone, whoever asks.
+      // Its provider may know it by the id alone, for every client.
       if (strange.has(item.id)) hidden ??= unknownItem(path);
     }
   }
