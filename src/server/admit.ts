@@ -25,6 +25,7 @@ export function admit(gateway: Gateway, request: Request, path: string, endpoint
     world,
     metrics,
     report,
+    caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
     answerHeaders: vault.running.isDraining ? { connection: "close" } : {},
   };
