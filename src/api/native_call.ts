@@ -1,9 +1,10 @@
 import type { Usage } from "../core/events.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonDocument, JsonObject } from "../core/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
+import { utf8Bytes } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Reader } from "../gateway/inference.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
@@ -29,6 +30,8 @@ export interface NativeCall {
   usage?(resource: JsonObject): Usage | null;
   /** Hears of the valid resource before it goes to the client. */
   settle?(resource: JsonObject): void;
+  /** The text that the client gets instead of the valid resource; null leaves its bytes as they are. */
+  rewritten?(document: JsonDocument): string | null;
   /** Reads something else than one JSON resource. */
   readonly reader?: Reader;
 }
@@ -67,7 +70,7 @@ function pathOf({ path, query }: NativeCall): string | null {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf({ isValid, usage }: NativeCall): Reader {
+function readerOf({ isValid, usage, rewritten }: NativeCall): Reader {
   return {
     as: "answer",
     limit: RESOURCE_LIMIT,
@@ -82,8 +85,10 @@ function readerOf({ isValid, usage }: NativeCall): Reader {
           "The provider's answer is not what was asked for.",
         );
       }
+      const text = rewritten?.(document.value) ?? null;
+      const body = text === null ? answer.body : utf8Bytes(text);
       return success({
-        answer: { ...answer, headers: answer.headers() },
+        answer: { ...answer, headers: answer.headers(), body },
         outcome: { resource, usage: usage?.(resource) ?? null },
       });
     },

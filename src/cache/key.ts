@@ -8,10 +8,10 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
 /**
  * What the answer to this attempt is cached under: a digest of the client's JSON and of the request
  * it becomes, of the provider as it is now defined, the model, the protocol and the headers that
- * have a say. Null when the answer is not cached.
+ * have a say, with `caching.per_key` also of the caller. Null when the answer is not cached.
  */
 export function keyOf(
-  call: Pick<Call, "headers">,
+  call: Pick<Call, "headers" | "generation" | "caller">,
   inference: Pick<Inference, "matchesAs" | "canonical">,
   { target, request }: Pick<Attempt, "target" | "request">,
 ): string | null {
@@ -20,9 +20,11 @@ export function keyOf(
   const { provider, model, wire } = target;
   const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
   const who = [inference.matchesAs[0], provider.namespace, wire.name, model, request.path];
+  const { per_key } = call.generation.config.caching;
+  const caller = per_key ? [call.caller.name] : [];
   // Written as JSON the first part has no line break: so it is plain where the second one begins.
   return createHash("sha256")
-    .update(`${JSON.stringify([...who, ...controls])}\n`)
+    .update(`${JSON.stringify([...who, ...controls, ...caller])}\n`)
     .update(canonical)
     .digest("hex");
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../core/json.ts";
 import { readNumber } from "./fields.ts";
 import type { Problem } from "./problems.ts";
-import { LARGEST_CACHE, type WrittenConfig } from "./schema.ts";
+import { type Config, LARGEST_CACHE, type WrittenConfig } from "./schema.ts";
 
 /** What is wrong between the keys of `caching`, in the file as it is written. */
 export function cachingProblems(caching: unknown): Problem[] {
@@ -23,4 +23,12 @@ export function cachingProblems(caching: unknown): Problem[] {
 export function completeCaching(caching: WrittenConfig["caching"]): WrittenConfig["caching"] {
   const { max_entry_bytes, max_bytes } = caching;
   return { ...caching, max_entry_bytes: Math.min(max_entry_bytes, max_bytes) };
+}
+
+/** Settings of `caching` that are allowed and have no effect. */
+export function cachingWarnings({ caching, security }: Config): Problem[] {
+  const asksForKeys = security.enabled && security.provider === "api_key";
+  if (!caching.per_key || asksForKeys) return [];
+  const text = "has no effect while no client keys are asked for (see security.enabled)";
+  return [{ path: ["caching", "per_key"], text, at: "value" }];
 }

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { isObject } from "../core/json.ts";
+import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
@@ -114,6 +115,7 @@ function warningsOf(source: Source, config: Config): string[] {
     ...source.warnings,
     ...settingWarnings(source.value, config),
     ...routingWarnings(config),
+    ...cachingWarnings(config),
     ...pricingWarnings(config),
   ]);
 }

@@ -15,7 +15,10 @@ const server = section({
   drain_delay: duration(0).prefault("0s")
     .describe("How long calls are still taken then, while /ready says draining already."),
   allowed_hosts: z.array(hostName).default([])
-    .describe("More host names by which a gateway on a loopback address without keys is called."),
+    .describe(
+      "Host names by which clients may call, beside IP addresses, localhost, server.host and the " +
+        "machine's name; checked while no client keys are asked for, and always for /metrics.",
+    ),
   allowed_origins: z.array(webOrigin).default([])
     .describe("Web origins whose pages may call; * stands for any part of a host, or for all."),
 });
@@ -68,6 +71,8 @@ const caching = section({
     .describe("A larger answer is not kept; at most max_bytes, which also caps the default."),
   max_bytes: integer(1).prefault(LARGEST_CACHE)
     .describe("The bytes of all kept answers and their keys."),
+  per_key: flag().prefault(false)
+    .describe("Whether each client key has kept answers apart from those of the other keys."),
 });
 
 const price = section({

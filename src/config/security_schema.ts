@@ -44,4 +44,8 @@ export const securitySchema = section({
       .describe("Whether X-API-Key is looked at when that header has no key."),
     keys: z.array(clientKey).default([]).describe("The clients; at least one when enabled."),
   }).prefault({}).describe("The keys of clients."),
+  isolate_clients: flag().prefault(true).describe(
+    "Whether responses, conversations and stored completions of one client key do not exist for " +
+      "the other keys; false lets all keys share them. Without client keys everybody shares them.",
+  ),
 });

@@ -19,6 +19,14 @@ export interface Controls {
   readonly noCache: boolean;
 }
 
+/** The client of a call, as far as the objects of clients are kept apart by it. */
+export interface Caller {
+  /** Stays the same when the value of a key changes; null for a client without a key. */
+  name: string | null;
+  /** True if objects of another caller do not exist for the call. */
+  isIsolated: boolean;
+}
+
 /** One request and everything it may use. */
 export interface Call {
   readonly id: string;
@@ -33,6 +41,8 @@ export interface Call {
   readonly world: World;
   readonly metrics: Metrics;
   readonly report: CallReport;
+  /** Set at the entrance, before anything is looked up for the call. */
+  readonly caller: Caller;
   /** What every upstream request of the call carries beside the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
   /** What the stages before the endpoint add to the answer, by lower-case name. */

@@ -30,6 +30,7 @@ function clientKeysOf({ enabled, provider, api_key }: Config["security"]): Clien
   if (!enabled || provider !== "api_key") return [];
   return api_key.keys.map(({ name, value, requests_per_minute }) => ({
     name,
+    caller: `key ${name}`,
     digest: createHash("sha256").update(value).digest(),
     requestsPerMinute: requests_per_minute ?? null,
   }));

@@ -16,6 +16,8 @@ export interface Generation {
 /** A client that may call. */
 export interface ClientKey {
   readonly name: string;
+  /** What its rate and its objects are kept under: not a name that another kind of caller has. */
+  readonly caller: string;
   /** SHA-256 of its key. */
   readonly digest: Uint8Array;
   /** Its own rate limit; null: that of everybody. */

@@ -1,5 +1,5 @@
 import { refuse, type Result, success } from "../core/result.ts";
-import type { Origin, Owner } from "../state/bindings.ts";
+import { type Creator, creatorOf, type Origin, type Owner } from "../state/bindings.ts";
 import type { BoundType } from "../state/vault.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
@@ -17,6 +17,25 @@ export interface Pin {
 /** The API that a target of this protocol is asked. */
 export function protocolOf({ name }: Pick<Wire, "name">): Origin["protocol"] {
   return name === "responses" ? "responses" : "chat_completions";
+}
+
+/**
+ * Whether what this creator has created exists for the call: always while clients share, else only
+ * for the same caller. Nothing that several callers or a client without a key have created does then.
+ */
+export function isVisible({ caller }: Pick<Call, "caller">, creator: Creator): boolean {
+  return !caller.isIsolated || creator === caller.name;
+}
+
+/** Whether an id is known here, but only as that of an object that does not exist for the call. */
+export function isHidden(call: Call, type: BoundType, id: string): boolean {
+  const binding = call.vault.bindings[type].get(id);
+  return binding !== undefined && !isVisible(call, creatorOf(binding));
+}
+
+/** Forgets who owns an object that has been deleted; not of one that another caller has got since. */
+export function release(call: Call, type: BoundType, id: string, account: string): void {
+  if (!isHidden(call, type, id)) call.vault.bindings[type].unbind(id, account);
 }
 
 /** Who an object belongs to. */
@@ -45,11 +64,15 @@ export interface Reference {
  * Who owns an object, as the configuration of the call has it; null when nobody is known to. An id
  * of two accounts (`provider_binding_conflict`) and one whose account has changed
  * (`provider_binding_stale`) are refused unless the client says who is meant. Nothing is discarded:
- * a call may have an older configuration than the one in which the account is right.
+ * a call may have an older configuration than the one in which the account is right. Null also for
+ * an object that does not exist for the call, whatever provider the client names.
  */
 export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
   const binding = call.vault.bindings[reference.type].get(reference.id);
   const owner = binding?.state === "bound" ? binding.owner : null;
+  if (binding !== undefined && !isVisible(call, creatorOf(binding))) {
+    return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
+  }
   if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
   if (binding?.state === "conflict") {
     return refuse(
@@ -79,6 +102,12 @@ export function originOf({ provider, owner }: Owned): Origin | null {
 /** Whether the upstream keeps a response that was made so, and the gateway does not. */
 export function isUpstreamOnly({ protocol, hasSnapshot }: Origin): boolean {
   return protocol === "responses" && !hasSnapshot;
+}
+
+/** A provider that is not there is refused as for an id that nothing is known about. */
+function hiddenFrom(call: Call, provider: string): Result<null> {
+  const named = namedProvider(call, provider);
+  return named.ok ? success(null) : named;
 }
 
 function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> {

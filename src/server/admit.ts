@@ -31,6 +31,7 @@ export function admit(
     world,
     metrics,
     report,
+    caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
     answerHeaders: vault.running.isDraining ? { connection: "close" } : {},
   };

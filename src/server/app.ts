@@ -57,7 +57,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
       "unknown_url",
       "This path is not served here; 'switchyard help endpoints' lists the paths.",
     );
-    return respond(call, enter(call, env) ?? unknown, rim);
+    return respond(call, enter(call, req.raw, env) ?? unknown, rim);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
@@ -67,7 +67,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = admit(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, env);
+    const stopped = enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.
     let isAnswered = false;
@@ -85,7 +85,8 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     open: SocketEndpoint["open"],
   ): Response {
     const call = admit(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, env) ?? (call.vault.running.isDraining ? draining() : null);
+    const stopped = enter(call, req.raw, env) ??
+      (call.vault.running.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, rim);
     const opened = openSocket(gateway, call, req.raw, env, open(), rim);
     return opened instanceof Response ? opened : respond(call, opened, rim);
@@ -93,7 +94,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
 
   function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
     const call = admit(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
-    const stopped = enter(call, env);
+    const stopped = enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, rim);
     call.answerHeaders["allow"] = allowed.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${allowed.join(" or ")} on this path.`);

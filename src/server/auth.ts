@@ -11,13 +11,15 @@ type KeySettings = Config["security"]["api_key"];
  * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
  */
 export function authenticate(call: Call): Result<ClientKey | null> {
-  const { generation: { clientKeys, config }, headers, answerHeaders, report } = call;
+  const { generation: { clientKeys, config }, headers, answerHeaders, report, caller } = call;
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
   const key = presented === "" ? null : keyOf(presented, clientKeys);
   if (key !== null) {
     report.client = key.name;
+    caller.name = key.caller;
+    caller.isIsolated = config.security.isolate_clients;
     return success(key);
   }
   answerHeaders["www-authenticate"] = 'Bearer realm="gateway"';

@@ -24,6 +24,13 @@ export function readAuthority(text: string): Authority | null {
   return url === null ? null : { host: url.hostname, port };
 }
 
+/** The authority of an absolute URL as it is written there. */
+export function authorityIn(url: string): string {
+  const start = url.indexOf("://") + 3;
+  const end = url.indexOf("/", start);
+  return end < 0 ? url.slice(start) : url.slice(start, end);
+}
+
 /** Reads an `Origin` header; null for `null`, for lists and for everything that no browser sends. */
 export function readOrigin(text: string): Origin | null {
   const [whole, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i.exec(text) ?? [];

@@ -1,8 +1,10 @@
 import type { Config } from "../config/schema.ts";
+import type { Refusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
-import { refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import {
+  authorityIn,
   isIpAddress,
   isLocalName,
   isLoopback,
@@ -11,9 +13,17 @@ import {
   readOrigin,
   usualPort,
 } from "./authority.ts";
+import type { Peer } from "./entrance.ts";
 
-/** What ends a call before anything else is looked at; null lets it pass. */
-export type Guard = (call: Call) => Result<Reply> | null;
+/**
+ * What ends a call before anything else is looked at; null lets it pass. In HTTP/2 the authority of
+ * the request's URL is its `:authority`.
+ */
+export type Guard = (
+  call: Call,
+  request: Pick<Request, "url">,
+  peer: Peer,
+) => Result<Reply> | null;
 
 /** Origins of programs on the user's own machine: no page of the web has one. */
 const APP_ORIGIN =
@@ -33,6 +43,9 @@ const EXPOSED = [
   "retry-after",
 ].join(", ");
 
+/** The one path with figures of all clients that asks for no key. */
+const METRICS = "/metrics";
+
 const METHODS = "GET, HEAD, POST, DELETE";
 
 /** Seconds for which a browser need not ask again. */
@@ -44,19 +57,29 @@ const EMPTY = new Uint8Array();
 
 /**
  * Keeps web pages out that the user of a browser happens to open. A page may only call when its
- * origin is the gateway's own, local or allowed. A gateway on a loopback address that asks for no
- * key is only served under names that no stranger can point at it (DNS rebinding).
+ * origin is the gateway's own, local or allowed. A gateway that asks for no key, and `/metrics` of
+ * every gateway, is only served under addresses and names that no stranger can point at it (DNS
+ * rebinding), whatever address it listens on.
  */
 export function newGuard(server: Config["server"], hostname: string): Guard {
-  const isLocal = isLoopback(boundHost(server.host));
-  const hosts = new Set([...server.allowed_hosts, hostname].map(plainName).filter(Boolean));
+  const bound = boundHost(server.host);
+  const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
   const origins = server.allowed_origins.map(patternOf);
   /** The `Host` of the last call: nearly all have the same. */
   let known: string | null = null;
 
-  function isHostAllowed(written: string | null): boolean {
-    // Browsers always send one.
-    if (written === null || written === known) return true;
+  /** Where the request line and `Host` name two hosts, either could be the one that is meant. */
+  function isServed(written: string | null, authority: string, peer: Peer): boolean {
+    if (written !== null) {
+      return isHostAllowed(written) && (authority === written || isHostAllowed(authority));
+    }
+    // A request over no connection was made inside this process.
+    if (peer.remoteAddr === undefined) return true;
+    return isHostAllowed(authority) && !isFilledIn(authority, bound);
+  }
+
+  function isHostAllowed(written: string): boolean {
+    if (written === known) return true;
     const host = readAuthority(written)?.host;
     if (host === undefined) return false;
     if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
@@ -64,7 +87,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     return true;
   }
 
-  function isOriginAllowed(written: string, host: string | null): boolean {
+  function isOriginAllowed(written: string, host: string): boolean {
     if (APP_ORIGIN.test(written)) return true;
     const origin = readOrigin(written);
     if (origin === null) return false;
@@ -74,18 +97,14 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     return origins.some((pattern) => pattern.test(text));
   }
 
-  return ({ method, headers, generation, answerHeaders }) => {
+  return ({ method, path, headers, generation, answerHeaders }, request, peer) => {
     const host = headers.get("host");
-    if (isLocal && generation.clientKeys.length === 0 && !isHostAllowed(host)) {
-      return refuse(
-        "host_not_allowed",
-        "The gateway does not answer to this host name; add it to server.allowed_hosts.",
-      );
-    }
+    const isOpen = generation.clientKeys.length === 0 || path === METRICS;
+    if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
     const origin = headers.get("origin");
     if (origin === null) return null;
     answerHeaders["vary"] = "origin";
-    if (!isOriginAllowed(origin, host)) {
+    if (!isOriginAllowed(origin, host ?? authorityIn(request.url))) {
       return refuse(
         "origin_not_allowed",
         "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
@@ -97,6 +116,27 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     answerHeaders["access-control-expose-headers"] = EXPOSED;
     return null;
   };
+}
+
+function hostRefusal(host: string | null): Failed<Refusal> {
+  return refuse(
+    "host_not_allowed",
+    host === null
+      ? "The request names no host that the gateway knows; " +
+        "send a Host header with its IP address or a name of server.allowed_hosts."
+      : "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+  );
+}
+
+/**
+ * Whether the runtime may have written the authority into the URL of a request that names none. It
+ * takes the address of the listener: `localhost` for every loopback address and for all addresses.
+ */
+function isFilledIn(authority: string, bound: string): boolean {
+  const host = readAuthority(authority)?.host ?? "";
+  if (host === "localhost") return true;
+  const isKnown = isLoopback(bound) || bound === "0.0.0.0" || bound === "[::]";
+  return !isKnown && isIpAddress(host);
 }
 
 function preflight(asked: string | null): Reply {
@@ -111,8 +151,8 @@ function preflight(asked: string | null): Reply {
 }
 
 /** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */
-function isSameHost(origin: Origin, host: string | null): boolean {
-  const own = readAuthority(host ?? "");
+function isSameHost(origin: Origin, host: string): boolean {
+  const own = readAuthority(host);
   if (own === null || own.host !== origin.host) return false;
   const usual = usualPort(origin.scheme);
   return (own.port ?? usual) === (origin.port ?? usual);

@@ -11,12 +11,17 @@ export const REMOTE_CONTROL = "remote control";
  * or when nobody is held to a rate. `X-RateLimit-Limit` is the requests per minute, `-Remaining` what
  * may be asked at once. Refused as `rate_limit_exceeded`, with the seconds to wait.
  */
-export function takeToken(call: Call, key: ClientKey | null, peer: () => string): Failed | null {
+export function takeToken(call: Call, key: ClientKey | null, network: () => string): Failed | null {
+  if (key === null) return takeAddressToken(call, network);
   const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
   if (!enabled) return null;
-  return key === null
-    ? takeFrom(call, addressBucket(peer()), requests_per_minute)
-    : takeFrom(call, `key ${key.name}`, key.requestsPerMinute ?? requests_per_minute);
+  return takeFrom(call, key.caller, key.requestsPerMinute ?? requests_per_minute);
+}
+
+/** As `takeToken`, for a caller without a valid key: its address has the bucket. */
+export function takeAddressToken(call: Call, network: () => string): Failed | null {
+  const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
+  return enabled ? takeFrom(call, `address ${network()}`, requests_per_minute) : null;
 }
 
 /** As `takeToken`, for calls from the dashboard, which have one bucket. */
@@ -37,20 +42,7 @@ function takeFrom(call: Call, bucket: string, requests_per_minute: number): Fail
   return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
 }
 
-/** The figures for a caller without a valid key: those of its address, from which nothing is taken. */
-export function tellRate({ generation, vault, answerHeaders }: Call, peer: () => string): void {
-  const { enabled, requests_per_minute, burst_size } = generation.config.rate_limiting;
-  if (!enabled) return;
-  const settings = { requests_per_minute, burst_size };
-  const remaining = vault.buckets.remaining(addressBucket(peer()), settings);
-  tell(answerHeaders, requests_per_minute, remaining);
-}
-
 function tell(answerHeaders: Call["answerHeaders"], limit: number, remaining: number): void {
   answerHeaders["x-ratelimit-limit"] = String(limit);
   answerHeaders["x-ratelimit-remaining"] = String(remaining);
-}
-
-function addressBucket(address: string): string {
-  return `address ${address}`;
 }

@@ -47,6 +47,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         controls,
         departure: vault.running.enter(id),
         report,
+        caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION]: session },
         answerHeaders: {},
       };

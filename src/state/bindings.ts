@@ -8,7 +8,14 @@ export interface Owner {
   readonly account: string;
   /** How a response came about; null for other objects. */
   readonly origin: Origin | null;
+  readonly creator: Creator;
 }
+
+/** The caller that has created an object, or `SEVERAL_CALLERS`; null for a client without a key. */
+export type Creator = string | null;
+
+/** The creator of an id that several callers have got: under it each could see another's object. */
+export const SEVERAL_CALLERS = "several callers";
 
 /** What a response that continues another one keeps of it. */
 export interface Origin {
@@ -25,14 +32,19 @@ export interface Origin {
 /** Conflict: two accounts have returned the same id, so that it says no more who owns it. */
 export type Binding =
   | { readonly state: "bound"; readonly owner: Owner }
-  | { readonly state: "conflict" };
+  | { readonly state: "conflict"; readonly creator: Creator };
+
+/** The creator of everything that was bound under one id. */
+export function creatorOf(binding: Binding): Creator {
+  return binding.state === "bound" ? binding.owner.creator : binding.creator;
+}
 
 /** The owners of one type of object, by its ids. */
 export interface Bindings {
   get(id: string): Binding | undefined;
   /**
-   * An account has returned an id. The first one owns it; another one makes a conflict, which stays
-   * until it is too old.
+   * An account has returned an id to a caller. The first account owns it; another one makes a
+   * conflict, which stays until it is too old. Another caller makes it an id of several callers.
    */
   bind(id: string, owner: Owner): Binding;
   /** The object is gone. Only a binding of this account is undone, never a conflict. */
@@ -63,8 +75,16 @@ export function newBindings(now: () => number, lost: (id: string) => void = () =
     bind(id, owner) {
       const earlier = store.get(id);
       if (earlier === undefined) return keep(id, { state: "bound", owner });
-      if (earlier.state === "conflict" || earlier.owner.account === owner.account) return earlier;
-      return keep(id, { state: "conflict" });
+      const isSameCreator = creatorOf(earlier) === owner.creator;
+      const creator = isSameCreator ? owner.creator : SEVERAL_CALLERS;
+      const isSettled = creatorOf(earlier) === creator;
+      if (earlier.state === "conflict") {
+        return isSettled ? earlier : keep(id, { state: "conflict", creator });
+      }
+      if (earlier.owner.account !== owner.account) return keep(id, { state: "conflict", creator });
+      return isSettled
+        ? earlier
+        : keep(id, { state: "bound", owner: { ...earlier.owner, creator } });
     },
     unbind(id, account) {
       const binding = store.get(id);

@@ -17,8 +17,6 @@ export interface Taken {
 export interface Buckets {
   /** Takes a token when there is one. The settings of this moment count, also for what was taken before. */
   take(caller: string, settings: BucketSettings): Taken;
-  /** Whole tokens that are there; none is taken. */
-  remaining(caller: string, settings: BucketSettings): number;
   /** How many buckets are remembered. */
   readonly size: number;
 }
@@ -73,11 +71,6 @@ export function buckets(now: () => number): Buckets {
       firstFull = Math.min(firstFull, time + left);
       const remaining = Math.max(0, Math.floor((whole - left + ROUNDING) / perToken));
       return { isTaken, remaining, wait: isTaken ? 0 : wait };
-    },
-    remaining(caller, { requests_per_minute, burst_size }) {
-      const perToken = 60_000 / requests_per_minute;
-      const lacking = Math.max(0, (fullAt.get(caller) ?? 0) - now());
-      return Math.max(0, Math.floor(burst_size - (lacking - ROUNDING) / perToken));
     },
     get size() {
       return fullAt.size;

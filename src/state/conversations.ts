@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
+import type { Creator } from "./bindings.ts";
 import { BoundedStore } from "./bounded_store.ts";
 import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
 
@@ -9,6 +10,7 @@ export const MOST_ITEMS = 1_000;
 /** A conversation that the gateway keeps itself. A change makes a new one. */
 export interface Conversation {
   readonly id: string;
+  readonly creator: Creator;
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly metadata: Readonly<Record<string, string>>;

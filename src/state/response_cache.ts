@@ -11,6 +11,8 @@ export interface CacheSettings {
   readonly max_entry_bytes: number;
   /** Of all entries together, keys included. */
   readonly max_bytes: number;
+  /** Whether clients have entries apart from each other. */
+  readonly per_key: boolean;
 }
 
 /** Answers by the digest of what they answer. */
@@ -29,7 +31,7 @@ export function applyCaching(
 ): void {
   const isSame = previous.enabled === next.enabled && previous.ttl === next.ttl &&
     previous.max_size === next.max_size && previous.max_bytes === next.max_bytes &&
-    previous.max_entry_bytes === next.max_entry_bytes;
+    previous.max_entry_bytes === next.max_entry_bytes && previous.per_key === next.per_key;
   if (!isSame) cache.reset(limitsOf(next));
 }
 

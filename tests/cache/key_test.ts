@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { JsonObject } from "../../src/core/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got } from "../support/chat_call.ts";
+import { keyOf, twoKeys } from "../support/client_keys.ts";
 import { cachedGateway, caching } from "./cached_gateway.ts";
 
 const TWO_PROVIDERS = `
@@ -196,4 +197,32 @@ routing:
   assertEquals(seen(await ask()), ["MISS", "a", "a"]);
   assertEquals(seen(await ask()), ["HIT", "a", "a"]);
   assertEquals(seen(await ask({ "x-gateway-route": "other" })), ["MISS", "b", "b"]);
+});
+
+Deno.test("keys share kept answers, unless per_key keeps them apart", async () => {
+  const statusFor = async (config: string, ...names: readonly string[]) => {
+    const gateway = cachedGateway(config);
+    const statuses = [];
+    for (const name of names) {
+      statuses.push(await gateway.statusOf(chatRequest({ headers: keyOf(name) })));
+    }
+    return statuses;
+  };
+  const calls = ["ada", "bob", "ada", "bob"];
+  assertEquals(await statusFor(twoKeys() + caching(), ...calls), ["MISS", "HIT", "HIT", "HIT"]);
+  const apart = twoKeys() + caching("per_key: true");
+  assertEquals(await statusFor(apart, ...calls), ["MISS", "MISS", "HIT", "HIT"]);
+  assertEquals(await statusFor(caching("per_key: true"), ...calls), ["MISS", "HIT", "HIT", "HIT"]);
+});
+
+Deno.test("per_key holds from the next call on, and a change of it empties the cache", async () => {
+  const gateway = cachedGateway(twoKeys() + caching());
+  const statusOf = (name: string) => gateway.statusOf(chatRequest({ headers: keyOf(name) }));
+  assertEquals([await statusOf("ada"), await statusOf("bob")], ["MISS", "HIT"]);
+  gateway.reload(twoKeys() + caching("per_key: true"));
+  assertEquals(gateway.kept(), [0, 0]);
+  assertEquals([await statusOf("ada"), await statusOf("bob")], ["MISS", "MISS"]);
+  gateway.reload(twoKeys() + caching());
+  assertEquals(gateway.kept(), [0, 0]);
+  assertEquals([await statusOf("ada"), await statusOf("bob")], ["MISS", "HIT"]);
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import { configOf, problemsOf, withSection } from "./parse.ts";
+import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
 const DEFAULT = {
   enabled: false,
@@ -7,14 +7,16 @@ const DEFAULT = {
   max_size: 1000,
   max_entry_bytes: 16_777_216,
   max_bytes: 67_108_864,
+  per_key: false,
 };
 
 Deno.test("the cache is off and has its limits unless told otherwise", () => {
   assertEquals(configOf(withSection()).caching, DEFAULT);
-  assertEquals(configOf(withSection("caching: {enabled: true, ttl: 90s}")).caching, {
+  assertEquals(configOf(withSection("caching: {enabled: true, ttl: 90s, per_key: true}")).caching, {
     ...DEFAULT,
     enabled: true,
     ttl: 90_000,
+    per_key: true,
   });
 });
 
@@ -27,6 +29,7 @@ Deno.test("the settings of the cache may come from variables", () => {
 Deno.test("what is wrong in caching is told with its place", () => {
   const cases: Record<string, string> = {
     "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",
+    "caching: {per_key: perhaps}": "per_key: must be true or false (line 1, column 20)",
     "caching: {ttl: 60}": "ttl: must be a duration with a unit, such as 30s (line 1, column 16)",
     "caching: {ttl: 0s}": "ttl: must be longer than 0s (line 1, column 16)",
     "caching: {max_size: -1}": "max_size: must be at least 0 (line 1, column 21)",
@@ -74,4 +77,13 @@ Deno.test("a cache of no answers is allowed", () => {
     enabled: true,
     max_size: 0,
   });
+});
+
+Deno.test("a cache that is to be kept apart by client keys without any is a warning", () => {
+  const text = "has no effect while no client keys are asked for (see security.enabled)";
+  const line = "caching: {enabled: true, per_key: true}";
+  assertEquals(warningsOf(withSection(line)), [`caching.per_key: ${text} (line 1, column 35)`]);
+  const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}";
+  assertEquals(warningsOf(withSection(line, keys)), []);
+  assertEquals(warningsOf(withSection("caching: {per_key: false}")), []);
 });

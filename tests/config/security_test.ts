@@ -10,6 +10,8 @@ function security(rest: string): string {
 Deno.test("what is wrong in security and rate_limiting is told with its place", () => {
   const cases: Record<string, string> = {
     "security: {provider: oauth}": "security.provider: must be none or api_key (line 1, column 22)",
+    "security: {isolate_clients: perhaps}":
+      "security.isolate_clients: must be true or false (line 1, column 29)",
     "security: {enabled: true}":
       "security.api_key.keys: must hold at least one key while security.enabled is true (line 1, column 1)",
     "security: {enabled: 'true', api_key: {keys: []}}":

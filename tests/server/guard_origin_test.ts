@@ -5,9 +5,13 @@ import { scriptedWorld } from "../support/world.ts";
 
 const REFUSED = [403, "permission_error", "origin_not_allowed"];
 
-/** A gateway that any host name may lead to, with these allowed origins. */
+const AUTHORIZED = { authorization: "Bearer k" };
+
+/** A gateway that any host name may lead to, because it has keys, with these allowed origins. */
 function gatewayOf(...allowed: readonly string[]) {
-  const server = `server: {host: 0.0.0.0, allowed_origins: ${JSON.stringify(allowed)}}\n`;
+  const server = `server: {host: 0.0.0.0, allowed_origins: ${JSON.stringify(allowed)}}
+security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}
+`;
   const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
   return testGateway(server + oneProvider("http://up"), world);
 }
@@ -18,7 +22,7 @@ async function isAllowed(
   origin: string,
   host = "gateway.example:8080",
 ): Promise<boolean> {
-  const answer = await got(await app(chatRequest({ headers: { origin, host } })));
+  const answer = await got(await app(chatRequest({ headers: { ...AUTHORIZED, origin, host } })));
   const shown = answer.headers.get("access-control-allow-origin");
   if (answer.status === 200) {
     assertEquals(shown, origin);
@@ -172,7 +176,7 @@ Deno.test("a star alone stands for every origin but null", async () => {
 Deno.test("what sends no origin is not asked for one", async () => {
   const { app } = gatewayOf();
   for (const site of ["none", "cross-site"]) {
-    const headers = { host: "gateway.example", "sec-fetch-site": site };
+    const headers = { ...AUTHORIZED, host: "gateway.example", "sec-fetch-site": site };
     const answer = await got(await app(chatRequest({ headers })));
     assertEquals(answer.status, 200);
     assertEquals(answer.headers.get("access-control-allow-origin"), null);
@@ -207,4 +211,19 @@ Deno.test("a refusal names the setting to change and comes before all else, on e
     assertEquals(answer.headers.get("x-gateway-request-id"), reports.at(-1)?.id ?? null);
     assertEquals(answer.headers.get("vary"), "origin");
   }
+});
+
+Deno.test("a gateway for the network without keys takes no page for its own by a foreign name", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const server = "server: {host: 0.0.0.0, allowed_hosts: [gateway.example]}\n";
+  const { app } = testGateway(server + oneProvider("http://up"), world);
+  const ask = async (host: string, origin = `http://${host}`) =>
+    await got(await app(chatRequest({ headers: { host, origin } })));
+  const rebound = await ask("rebound.example:8080");
+  assertEquals(verdictOf(rebound), [403, "permission_error", "host_not_allowed"]);
+  assertEquals(rebound.headers.get("access-control-allow-origin"), null);
+  assertEquals((await ask("gateway.example:8080")).status, 200);
+  assertEquals((await ask("192.168.0.7:8080")).status, 200);
+  assertEquals(verdictOf(await ask("gateway.example", "http://evil.example")), REFUSED);
+  assertEquals(verdictOf(await ask("192.168.0.7", "http://192.168.0.8")), REFUSED);
 });

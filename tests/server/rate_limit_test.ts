@@ -34,6 +34,10 @@ function peer(hostname: string, port = 1) {
   return { remoteAddr: { transport: "tcp", hostname, port } } as const;
 }
 
+function plain(path: string): Request {
+  return new Request(`http://localhost${path}`, { headers: { host: "localhost" } });
+}
+
 function figures(headers: Headers): readonly (string | null)[] {
   return ["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"].map((name) =>
     headers.get(name)
@@ -70,6 +74,18 @@ Deno.test("without keys every address has a bucket; headers that name another do
   assertEquals(await statusFrom("fd00::1", 1, "1.1.1.1"), 200);
 });
 
+Deno.test("callers over IPv6 share the bucket of their /64, and IPv4 in IPv6 is IPv4", async () => {
+  const { app } = gatewayOf(limit(60, 1));
+  const statusFrom = async (hostname: string) =>
+    (await got(await app(chatRequest(), peer(hostname)))).status;
+  assertEquals(await statusFrom("2001:db8:0:1::1"), 200);
+  assertEquals(await statusFrom("2001:db8:0:1:ffff::2"), 429);
+  assertEquals(await statusFrom("2001:db8:0:2::1"), 200);
+  assertEquals(await statusFrom("::ffff:192.0.2.1"), 200);
+  assertEquals(await statusFrom("192.0.2.1"), 429);
+  assertEquals(await statusFrom("::ffff:192.0.2.2"), 200);
+});
+
 Deno.test("with keys every name has a bucket, wherever it calls from, and maybe a rate of its own", async () => {
   const keys = [
     { name: "alice", value: "sk-alice" },
@@ -92,7 +108,7 @@ Deno.test("with keys every name has a bucket, wherever it calls from, and maybe 
   assertEquals(await ask("sk-alice", "10.0.0.1"), [429, "60", "0", "1"]);
 });
 
-Deno.test("a call that is refused for its key or its origin takes no token", async () => {
+Deno.test("a call that is refused for its key or its origin takes no token of a key", async () => {
   const security = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}\n";
   const { app } = gatewayOf(security + limit(60, 1));
   const refused = [
@@ -112,10 +128,10 @@ Deno.test("every answer below /v1/ has the figures, and no other has", async () 
   const inside: readonly (readonly [status: number, request: Request])[] = [
     [200, chatRequest()],
     [200, chatRequest({ body: { stream: true } })],
-    [200, new Request("http://localhost/v1/models")],
+    [200, plain("/v1/models")],
     [400, chatRequest({ body: { messages: [] } })],
-    [404, new Request("http://localhost/v1/nowhere")],
-    [405, new Request("http://localhost/v1/embeddings")],
+    [404, plain("/v1/nowhere")],
+    [405, plain("/v1/embeddings")],
   ];
   for (const [index, [status, request]] of inside.entries()) {
     const answer = await got(await app(request, peer("10.0.0.1")));
@@ -123,21 +139,29 @@ Deno.test("every answer below /v1/ has the figures, and no other has", async () 
     assertEquals(figures(answer.headers), ["60", String(99 - index), null], request.url);
   }
   for (const path of ["/health", "/ready", "/metrics", "/nowhere", "/"]) {
-    const answer = await got(await app(new Request(`http://localhost${path}`), peer("10.0.0.1")));
+    const answer = await got(await app(plain(path), peer("10.0.0.1")));
     assertEquals(figures(answer.headers), [null, null, null], path);
   }
 });
 
-Deno.test("a 401 has the figures of the caller's address, what the browser rules end has none", async () => {
+Deno.test("calls without a valid key take from the bucket of their address until they are 429", async () => {
   const security = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}\n";
-  const { app } = gatewayOf(security + limit(60, 3));
-  const ask = async (headers: Readonly<Record<string, string>>) => {
-    const answer = await got(await app(chatRequest({ headers }), peer("10.0.0.1")));
+  const { app, world } = gatewayOf(security + limit(60, 3));
+  const ask = async (headers: Readonly<Record<string, string>>, hostname = "10.0.0.1") => {
+    const answer = await got(await app(chatRequest({ headers }), peer(hostname)));
     return [answer.status, ...figures(answer.headers)];
   };
-  assertEquals(await ask({ authorization: "Bearer wrong" }), [401, "60", "3", null]);
-  assertEquals(await ask({}), [401, "60", "3", null]);
+  const wrong = { authorization: "Bearer wrong" };
+  assertEquals(await ask(wrong), [401, "60", "2", null]);
+  assertEquals(await ask({}), [401, "60", "1", null]);
   assertEquals(await ask({ origin: "https://evil.example" }), [403, null, null, null]);
+  assertEquals(await ask(wrong), [401, "60", "0", null]);
+  assertEquals(await ask(wrong), [429, "60", "0", "1"]);
+  assertEquals(await ask({}), [429, "60", "0", "1"]);
+  assertEquals(await ask(wrong, "10.0.0.2"), [401, "60", "2", null]);
+  assertEquals(await ask({ authorization: "Bearer k" }), [200, "60", "2", null]);
+  await world.advance(1_000);
+  assertEquals(await ask(wrong), [401, "60", "0", null]);
   const off = gatewayOf(security);
   const answer = await got(await off.app(chatRequest()));
   assertEquals([answer.status, ...figures(answer.headers)], [401, null, null, null]);

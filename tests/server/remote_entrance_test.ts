@@ -51,3 +51,33 @@ Deno.test("a gateway that is about to end takes nothing more from the dashboard"
   assertEquals([refused.status, refused.error.code], [503, "draining"]);
   assertEquals((await usual(chatRequest())).status, 200);
 });
+
+Deno.test("what the dashboard creates is its own, and no client's whatever its name", async () => {
+  const { remote, usual } = entrances(KEYS);
+  const key = { authorization: "Bearer k" };
+  const ask = async (app: typeof remote, path: string, init: RequestInit = {}) => {
+    const request = new Request(`http://localhost/v1/conversations${path}`, init);
+    return await got(await app(request));
+  };
+  const made = async (app: typeof remote, headers = {}) => {
+    const { text } = await ask(app, "", { method: "POST", headers });
+    return `/${JSON.parse(text).id}`;
+  };
+  const theirs = await made(remote);
+  const mine = await made(usual, key);
+  assertEquals((await ask(remote, theirs)).status, 200);
+  assertEquals((await ask(usual, theirs, { headers: key })).status, 404);
+  assertEquals((await ask(usual, mine, { headers: key })).status, 200);
+  assertEquals((await ask(remote, mine)).status, 404);
+});
+
+Deno.test("without keys, or while clients share, the dashboard shares with everybody", async () => {
+  const shared = KEYS.replace("true,", "true, isolate_clients: false,");
+  for (const [lines, headers] of [["", {}], [shared, { authorization: "Bearer k" }]] as const) {
+    const { remote, usual } = entrances(lines);
+    const path = "http://localhost/v1/conversations";
+    const { text } = await got(await remote(new Request(path, { method: "POST" })));
+    const request = new Request(`${path}/${JSON.parse(text).id}`, { headers });
+    assertEquals((await got(await usual(request))).status, 200);
+  }
+});

@@ -43,7 +43,7 @@ function forget(model: Model): void {
 function create(id: string, account: string): Step {
   return (model, { bindings, snapshots }) => {
     snapshots.keep(id, { resource: { id }, input: [] });
-    bindings.bind(id, { provider: account, account, origin: null });
+    bindings.bind(id, { provider: account, account, origin: null, creator: null });
     const known = model.known.get(id);
     const isConflict = known !== undefined && known.account !== account;
     if (known === undefined) model.known.set(id, { account, at: model.time });

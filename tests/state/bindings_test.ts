@@ -1,7 +1,15 @@
-import { type Binding, type Bindings, newBindings, type Owner } from "../../src/state/bindings.ts";
+import {
+  type Binding,
+  type Bindings,
+  newBindings,
+  type Owner,
+  SEVERAL_CALLERS,
+} from "../../src/state/bindings.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const MINUTE = 60_000;
+
+const CONFLICT: Binding = { state: "conflict", creator: null };
 
 interface Fixture {
   time: number;
@@ -20,7 +28,7 @@ function fixture(): Fixture {
 }
 
 function owner(account: string): Owner {
-  return { provider: `provider-${account}`, account, origin: null };
+  return { provider: `provider-${account}`, account, origin: null, creator: null };
 }
 
 function bound(account: string): Binding {
@@ -37,9 +45,9 @@ Deno.test("the first account that returns an id owns it", () => {
 Deno.test("an id that two accounts return is a conflict, and what was kept of it is lost", () => {
   const { bindings, lost } = fixture();
   bindings.bind("x", owner("a"));
-  assertEquals(bindings.bind("x", owner("b")), { state: "conflict" });
+  assertEquals(bindings.bind("x", owner("b")), CONFLICT);
   assertEquals(lost, ["x"]);
-  assertEquals(bindings.bind("x", owner("a")), { state: "conflict" });
+  assertEquals(bindings.bind("x", owner("a")), CONFLICT);
 });
 
 Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
@@ -52,7 +60,7 @@ Deno.test("a delete undoes the binding of its own account and never a conflict",
   bindings.bind("x", owner("a"));
   bindings.bind("x", owner("b"));
   assertEquals(bindings.unbind("x", "a"), false);
-  assertEquals(bindings.get("x"), { state: "conflict" });
+  assertEquals(bindings.get("x"), CONFLICT);
 });
 
 Deno.test("a binding lasts 30 minutes from its creation, however often the id is seen", () => {
@@ -73,7 +81,7 @@ Deno.test("a conflict lasts 30 minutes from its discovery; then the id is free",
   it.time = 20 * MINUTE;
   it.bindings.bind("x", owner("b"));
   it.time = 50 * MINUTE - 1;
-  assertEquals(it.bindings.get("x"), { state: "conflict" });
+  assertEquals(it.bindings.get("x"), CONFLICT);
   it.time = 50 * MINUTE;
   assertEquals(it.bindings.get("x"), undefined);
   assertEquals(it.bindings.bind("x", owner("b")), bound("b"));
@@ -95,4 +103,35 @@ Deno.test("the bindings of one type take at most 1 MiB", () => {
   assertEquals([bindings.entries, lost.length], [10, 10]);
   bindings.bind("y".repeat(2 * 1024 * 1024), owner("a"));
   assertEquals([bindings.entries, lost.length], [10, 11]);
+});
+
+function boundTo(creator: Owner["creator"], account = "a"): Owner {
+  return { ...owner(account), creator };
+}
+
+Deno.test("an id belongs to the caller that has got it, and to none when several have", () => {
+  const { bindings, lost } = fixture();
+  bindings.bind("x", boundTo("key ada"));
+  assertEquals(bindings.bind("x", boundTo("key ada")), {
+    state: "bound",
+    owner: boundTo("key ada"),
+  });
+  const shared: Binding = { state: "bound", owner: boundTo(SEVERAL_CALLERS) };
+  assertEquals(bindings.bind("x", boundTo("key bob")), shared);
+  assertEquals(bindings.bind("x", boundTo("key ada")), shared);
+  assertEquals(bindings.bind("x", boundTo(null)), shared);
+  assertEquals(lost, []);
+});
+
+Deno.test("a conflict belongs to a caller while no other has got the id", () => {
+  const { bindings } = fixture();
+  bindings.bind("x", boundTo("key ada"));
+  const own: Binding = { state: "conflict", creator: "key ada" };
+  assertEquals(bindings.bind("x", boundTo("key ada", "b")), own);
+  assertEquals(bindings.bind("x", boundTo("key ada")), own);
+  const shared: Binding = { state: "conflict", creator: SEVERAL_CALLERS };
+  assertEquals(bindings.bind("x", boundTo("key bob")), shared);
+  assertEquals(bindings.bind("x", boundTo("key ada")), shared);
+  bindings.bind("y", boundTo("key ada"));
+  assertEquals(bindings.bind("y", boundTo("key bob", "b")), shared);
 });

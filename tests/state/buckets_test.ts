@@ -35,23 +35,6 @@ Deno.test("a caller who waits as long as told gets a token, whatever the rate", 
   }
 });
 
-Deno.test("what a bucket holds can be told without a token being taken", () => {
-  const { clock, all } = scripted();
-  assertEquals([all.remaining("a", SETTINGS), all.remaining("a", SETTINGS)], [3, 3]);
-  assertEquals(all.size, 0);
-  for (const left of [2, 1, 0, 0]) {
-    assertEquals(all.take("a", SETTINGS).remaining, left);
-    assertEquals(all.remaining("a", SETTINGS), left);
-  }
-  clock.time = 999;
-  assertEquals(all.remaining("a", SETTINGS), 0);
-  clock.time = 1_000;
-  assertEquals(all.remaining("a", SETTINGS), 1);
-  clock.time = 60_000;
-  assertEquals(all.remaining("a", SETTINGS), 3);
-  assertEquals(all.remaining("a", { ...SETTINGS, burst_size: 1 }), 1);
-});
-
 Deno.test("callers do not take each other's tokens", () => {
   const { all } = scripted();
   for (const caller of ["a", "b", "__proto__", ""]) {

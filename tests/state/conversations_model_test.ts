@@ -40,7 +40,7 @@ function outcome(result: Result<Conversation>): string {
 function put(id: string, ids: readonly string[]): Step {
   return (model, { store }) => {
     const isUnique = new Set(ids).size === ids.length;
-    const made = store.put({ id, createdAt: 0, metadata: {}, items: itemsOf(ids) });
+    const made = store.put({ id, creator: null, createdAt: 0, metadata: {}, items: itemsOf(ids) });
     assertEquals(outcome(made), isUnique ? "ok" : "duplicate_item_id");
     if (isUnique) model.known.set(id, { items: ids, metadata: {}, at: model.time });
   };

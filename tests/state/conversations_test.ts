@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const MIB = 1024 * 1024;
 
 function put(store: Conversations, id: string, items: readonly JsonObject[] = []): boolean {
-  return store.put({ id, createdAt: 0, metadata: {}, items }).ok;
+  return store.put({ id, creator: null, createdAt: 0, metadata: {}, items }).ok;
 }
 
 function numbered(count: number, from = 0): readonly JsonObject[] {

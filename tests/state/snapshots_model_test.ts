@@ -37,7 +37,7 @@ function sum(kept: readonly Kept[]): number {
 }
 
 function ownerOf(account: string): Owner {
-  return { provider: "p", account, origin: null };
+  return { provider: "p", account, origin: null, creator: null };
 }
 
 /** What is left of entries when the youngest must fit. */
@@ -179,7 +179,8 @@ class Pass implements fc.Command<Model, Real> {
 
 function newReal(): Real {
   const clock = { time: 0 };
-  const caching = { enabled: false, ttl: 1, max_size: 0, max_entry_bytes: 0, max_bytes: 0 };
+  const sizes = { max_size: 0, max_entry_bytes: 0, max_bytes: 0 };
+  const caching = { enabled: false, ttl: 1, ...sizes, per_key: false };
   const vault = newVault({ ...scriptedWorld(), now: () => clock.time }, caching);
   return { clock, vault };
 }

@@ -27,7 +27,7 @@ export interface ChatOptions {
 export function chatRequest(options: ChatOptions = {}): Request {
   return new Request(`${options.url ?? "http://localhost"}/v1/chat/completions`, {
     method: "POST",
-    headers: options.headers ?? {},
+    headers: { host: "localhost", ...options.headers },
     body: JSON.stringify({ model: "m", ...MESSAGES, ...options.body }),
     signal: options.signal ?? null,
   });

@@ -88,8 +88,9 @@ function isStored({ document }: ChatRequest): boolean {
 
 /** Remembers who keeps a completion. */
 function bind(call: Call, { provider }: Target, id: string): void {
-  const owner = { provider: provider.id, account: provider.account, origin: null };
-  call.vault.bindings.chat_completion.bind(id, owner);
+  const { vault, caller: { name: creator } } = call;
+  const owner = { provider: provider.id, account: provider.account, origin: null, creator };
+  vault.bindings.chat_completion.bind(id, owner);
 }
 
 /** An empty list asks for nothing. */

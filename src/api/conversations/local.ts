@@ -3,6 +3,7 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../
 import type { Reply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
+import { isVisible } from "../../gateway/owner.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
@@ -20,6 +21,7 @@ export function create(call: Call, { document }: ApiRequest): Result<Reply> {
   if (!items.ok) return items;
   const conversation = {
     id: newId("conv_", call.world),
+    creator: call.caller.name,
     createdAt: call.world.unix(),
     metadata: metadata.value,
     items: items.value,
@@ -102,9 +104,9 @@ export function removeItem({ vault }: Call, { params }: ApiRequest, kept: Conver
 }
 
 /** The kept conversation that a path names. */
-export function find({ vault }: Call, id: string): Result<Conversation> {
-  const conversation = vault.conversations.get(id);
-  return conversation === undefined
+export function find(call: Call, id: string): Result<Conversation> {
+  const conversation = call.vault.conversations.get(id);
+  return conversation === undefined || !isVisible(call, conversation.creator)
     ? unknownConversation("conversation_id")
     : success(conversation);
 }

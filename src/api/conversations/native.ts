@@ -4,6 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../gateway/call.ts";
+import { release } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
@@ -28,8 +29,9 @@ export function create(call: Call, { query, document }: ApiRequest, provider: Pr
     isValid: ({ object, id }) => object === OBJECT && isExactId(id),
     settle({ id }) {
       if (typeof id !== "string") return;
-      const owner = { provider: provider.id, account: provider.account, origin: null };
-      call.vault.bindings.conversation.bind(id, owner);
+      const { vault, caller: { name: creator } } = call;
+      const owner = { provider: provider.id, account: provider.account, origin: null, creator };
+      vault.bindings.conversation.bind(id, owner);
     },
   });
 }
@@ -64,7 +66,7 @@ export const remove: Operation = (call, { params, query }, provider) => {
     path: pathOf(params),
     query,
     isValid: (resource) => isDeleted(resource, "conversation.deleted", id),
-    settle: () => void call.vault.bindings.conversation.unbind(id, provider.account),
+    settle: () => release(call, "conversation", id, provider.account),
   });
 };
 

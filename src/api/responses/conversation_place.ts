@@ -1,6 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
-import { ownerOf } from "../../gateway/owner.ts";
+import { isVisible, ownerOf } from "../../gateway/owner.ts";
 import { type Conversation, unknownConversation } from "../../state/conversations.ts";
 import type { Provider } from "../../wires/wire.ts";
 
@@ -27,7 +27,11 @@ export function placeOf(
   const { bindings, conversations } = call.vault;
   const kept = conversations.get(id);
   const isBound = bindings.conversation.get(id) !== undefined;
-  if (kept !== undefined && !isBound) return success({ at: "here", kept });
+  if (kept !== undefined && !isBound) {
+    return isVisible(call, kept.creator)
+      ? success({ at: "here", kept })
+      : unknownConversation(param);
+  }
   const owned = ownerOf(call, { type: "conversation", id, param, provider });
   if (!owned.ok) return owned;
   return owned.value === null

@@ -10,6 +10,7 @@ import { responseUsage } from "../../wires/responses/usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
 import { keeperOf } from "./keeper.ts";
+import { hiddenItemProblem } from "./references.ts";
 
 /** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [
@@ -72,6 +73,8 @@ async function asked(
   if (!named.ok) return named;
   const keeper = keeperOf(call, document, named.value.provider);
   if (!keeper.ok) return keeper;
+  const hidden = hiddenItemProblem(call, document.value.input);
+  if (hidden !== null) return hidden;
   const provider = someNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
   // The only one that can may be another one than the one that keeps what is referred to.

@@ -63,7 +63,8 @@ export function contextOf(
     : success(NOTHING);
   if (!earlier.ok) return earlier;
   const { history, owner, isUpstream } = earlier.value;
-  const { added, missing } = resolved(call, request, history);
+  const { added, missing, hidden } = resolved(call, request, history);
+  if (hidden !== null) return hidden;
   const local = isUpstream ? null : conversation;
   // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
   const problem = local === null

@@ -4,6 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { NativeCapability } from "../../gateway/capable.ts";
+import { release } from "../../gateway/owner.ts";
 import type { Reader } from "../../gateway/inference.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
@@ -40,7 +41,7 @@ export const remove: Operation = {
       path: ["responses", id],
       query,
       isValid: (resource) => isGone(resource, id),
-      settle: () => void call.vault.bindings.response.unbind(id, provider.account),
+      settle: () => release(call, "response", id, provider.account),
     }),
 };
 

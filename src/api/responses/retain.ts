@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
-import { protocolOf } from "../../gateway/owner.ts";
+import { isHidden, protocolOf } from "../../gateway/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import { keptItem } from "../kept_item.ts";
 import type { Context } from "./history.ts";
@@ -45,7 +45,7 @@ function store(
     : true;
   // Asked before anything is kept: an owner that is too old takes what was kept for the id along.
   const isConflict = call.vault.bindings.response.get(id)?.state === "conflict";
-  const isKept = isKeptHere && !isConflict &&
+  const isKept = isKeptHere && !isConflict && !isHidden(call, "response", id) &&
     call.vault.snapshots.keep(id, { resource, input: [...context.history, ...added] });
   // Without what came before, it can be shown but not continued from here.
   if (isNative || isKept) bindResponse(call, context, target, id, isKept && !context.isUpstream);
@@ -69,5 +69,6 @@ export function bindResponse(
       protocol: protocolOf(wire),
       hasSnapshot,
     },
+    creator: call.caller.name,
   });
 }

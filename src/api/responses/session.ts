@@ -2,7 +2,8 @@ import { type JsonDocument, parseJson } from "../../core/json.ts";
 import type { StreamRecord, StreamReply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
-import { ownerOf } from "../../gateway/owner.ts";
+import { isHidden, isVisible, ownerOf } from "../../gateway/owner.ts";
+import type { Creator } from "../../state/bindings.ts";
 import type { Message, Session } from "../client_api.ts";
 import { createResponse } from "./create.ts";
 import { labelOf, readFrame, readMessage } from "./frame.ts";
@@ -16,9 +17,12 @@ import { warmUp } from "./warm_up.ts";
  */
 export function newSession(): Session {
   let kept: KeptTurn | null = null;
+  /** Whose turn that was: a key may get another name while the socket is open. */
+  let keeper: Creator = null;
 
   function continued(call: Call, id: string, provider: string | null): Result<Earlier> {
-    if (kept === null || kept.id !== id) return unknownPrevious();
+    const isOwn = isVisible(call, keeper) && !isHidden(call, "response", id);
+    if (kept === null || kept.id !== id || !isOwn) return unknownPrevious();
     if (kept.isTooLarge) {
       return refuse(
         "state_too_large",
@@ -58,7 +62,10 @@ export function newSession(): Session {
       try {
         yield* records;
       } finally {
-        if (isLast || continues) kept = latest;
+        if (isLast || continues) {
+          kept = latest;
+          keeper = call.caller.name;
+        }
       }
     }
   }
@@ -70,6 +77,7 @@ export function newSession(): Session {
       return warmed;
     }
     kept = warmed.value.kept;
+    keeper = call.caller.name;
     return success(warmed.value.reply);
   }
 

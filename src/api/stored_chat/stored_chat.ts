@@ -3,11 +3,12 @@ import type { Reply } from "../../core/reply.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable, someNativeProvider } from "../../gateway/capable.ts";
-import { ownerOf } from "../../gateway/owner.ts";
+import { ownerOf, release } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { identifierProblem } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
+import { ownPage } from "./own_page.ts";
 
 const ALL = "/v1/chat/completions";
 const ONE = `${ALL}/:completion_id` as const;
@@ -31,14 +32,38 @@ async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
   const named = namedBy(call, "");
   if (!named.ok) return named;
   const provider = someNativeProvider(call, named.value.provider, CAPABILITY);
-  if (!provider.ok) return provider;
-  return await callNative(call, {
-    provider: provider.value,
-    method: "GET",
-    path: ["chat", "completions"],
-    query,
-    isValid: isList,
-  });
+  return provider.ok ? await listAt(call, provider.value, query) : provider;
+}
+
+/** A list of this many pages with nothing but completions of other clients is not read further. */
+const MAX_HIDDEN_PAGES = 20;
+
+/** The upstream knows all completions of its account; those of other clients are left out. */
+async function listAt(
+  call: Call,
+  provider: Provider,
+  asked: URLSearchParams,
+): Promise<Result<Reply>> {
+  const query = new URLSearchParams(asked);
+  for (let page = 1;; page++) {
+    let next: string | null = null;
+    const reply = await callNative(call, {
+      provider,
+      method: "GET",
+      path: ["chat", "completions"],
+      query,
+      isValid: isList,
+      ...(call.caller.isIsolated && {
+        rewritten(document) {
+          const own = ownPage(call, document);
+          next = own.next;
+          return own.text;
+        },
+      }),
+    });
+    if (!reply.ok || next === null || page >= MAX_HIDDEN_PAGES) return reply;
+    query.set("after", next);
+  }
 }
 
 /** An operation on a completion whose owner is known. */
@@ -105,7 +130,7 @@ function remove(call: Call, { query }: ApiRequest, provider: Provider, id: strin
     path: ["chat", "completions", id],
     query,
     isValid: (resource) => isDeleted(resource, `${OBJECT}.deleted`, id),
-    settle: () => void call.vault.bindings.chat_completion.unbind(id, provider.account),
+    settle: () => release(call, "chat_completion", id, provider.account),
   });
 }
 

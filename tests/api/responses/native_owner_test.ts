@@ -209,7 +209,7 @@ Deno.test("deleting through a header undoes no binding of another account", asyn
 Deno.test("a conflict that comes about while a response is being deleted stays", async () => {
   const calls = nativeGateway(TWO, ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
-    const other = { provider: "second", account: "other", origin: null };
+    const other = { provider: "second", account: "other", origin: null, creator: null };
     calls.vault.bindings.response.bind("resp_1", other);
     return { body: { id: "resp_1", object: "response", deleted: host === "first" } };
   });

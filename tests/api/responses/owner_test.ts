@@ -124,7 +124,8 @@ Deno.test("an owner that is configured no more is stale; other changes do not ma
 Deno.test("an id of two accounts is a conflict, and the kept response is gone for good", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
-  calls.vault.bindings.response.bind(first, { provider: "second", account: "x", origin: null });
+  const other = { provider: "second", account: "x", origin: null, creator: null };
+  calls.vault.bindings.response.bind(first, other);
   const conflict = (param: string) => [400, "provider_binding_conflict", param];
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
   assertEquals(refusalOf(answer), conflict("previous_response_id"));
@@ -143,8 +144,9 @@ Deno.test("an id of two accounts is a conflict, and the kept response is gone fo
 Deno.test("a response whose owner made room for others is gone with it", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
+  const other = { provider: "p", account: "x", origin: null, creator: null };
   for (let index = 0; index < 1000; index++) {
-    calls.vault.bindings.response.bind(`r${index}`, { provider: "p", account: "x", origin: null });
+    calls.vault.bindings.response.bind(`r${index}`, other);
   }
   assertEquals(calls.vault.snapshots.entries, 0);
   const expected = [404, "response_not_found", "response_id"];

@@ -148,7 +148,7 @@ Deno.test("a continuation stays with its provider and its account", async () => 
   const other = await say(client, "compat", { previous_response_id: first.id, store: false });
   assertEquals(refusalIn(other), [400, "invalid_value", "provider"]);
   const { id } = await say(client, "compat");
-  const owner = { provider: "local", account: "another", origin: null };
+  const owner = { provider: "local", account: "another", origin: null, creator: null };
   served.gateway.vault.bindings.response.bind(id, owner);
   const told = await client.turn(create({ model: "sim-echo", previous_response_id: id }));
   assertEquals(refusalIn(told), [400, "provider_binding_conflict", "previous_response_id"]);

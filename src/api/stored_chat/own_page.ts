@@ -1,0 +1,35 @@
+import { isObject, type JsonDocument } from "../../core/json.ts";
+import { type Edit, elementsOf, replaceValue, splice } from "../../formats/edit.ts";
+import type { Call } from "../../gateway/call.ts";
+import { isHidden } from "../../gateway/owner.ts";
+
+/** One page of an upstream's list, as far as its completions exist for the call. */
+export interface OwnPage {
+  /** The page without the completions of other clients; null when it has none of them. */
+  readonly text: string | null;
+  /** The cursor of the next page when this one holds nothing for the client; null otherwise. */
+  readonly next: string | null;
+}
+
+/** Leaves out what is bound to other clients; everything else in the page stays as it is. */
+export function ownPage(call: Call, { text, value, members }: JsonDocument): OwnPage {
+  const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
+  const own = ids.map((id) => typeof id !== "string" || !isHidden(call, "chat_completion", id));
+  if (!own.includes(false)) return { text: null, next: null };
+  const kept = ids.filter((_, index) => own[index]);
+  const last = ids.at(-1);
+  const edits = members.flatMap(({ key, start, end }): Edit[] => {
+    if (key === "data") {
+      const spans = elementsOf(text, start).filter((_, index) => own[index]);
+      const data = spans.map((span) => text.slice(span.start, span.end)).join(",");
+      return [replaceValue({ start, end }, `[${data}]`)];
+    }
+    if (key !== "first_id" && key !== "last_id") return [];
+    const cursor = kept.at(key === "first_id" ? 0 : -1);
+    return [
+      replaceValue({ start, end }, JSON.stringify(typeof cursor === "string" ? cursor : null)),
+    ];
+  });
+  const goesOn = kept.length === 0 && value.has_more === true && typeof last === "string";
+  return { text: splice(text, edits), next: goesOn ? last : null };
+}
