@@ -1,5 +1,5 @@
 import type { Failure } from "../core/failure.ts";
-import { FAULTS, isRefusal } from "../core/failure.ts";
+import { connectionCause, FAULTS, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, fault, type Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
@@ -69,7 +69,7 @@ async function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Re
   if ("openFor" in permit) {
     const message = "The provider has failed too often and is left alone for a while.";
     const refused = fault("circuit_open", message, { taken: false, retryAfter: permit.openFor });
-    tell(refused.failure.kind);
+    tell(refused.failure);
     return refused;
   }
   let isCommitted = false;
@@ -85,16 +85,18 @@ async function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Re
     if (!reply.ok) permit.end(verdictOf(reply.failure, false));
     else if (reply.value.as === "answer") permit.end("success");
     else permit.committed();
-    tell(reply.ok ? "success" : reply.failure.kind);
+    tell(reply.ok ? null : reply.failure);
     return reply;
   } finally {
     // Only the first end counts: this one is for what is thrown.
     if (!isCommitted) permit.end("neutral");
   }
 
-  function tell(outcome: "success" | Failure["kind"]) {
+  function tell(failure: Failure | null) {
     const { model } = attempt.target;
-    report.tries.push({ provider: id, model, outcome, number, began, ended: since() });
+    const outcome = failure?.kind ?? "success";
+    const cause = connectionCause(failure);
+    report.tries.push({ provider: id, model, outcome, cause, number, began, ended: since() });
   }
 }
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { RESPONSES_PATH } from "./first_call.ts";
+import { postJson, wholeText } from "./post_json.ts";
 
 /** What a response of the tour asks. */
 export const WEATHER_QUESTION = "How is the weather?";
@@ -30,13 +31,13 @@ export interface FollowUp {
 export async function followUp(
   model: string,
   url: string,
-  world: Pick<World, "fetch">,
+  world: Pick<World, "send">,
   signal: AbortSignal,
 ): Promise<FollowUp> {
   async function create(fields: JsonObject): Promise<JsonObject> {
-    const body = JSON.stringify({ model, tools: [WEATHER_FUNCTION], ...fields });
-    const answer = await world.fetch(`${url}${RESPONSES_PATH}`, { method: "POST", body, signal });
-    const value = parseJson(await answer.text());
+    const body = { model, tools: [WEATHER_FUNCTION], ...fields };
+    const answer = await postJson(world, `${url}${RESPONSES_PATH}`, body, signal);
+    const value = parseJson(await wholeText(answer));
     return isObject(value) ? value : {};
   }
 

@@ -3,6 +3,7 @@ import type { World } from "../core/world.ts";
 import { sseFraming } from "../formats/sse.ts";
 import { CHAT_PATH } from "./first_call.ts";
 import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
+import { postJson, texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 
 const QUESTION = "Whoever serves this, please repeat it word by word.";
@@ -26,7 +27,7 @@ export interface Toured {
 export async function tour(
   url: string,
   providers: readonly string[],
-  world: Pick<World, "fetch">,
+  world: Pick<World, "send">,
   terminal: Pick<Terminal, "out">,
   stop: AbortSignal,
 ): Promise<Toured> {
@@ -62,25 +63,22 @@ export async function tour(
 async function ask(
   provider: string,
   url: string,
-  world: Pick<World, "fetch">,
+  world: Pick<World, "send">,
   terminal: Pick<Terminal, "out">,
   signal: AbortSignal,
 ): Promise<void> {
   const model = `${provider}/${MODEL}`;
   const messages = [{ role: "user", content: QUESTION }];
-  const response = await world.fetch(`${url}${CHAT_PATH}`, {
-    method: "POST",
-    body: JSON.stringify({ model, stream: true, messages }),
-    signal,
-  });
-  if (response.status !== 200 || response.body === null) {
-    const message = messageOf(parseJson(await response.text()));
+  const body = { model, stream: true, messages };
+  const response = await postJson(world, `${url}${CHAT_PATH}`, body, signal);
+  if (response.status !== 200) {
+    const message = messageOf(parseJson(await wholeText(response)));
     return terminal.out(`  ${provider}: ${message ?? `status ${response.status}`}`);
   }
   const server = response.headers.get("x-gateway-provider") ?? "";
   terminal.out(`  ${`${server}:`.padEnd(10)}`);
   const framing = sseFraming();
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+  for await (const text of texts(response)) {
     for (const { data } of framing.push(text)) terminal.out(wordsOf(parseJson(data)));
   }
 }

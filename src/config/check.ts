@@ -7,6 +7,7 @@ import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
+import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
 
 /** A frozen configuration, or all that is wrong with it at once. */
@@ -18,13 +19,17 @@ export type Checked =
  * Checks a plain value against the schema and against the rules between keys. The rules look at the
  * value as it is written, so that they speak even when the schema has something to say too.
  */
-export function checkTree(value: unknown, earlier: readonly Problem[]): Checked {
+export function checkTree(
+  value: unknown,
+  earlier: readonly Problem[],
+  outside: Outside = NOTHING_OUTSIDE,
+): Checked {
   if (!isObject(value)) return { ok: false, problems: topProblems(value, earlier) };
   const parsed = configSchema.safeParse(value);
   const found = parsed.success ? [] : issueProblems(parsed.error.issues, value);
   const problems = [...earlier];
   const places = new Set(earlier.map(({ path }) => JSON.stringify(path)));
-  for (const problem of [...found, ...rules(value)]) {
+  for (const problem of [...found, ...rules(value, outside)]) {
     // One problem for one place: what follows from the first would only hide it.
     const place = JSON.stringify(problem.path);
     if (!places.has(place)) problems.push(problem);
@@ -33,12 +38,13 @@ export function checkTree(value: unknown, earlier: readonly Problem[]): Checked 
   if (problems.length > 0 || !parsed.success) return { ok: false, problems };
   const used = withoutUnused(value);
   const written = used === value ? parsed.data : configSchema.parse(used);
-  return { ok: true, config: freeze(complete(written)) };
+  return { ok: true, config: freeze(complete(written, outside)) };
 }
 
-function rules(value: Readonly<Record<string, unknown>>): Problem[] {
+function rules(value: Readonly<Record<string, unknown>>, outside: Outside): Problem[] {
   return [
     ...providerProblems(value.providers),
+    ...tlsProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...cachingProblems(value.caching),
@@ -54,10 +60,10 @@ function topProblems(value: unknown, earlier: readonly Problem[]): readonly Prob
   return [{ path: [], text, at: "value" }];
 }
 
-function complete(written: WrittenConfig): Config {
+function complete(written: WrittenConfig, outside: Outside): Config {
   const providers: [string, ProviderConfig][] = [];
   for (const [id, provider] of Object.entries(written.providers)) {
-    const complete = completeProvider(id, provider);
+    const complete = completeProvider(id, provider, outside);
     if (complete !== null) providers.push([id, complete]);
   }
   const caching = completeCaching(written.caching);

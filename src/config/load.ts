@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { parseProxyRule } from "../core/http/proxy_rule.ts";
 import { isObject } from "../core/json.ts";
 import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
@@ -11,6 +12,7 @@ import { providerWarnings } from "./provider_rules.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
+import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
 import { withoutBroken } from "./salvage.ts";
 import { readSource, type Source } from "./source.ts";
 import { unusedWarnings } from "./unused_keys.ts";
@@ -40,7 +42,7 @@ export type Reloaded =
 export async function load(path: string, environment: Variables): Promise<Loaded> {
   const read = await readConfig(path, environment);
   if (!read.ok) return read;
-  const loaded = parseConfig(read.text, read.variables);
+  const loaded = configIn(read.source, read.outside);
   return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
 }
 
@@ -48,14 +50,17 @@ export async function load(path: string, environment: Variables): Promise<Loaded
 export async function reload(path: string, environment: Variables): Promise<Reloaded> {
   const read = await readConfig(path, environment);
   if (!read.ok) return read;
-  const loaded = parseReload(read.text, read.variables);
+  const loaded = salvagedIn(read.source, read.outside);
   return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
 }
 
 /** The configuration in a text: YAML or JSON, with these variables for `${NAME}`. Asks nothing else. */
 export function parseConfig(text: string, variables: Variables): Loaded {
-  const source = readSource(text, variables);
-  const checked = checkTree(source.value, source.problems);
+  return configIn(readSource(text, variables), NOTHING_OUTSIDE);
+}
+
+function configIn(source: Source, outside: Outside): Loaded {
+  const checked = checkTree(source.value, source.problems, outside);
   return checked.ok
     ? { ok: true, config: checked.config, warnings: warningsOf(source, checked.config) }
     : { ok: false, problems: problemsOf(source, checked.problems) };
@@ -66,14 +71,17 @@ export function parseConfig(text: string, variables: Variables): Loaded {
  * fallbacks that name them. Not so when no provider or a route without a target would remain.
  */
 export function parseReload(text: string, variables: Variables): Reloaded {
-  const source = readSource(text, variables);
-  const checked = checkTree(source.value, source.problems);
+  return salvagedIn(readSource(text, variables), NOTHING_OUTSIDE);
+}
+
+function salvagedIn(source: Source, outside: Outside): Reloaded {
+  const checked = checkTree(source.value, source.problems, outside);
   if (checked.ok) {
     const warnings = warningsOf(source, checked.config);
     return { ok: true, config: checked.config, warnings, leftOut: [], problems: [] };
   }
   const rest = withoutBroken(source.value, checked.problems);
-  const again = rest === null ? null : checkTree(rest.value, []);
+  const again = rest === null ? null : checkTree(rest.value, [], outside);
   if (rest === null || again === null) {
     return { ok: false, problems: problemsOf(source, checked.problems) };
   }
@@ -100,7 +108,10 @@ async function readConfig(path: string, environment: Variables) {
     return { ok: false, problems: [problem] } as const;
   }
   const filled = await fillVariables(environment, [dirname(path), "."]);
-  return { ok: true, text: file.text, ...filled } as const;
+  const source = readSource(file.text, filled.variables);
+  const files = await readTlsFiles(source.value, dirname(path));
+  const outside = { files, proxy: parseProxyRule((name) => environment[name]) };
+  return { ok: true, source, outside, warnings: filled.warnings } as const;
 }
 
 /** A variable that is not set is often the reason for what is wrong in its place. */
@@ -125,6 +136,7 @@ function settingWarnings(written: unknown, config: Config): Problem[] {
   return [
     ...unusedWarnings(isObject(written) ? written.providers : null),
     ...providerWarnings(config),
+    ...tlsWarnings(config),
     ...securityWarnings(config),
     ...outboundWarnings(config),
   ];

@@ -1,4 +1,5 @@
 import { isObject } from "../core/json.ts";
+import { isLoopbackName } from "../core/loopback.ts";
 import { readBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
@@ -44,11 +45,7 @@ export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
     });
   }
   const address = URL.parse(general.backend_url ?? "");
-  if (address?.protocol !== "http:" || isLoopback(address)) return [];
+  if (address?.protocol !== "http:" || isLoopbackName(address.hostname)) return [];
   const text = "is not encrypted on its way: what is shared and the key can be read; use https";
   return [{ path: ["general", "backend_url"], text, at: "value" }];
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -3,6 +3,7 @@ import { isHeaderValue, NOT_A_HEADER_VALUE } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
+import { completeTls, NOTHING_OUTSIDE, type Outside } from "./tls_rules.ts";
 
 const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url: string }> =
   new Map([
@@ -148,8 +149,12 @@ function knownUrl(id: string, type: ProviderType): string | null {
 }
 
 /** A provider with everything that its ID, type and profile decide; null while its type or address is open. */
-export function completeProvider(id: string, written: WrittenProvider): ProviderConfig | null {
-  const { api_key, organization, api_version = "", ...rest } = written;
+export function completeProvider(
+  id: string,
+  written: WrittenProvider,
+  outside: Outside = NOTHING_OUTSIDE,
+): ProviderConfig | null {
+  const { api_key, organization, api_version = "", tls, ...rest } = written;
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
@@ -158,6 +163,7 @@ export function completeProvider(id: string, written: WrittenProvider): Provider
     type,
     base_url,
     ...(api_key ? { api_key } : {}),
+    ...(tls === undefined ? {} : { tls: completeTls(tls, outside) }),
     ...(organization ? { organization } : {}),
     ...(type === "messages"
       ? { api_version: api_version.trim() === "" ? "2023-06-01" : api_version }

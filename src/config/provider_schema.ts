@@ -80,6 +80,17 @@ const models = section({
   }).prefault({}).describe("How mode fetch works."),
 });
 
+const tls = section({
+  ca_file: text().optional()
+    .describe("PEM file of certificates that are trusted beside the usual ones."),
+  cert_file: text().optional()
+    .describe("PEM file of the client certificate; needs key_file."),
+  key_file: text().optional()
+    .describe("PEM file of the client certificate's private key, not encrypted; needs cert_file."),
+  server_name: text().optional()
+    .describe("Name that the server's certificate must have, when it is not the one in base_url."),
+});
+
 /** One provider as it is written in the file; what its type decides is still open. */
 export const providerSchema = section({
   type: z.enum(PROVIDER_TYPES).optional()
@@ -112,8 +123,20 @@ export const providerSchema = section({
     .describe(
       "Whether timeout covers the first byte (ttft) or the whole answer (total, last_byte).",
     ),
-  stream_idle_timeout: duration(1).optional()
-    .describe("The longest silence within a stream once it has begun."),
+  connect_timeout: duration(1).prefault("10s")
+    .describe("Longest time for DNS, TCP and TLS together, until a new connection is open."),
+  keep_alive: duration(0).prefault("4s")
+    .describe(
+      "How long an idle connection is kept when the server's Keep-Alive header names no time; " +
+        "0s uses none twice.",
+    ),
+  stream_idle_timeout: duration(1).prefault("300s")
+    .describe("Longest silence within an answer, whole or streamed, once its body has begun."),
+  tls: tls.optional()
+    .describe(
+      "TLS of this provider; file names are relative to the configuration file, and the files " +
+        "are read at the start and on every reload.",
+    ),
   compatibility_profile: z.string().optional()
     .describe("Known quirks of a compat upstream: deepseek is the one profile (type compat)."),
   normalize_developer_role: flag().optional()

@@ -5,6 +5,7 @@ import { PRICED_MODEL } from "./pricing_rules.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
+import type { ProviderTls } from "./tls_rules.ts";
 
 const server = section({
   host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
@@ -140,11 +141,13 @@ export type ProviderType = (typeof PROVIDER_TYPES)[number];
  * milliseconds; an empty key or organization is absent.
  */
 export type ProviderConfig = Frozen<
-  Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role"> & {
+  Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role" | "tls"> & {
     type: ProviderType;
     /** As written or the one that is known: absolute, http or https, maybe with a slash at its end or a query. */
     base_url: string;
     normalize_developer_role: boolean;
+    /** With the contents of its files. */
+    tls?: ProviderTls;
   }
 >;
 

@@ -1,3 +1,4 @@
+import type { ConnectionCause } from "./connection_error.ts";
 import type { Answer } from "./reply.ts";
 
 /**
@@ -99,6 +100,8 @@ export interface Fault {
   readonly retryAfter: number | null;
   /** The upstream's own error, safe to hand on. */
   readonly answer: Answer | null;
+  /** Cause of the failed connection, for logs and metrics only; absent where none failed. */
+  readonly cause?: ConnectionCause;
 }
 
 /** Everything that may go wrong on purpose. What is thrown is a bug and becomes `internal_error` at the rim. */
@@ -107,4 +110,9 @@ export type Failure = Refusal | Fault;
 /** Tells what the gateway refused from what went wrong later. */
 export function isRefusal(failure: Failure): failure is Refusal {
   return failure.kind in REFUSALS;
+}
+
+/** Returns the cause of the failed connection that a failure comes from; null where none failed. */
+export function connectionCause(failure: Failure | null): ConnectionCause | null {
+  return failure !== null && "cause" in failure ? failure.cause ?? null : null;
 }

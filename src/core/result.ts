@@ -37,7 +37,7 @@ export function refuse(
 export function fault(
   kind: FaultKind,
   message: string,
-  details: Partial<Pick<Fault, "taken" | "retryAfter" | "answer">> = {},
+  details: Partial<Pick<Fault, "taken" | "retryAfter" | "answer" | "cause">> = {},
 ): Failed<Fault> {
   return failed({ kind, message, taken: true, retryAfter: null, answer: null, ...details });
 }

@@ -1,5 +1,7 @@
-import { httpClient } from "./http/client.ts";
-import { isProxied, runtimeClient } from "./http/runtime_client.ts";
+import { type HttpClient, httpClient } from "./http/client.ts";
+import { proxiedClient } from "./http/proxied.ts";
+import { parseProxyRule } from "./http/proxy_rule.ts";
+import { runtimeClient } from "./http/runtime_client.ts";
 import type { World } from "./world.ts";
 
 /** Deadlines are looked at this often, in milliseconds: one timer for all of them, not one each. */
@@ -15,8 +17,7 @@ interface Waiting {
 export function realWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
   let timer: ReturnType<typeof setInterval> | undefined;
-  const runtime = runtimeClient();
-  const upstreams = isProxied((name) => Deno.env.get(name)) ? runtime : httpClient();
+  const client = newClient();
 
   function sweep() {
     if (waiting.size === 0) return stop();
@@ -48,13 +49,17 @@ export function realWorld(): World & { close(): void } {
         entry.task = null;
       };
     },
-    fetch: runtime.fetch,
-    send: upstreams.send,
+    send: client.send,
     close() {
       waiting.clear();
       stop();
-      runtime.close();
-      if (upstreams !== runtime) upstreams.close();
+      client.close();
     },
   };
+}
+
+/** The client of the process; only where the environment names a proxy it may use one. */
+function newClient(): HttpClient {
+  const rule = parseProxyRule((name) => Deno.env.get(name));
+  return rule === null ? httpClient() : proxiedClient(httpClient(), runtimeClient(), rule);
 }

@@ -1,10 +1,20 @@
 import type { HeaderFields } from "./reply.ts";
+import type { Transport } from "./transport.ts";
 
 /** A request to another server. */
 export interface Outgoing {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: HeaderFields;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** Connection policy of the server; the default one when absent. */
+  readonly transport?: Transport;
+  /**
+   * True if the request may be written once more, on a new connection, when a reused one failed before
+   * any byte of the response. False when absent.
+   */
+  readonly isRepeatable?: boolean;
+  /** Runs when the request is about to be written once more. */
+  onRepeat?(): void;
   /** Fires when the request is aborted. Made when it is first asked for: one costs a tenth of a small request. */
   signal(): AbortSignal;
   /** Runs the task when the request is aborted, at once when it has been; only the last one given. */
@@ -44,7 +54,11 @@ export interface World {
   uuid(): string;
   /** Runs the task once, at least `ms` later; the result cancels. Every wait and deadline is built on it. */
   after(ms: number, task: () => void): () => void;
-  fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Asks an upstream. Rejects when there is no answer. Sends it once (a GET through a proxy perhaps again), and follows no redirect. */
+  /**
+   * Sends a request to another server and returns its response; follows no redirect. Rejects with a
+   * `ConnectionError` when there is no response. The request is written once. Only one that is
+   * repeatable is written a second time, when a reused connection failed before any byte of the
+   * response, and a GET without a body through a proxy, by the runtime.
+   */
   send(url: string, request: Outgoing): Promise<Incoming>;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { unescape } from "node:querystring";
 import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
+import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { ClientKey, Generation, ModelPattern, Route, RouteTarget } from "./generation.ts";
@@ -49,6 +50,7 @@ function providerOf(id: string, settings: ProviderConfig, generation: number): P
     account: accountOf(settings, base, query),
     namespace: `${id}@${generation}`,
     secrets: secretsOf(settings),
+    transport: transportOf(settings),
   };
 }
 
@@ -59,22 +61,36 @@ function partsOf(url: string): { readonly address: string; readonly query: strin
     : { address: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-/** Where no key is configured, a static header may hold it: then they all count. */
+function transportOf({ connect_timeout, keep_alive, tls }: ProviderConfig): Transport {
+  return {
+    connectTimeoutMs: connect_timeout,
+    keepAliveMs: keep_alive,
+    tls: tls === undefined ? null : tlsOf(tls),
+  };
+}
+
+function tlsOf(tls: NonNullable<ProviderConfig["tls"]>): TlsSettings {
+  const { ca, identity, serverName } = tls;
+  return { id: digestOf(tls), caCerts: ca === null ? [] : [ca], identity, serverName };
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+/**
+ * Where no key is configured, a static header may hold it: then they all count, and so does a client
+ * certificate.
+ */
 function accountOf(settings: ProviderConfig, base: string, query: string): string {
-  const { type, organization = "", api_key = "" } = settings;
+  const { type, organization = "", api_key = "", tls } = settings;
   const headers = api_key !== "" ? [] : Object.entries(settings.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
     .toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1);
-  return createHash("sha256")
-    .update(JSON.stringify([
-      type,
-      base,
-      organization,
-      api_key,
-      ...headers,
-      ...query === "" ? [] : [query],
-    ]))
-    .digest("hex");
+  const identity = api_key !== "" ? null : tls?.identity ?? null;
+  const certificate = identity === null ? [] : [identity.cert];
+  const queries = query === "" ? [] : [query];
+  return digestOf([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
 }
 
 /** Shorter texts would also be found where they are not the secret. */

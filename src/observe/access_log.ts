@@ -1,3 +1,4 @@
+import { connectionCause } from "../core/failure.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
@@ -5,6 +6,10 @@ import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 export function accessLog(log: Log): Sink {
   return (report) => {
     log.info("request", accessFields(report));
+    for (const { provider, outcome, cause } of report.tries) {
+      if (cause === null) continue;
+      log.debug("connection failed", { request_id: report.id, provider, outcome, cause });
+    }
     const { failure } = report;
     if (report.brokeOff && failure !== null && failure.kind !== "client_cancelled") {
       log.warn("stream broke off", {
@@ -44,6 +49,7 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     retries: retriesOf(tries).length,
     fallback: report.fallbacks > 0,
     tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
+    upstream_cause: connectionCause(report.failure),
     end: endOf(report),
   };
 }

@@ -91,6 +91,17 @@ export function registerInstruments(registry: Registry) {
       "provider",
       "outcome",
     ),
+    connectionFailures: counter(
+      "gateway_upstream_failures_total",
+      "Connections to providers that failed; cause is from a fixed list.",
+      "provider",
+      "cause",
+    ),
+    reconnects: counter(
+      "gateway_upstream_reconnects_total",
+      "Requests written again on a new connection, because a reused one was closed.",
+      "provider",
+    ),
     retries: counter(
       "gateway_retries_total",
       "Tries that repeated an earlier one at the same target.",

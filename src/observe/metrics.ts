@@ -1,5 +1,7 @@
 import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
+import type { ConnectionCause } from "../core/connection_error.ts";
+import { connectionCause } from "../core/failure.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -14,6 +16,10 @@ export interface Metrics {
   sockets(change: 1 | -1): void;
   /** A changed configuration was taken or refused. */
   reloaded(isTaken: boolean): void;
+  /** Counts a request that was written again because its reused connection was closed. */
+  reconnected(provider: string): void;
+  /** Counts a failed connection of a request that is no part of a call. */
+  connectionFailed(provider: string, cause: ConnectionCause): void;
   /** So many events for the dashboard were given up. */
   exportDropped(events: number): void;
   /** Everything in the Prometheus text format. */
@@ -72,6 +78,8 @@ export function newMetrics(sources: MetricSources): Metrics {
       if (waiting.length >= MOST_WAITING) countAll();
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
+    reconnected: (provider) => instruments.reconnects.inc({ provider }),
+    connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;
@@ -105,9 +113,14 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
     to.overhead.observe({ endpoint }, Math.max(0, ms.firstByte - ms.upstream) / 1000);
   }
   if (report.cache !== null) to.lookups.inc({ result: report.cache.toLowerCase() });
-  for (const { provider, outcome } of report.tries) to.attempts.inc({ provider, outcome });
+  for (const { provider, outcome, cause } of report.tries) {
+    to.attempts.inc({ provider, outcome });
+    if (cause !== null) to.connectionFailures.inc({ provider, cause });
+  }
   for (const { provider } of retriesOf(report.tries)) to.retries.inc({ provider });
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
+  const cause = report.brokeOff ? connectionCause(failure) : null;
+  if (cause !== null) to.connectionFailures.inc({ provider, cause });
   if (report.brokeOff && !isNoFaultOfProvider(failure)) to.streamFailures.inc({ provider });
   countUse(to, report, labels);
   countRefusal(to, failure?.kind ?? "");

@@ -1,4 +1,5 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
+import type { ConnectionCause } from "../core/connection_error.ts";
 import type { Usage } from "../core/events.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 
@@ -7,6 +8,8 @@ export interface Try {
   readonly provider: string;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
+  /** Cause of the failed connection; null where none failed. */
+  readonly cause: ConnectionCause | null;
   /** Counts the tries of one target, from 1. */
   readonly number: number;
   /** Milliseconds since the call began. A stream's try ends here when the stream begins to deliver. */

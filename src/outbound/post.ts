@@ -1,4 +1,7 @@
-import type { World } from "../core/world.ts";
+import { abortedBy } from "../core/abortable.ts";
+import { bodySource } from "../core/body_source.ts";
+import { ConnectionError } from "../core/connection_error.ts";
+import type { Incoming, World } from "../core/world.ts";
 
 /** What is sent by one POST. */
 export interface Posted {
@@ -9,7 +12,7 @@ export interface Posted {
 
 /** What one POST needs beside its request. */
 export interface PostDeps {
-  readonly world: Pick<World, "after" | "fetch">;
+  readonly world: Pick<World, "after" | "send">;
   /** Milliseconds that it may take, with the answer. */
   readonly patience: number;
   /** Ends it before its time. */
@@ -28,7 +31,7 @@ export type Delivered =
 const ANSWER_LIMIT = 4 * 1024;
 
 /**
- * One attempt, without following redirects. Taken when the status is one of success, failed after a
+ * One attempt, which is written once, without following redirects. Taken when the status is one of success, failed after a
  * network error, a timeout, 429 and 5xx, refused after any other status.
  */
 export async function postOnce(request: Posted, deps: PostDeps): Promise<Delivered> {
@@ -40,12 +43,11 @@ export async function postOnce(request: Posted, deps: PostDeps): Promise<Deliver
   cut.addEventListener("abort", end);
   try {
     if (cut.aborted) return { as: "failed", reason: "the gateway is ending" };
-    const response = await world.fetch(url, {
+    const response = await world.send(url, {
       method: "POST",
       headers: { "user-agent": "switchyard", "accept-encoding": "identity", ...headers },
       body,
-      redirect: "manual",
-      signal: abort.signal,
+      ...abortedBy(abort.signal),
     });
     const text = await boundedText(response, abort.signal);
     const { status } = response;
@@ -53,37 +55,38 @@ export async function postOnce(request: Posted, deps: PostDeps): Promise<Deliver
     if (status === 429 || status >= 500) return { as: "failed", reason };
     if (status < 200 || status > 299) return { as: "refused", reason };
     return { as: "taken", text };
-  } catch {
-    // The message of the runtime holds the address.
-    return { as: "failed", reason: abort.signal.aborted ? "no answer in time" : "no connection" };
+  } catch (error) {
+    const cause = error instanceof ConnectionError ? `: ${error.kind}` : "";
+    const reason = abort.signal.aborted ? "no answer in time" : `no connection${cause}`;
+    return { as: "failed", reason };
   } finally {
     cancel();
     cut.removeEventListener("abort", end);
   }
 }
 
-async function boundedText({ body }: Response, signal: AbortSignal): Promise<string | null> {
+async function boundedText(response: Incoming, signal: AbortSignal): Promise<string | null> {
+  const body = bodySource(response);
   if (body === null) return "";
-  const reader = body.getReader();
   // The runtime's fetch holds the signal weakly: an abort alone may stop no body.
-  const stop = () => void reader.cancel().catch(() => {});
+  const stop = () => void body.cancel().catch(() => {});
   signal.addEventListener("abort", stop);
   const decoder = new TextDecoder();
   let size = 0;
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const bytes = await body.read();
       if (signal.aborted) return null;
-      if (done) return text + decoder.decode();
-      size += value.length;
+      if (bytes === null) return text + decoder.decode();
+      size += bytes.length;
       if (size > ANSWER_LIMIT) return null;
-      text += decoder.decode(value, { stream: true });
+      text += decoder.decode(bytes, { stream: true });
     }
   } catch {
     return null;
   } finally {
     signal.removeEventListener("abort", stop);
-    await reader.cancel().catch(() => {});
+    await body.cancel().catch(() => {});
   }
 }

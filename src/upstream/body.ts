@@ -1,3 +1,4 @@
+import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { type RawReader, unpacked } from "./unpacked.ts";
@@ -33,10 +34,13 @@ export function openBody(response: Incoming, watch: Watch): BodyReader {
         last = bytes;
         watch.hears();
         return success(bytes);
-      } catch {
+      } catch (error) {
         const reason = watch.reason();
         if (reason !== null) return failed(reason);
-        return fault("upstream_unreachable", "The connection to the provider broke mid-answer.");
+        return fault("upstream_unreachable", "The connection to the provider broke mid-answer.", {
+          // What else is thrown was found in the bytes: a content coding that cannot be read.
+          cause: error instanceof ConnectionError ? error.kind : "malformed",
+        });
       }
     },
     async cancel() {

@@ -1,12 +1,14 @@
+import { type ConnectionCause, ConnectionError } from "../core/connection_error.ts";
+import { type Failure, isRefusal } from "../core/failure.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
-import type { Incoming, World } from "../core/world.ts";
+import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { sent } from "./headers.ts";
 import type { Watch } from "./watch.ts";
 
-/** Phrases of the runtime for a connection that never stood, so that nothing can have been taken. */
-const NEVER_STOOD = /tcp connect error|dns error|cannot be sent/;
+/** How one request is sent: over which connections, and whether a stale one may be replaced. */
+export type Sending = Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">>;
 
 /** Sends one request. Redirects are not followed: they come back as they are. */
 export async function connect(
@@ -15,6 +17,7 @@ export async function connect(
   request: UpstreamRequest,
   headers: HeaderFields,
   watch: Watch,
+  { transport, isRepeatable, onRepeat }: Sending,
 ): Promise<Result<Incoming>> {
   try {
     return success(
@@ -22,25 +25,51 @@ export async function connect(
         method: request.method,
         headers: sent(headers),
         body: request.bytes?.() ?? request.body?.() ?? null,
+        transport,
+        isRepeatable,
+        onRepeat,
         signal: watch.signal,
         onAbort: watch.onCut,
       }),
     );
   } catch (error) {
+    const mayHaveRun = !(error instanceof ConnectionError) || error.mayHaveRun;
     const reason = watch.reason();
-    if (reason !== null) return failed(reason);
-    const text = error instanceof Error ? error.message : "";
-    return fault("upstream_unreachable", sentence(text), { taken: !NEVER_STOOD.test(text) });
+    if (reason !== null) return failed(mayHaveRun ? reason : unconnected(reason));
+    const cause = error instanceof ConnectionError ? error.kind : "other";
+    return fault("upstream_unreachable", sentence(cause, mayHaveRun), { taken: mayHaveRun, cause });
   }
 }
 
-/** The runtime tells network errors apart only in its message, which holds addresses: not for clients. */
-function sentence(text: string): string {
-  if (text.includes("cannot be sent")) {
-    return "A header for the provider holds what cannot be sent.";
+/** The reason for which an attempt ended while it was still connecting: nothing was sent. */
+function unconnected(reason: Failure): Failure {
+  if (isRefusal(reason) || reason.kind !== "upstream_timeout") return reason;
+  return { ...reason, taken: false, cause: "timeout" };
+}
+
+/** What a client may know of the cause: only its class. */
+function sentence(cause: ConnectionCause, mayHaveRun: boolean): string {
+  if (mayHaveRun) return "The connection to the provider broke before it answered.";
+  switch (cause) {
+    case "unsendable":
+      return "A header for the provider holds what cannot be sent.";
+    case "dns":
+      return "The provider's host name could not be resolved.";
+    case "refused":
+      return "The provider refused the connection.";
+    case "tls_untrusted":
+    case "tls_name":
+    case "tls_expired":
+    case "tls_other":
+      return "No secure connection to the provider could be made.";
+    case "proxy":
+    case "unreachable":
+    case "timeout":
+    case "reset":
+    case "closed":
+    case "malformed":
+    case "aborted":
+    case "other":
+      return "No connection to the provider could be made.";
   }
-  if (text.includes("dns error")) return "The provider's host name could not be resolved.";
-  if (text.includes("tcp connect error")) return "The provider refused the connection.";
-  if (text.includes("(Connect)")) return "No secure connection to the provider could be made.";
-  return "The connection to the provider broke before it answered.";
 }

@@ -31,13 +31,18 @@ export async function commit(
     const step = await advance(stream);
     if (step.records.length > 0) return success(deliver(step, stream));
     if (step.failure !== null) {
-      const failure = step.failure.kind === "upstream_idle"
-        ? fault("upstream_timeout", "The provider's stream was silent for too long.").failure
-        : step.failure;
+      const failure = uncommitted(step.failure);
       await stream.over(failure);
       return { ok: false, failure };
     }
   }
+}
+
+/** Returns a failure as that of an attempt of which nothing was delivered: silence is a timeout then. */
+export function uncommitted(failure: Failure): Failure {
+  return failure.kind === "upstream_idle"
+    ? fault("upstream_timeout", failure.message).failure
+    : failure;
 }
 
 async function* deliver(

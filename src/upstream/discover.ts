@@ -1,6 +1,6 @@
 import type { Catalog } from "../core/catalog.ts";
+import { connectionCause, type Failure } from "../core/failure.ts";
 import { Departure } from "../core/departure.ts";
-import type { World } from "../core/world.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Provider } from "../wires/wire.ts";
@@ -16,11 +16,11 @@ const LIST_LIMIT = 16 * 1024 * 1024;
 /** The models of a provider, by its `models.mode`. A list that cannot be fetched is the known one. */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
   const { mode, static: listed, fetch } = provider.settings.models;
-  const { world, vault } = call;
+  const { vault } = call;
   if (mode === "static") return { models: [...new Set(listed)], created: vault.since };
   if (mode === "fetch") {
     const key = JSON.stringify([provider.id, provider.account, provider.settings.headers]);
-    const fetched = await vault.catalogs.get(key, fetch.ttl, () => fetchCatalog(world, provider));
+    const fetched = await vault.catalogs.get(key, fetch.ttl, () => fetchCatalog(call, provider));
     if (fetched !== null) return fetched;
   }
   const { default_model } = provider.settings;
@@ -30,7 +30,10 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
 }
 
 /** Others may wait for the same flight, so that no client's departure ends it. */
-async function fetchCatalog(world: World, provider: Provider): Promise<Catalog | null> {
+async function fetchCatalog(
+  { world, metrics }: Pick<Call, "world" | "metrics">,
+  provider: Provider,
+): Promise<Catalog | null> {
   const { wire } = provider;
   const watch = startWatch(world, new Departure(), {
     timeout: PATIENCE,
@@ -41,18 +44,31 @@ async function fetchCatalog(world: World, provider: Provider): Promise<Catalog |
     const request = { method: "GET", path: wire.catalog.path, body: null } as const;
     const headers = wire.headers(provider, new Headers());
     const url = upstreamUrl(provider, request.path);
-    const response = await connect(world, url, request, headers, watch);
-    if (!response.ok) return null;
+    const response = await connect(world, url, request, headers, watch, {
+      transport: provider.transport,
+      isRepeatable: true,
+      onRepeat: () => metrics.reconnected(provider.id),
+    });
+    if (!response.ok) {
+      count(response.failure);
+      return null;
+    }
     const body = openBody(response.value, watch);
     if (response.value.status !== 200) {
       await body.cancel();
       return null;
     }
     const bytes = await readAll(body, LIST_LIMIT);
+    if (!bytes.ok) count(bytes.failure);
     const text = bytes.ok ? utf8Text(bytes.value) : null;
     const models = text === null ? null : wire.catalog.decode(text);
     return models?.ok ? { models: models.value, created: world.unix() } : null;
   } finally {
     watch.close();
+  }
+
+  function count(failure: Failure) {
+    const cause = connectionCause(failure);
+    if (cause !== null) metrics.connectionFailed(provider.id, cause);
   }
 }

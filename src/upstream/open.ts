@@ -11,7 +11,7 @@ import type { Attempt } from "../gateway/inference.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
-import { commit } from "./deliver.ts";
+import { commit, uncommitted } from "./deliver.ts";
 import { copiedBack } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
@@ -41,7 +41,7 @@ export async function open(
   const watch = startWatch(world, call.departure, {
     timeout: provider.settings.timeout,
     mode: provider.settings.timeout_mode,
-    idle: reader.as === "stream" ? provider.settings.stream_idle_timeout ?? null : null,
+    idle: provider.settings.stream_idle_timeout,
   });
   const headers = {
     ...call.upstreamHeaders,
@@ -51,10 +51,14 @@ export async function open(
   const url = upstreamUrl(provider, attempt.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, attempt.request, headers, watch);
+    const response = await connect(world, url, attempt.request, headers, watch, {
+      transport: provider.transport,
+      isRepeatable: !attempt.leavesState,
+      onRepeat: () => call.metrics.reconnected(provider.id),
+    });
     if (!response.ok) return response;
     const reply = await answered(response.value, openBody(response.value, watch));
-    if (!reply.ok) return failed(redactedFailure(reply.failure, provider.secrets));
+    if (!reply.ok) return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
     isDelivering = reply.value.as === "stream";
     return reply;
   } finally {

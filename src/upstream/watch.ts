@@ -8,7 +8,7 @@ export interface Patience {
   readonly timeout: number;
   /** `ttft`: until the first byte of the body; `total`: until its end. */
   readonly mode: "ttft" | "total";
-  /** Longest silence between two reads of a stream; null: none is set. */
+  /** Longest silence between two reads of the body, from its first byte on; null: none is set. */
   readonly idle: number | null;
 }
 
@@ -37,12 +37,12 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
   let reason: Failure | null = null;
   let heard = false;
   let waitingSince: number | null = null;
-  let cancelIdle = () => {};
   let whenCut = () => {};
-  const cancelTimeout = world.after(
-    patience.timeout,
-    () => late("upstream_timeout", "The provider did not answer within its configured timeout."),
-  );
+  const { timeout, mode, idle } = patience;
+  const end = world.now() + timeout;
+  // One entry for both limits: most answers are over before it is looked at, and cost no second one.
+  let checkAt = end;
+  let cancelCheck = world.after(timeout, check);
   const stay = departure.onEnd(cut);
 
   function late(kind: "upstream_timeout" | "upstream_idle", message: string) {
@@ -60,13 +60,29 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
     whenCut();
   }
 
-  function watchIdle(idle: number, wait: number) {
-    cancelIdle = world.after(wait, () => {
-      // Silence counts only while a read waits: a slow client is not the upstream's fault.
-      const silent = waitingSince === null ? 0 : world.now() - waitingSince;
-      if (silent < idle) return watchIdle(idle, idle - silent);
-      late("upstream_idle", "The provider's stream was silent for too long.");
-    });
+  /** The timeout holds until the first byte, or until the end. */
+  function isTimed(): boolean {
+    return !heard || mode === "total";
+  }
+
+  function check() {
+    const now = world.now();
+    if (isTimed() && now >= end) {
+      return late("upstream_timeout", "The provider did not answer within its configured timeout.");
+    }
+    // Silence counts only while a read waits: a slow client is not the upstream's fault.
+    const silent = heard && waitingSince !== null ? now - waitingSince : 0;
+    if (idle !== null && silent >= idle) {
+      return late("upstream_idle", "The provider was silent for too long within its answer.");
+    }
+    checkAgain(now, silent);
+  }
+
+  function checkAgain(now: number, silent: number) {
+    cancelCheck();
+    const silentAt = idle === null ? Infinity : now + idle - silent;
+    checkAt = isTimed() ? Math.min(end, silentAt) : silentAt;
+    if (checkAt < Infinity) cancelCheck = world.after(checkAt - now, check);
   }
 
   return {
@@ -78,14 +94,18 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
       return controller.signal;
     },
     waits() {
-      if (patience.idle !== null) waitingSince = world.now();
+      if (idle !== null) waitingSince = world.now();
     },
     hears() {
       waitingSince = null;
       if (heard) return;
       heard = true;
-      if (patience.mode === "ttft") cancelTimeout();
-      if (patience.idle !== null) watchIdle(patience.idle, patience.idle);
+      if (idle === null) {
+        if (mode === "ttft") cancelCheck();
+        return;
+      }
+      const now = world.now();
+      if (now + idle < checkAt) checkAgain(now, 0);
     },
     reason: () => reason,
     abort,
@@ -94,8 +114,7 @@ export function startWatch(world: World, departure: Departure, patience: Patienc
       if (isCut) task();
     },
     close() {
-      cancelTimeout();
-      cancelIdle();
+      cancelCheck();
       stay();
     },
   };

@@ -6,6 +6,7 @@ import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
 import type { HeaderFields, StreamRecord } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
+import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 
 /** The protocols that upstreams speak: that of each provider type, and Responses at type compat. */
@@ -27,6 +28,8 @@ export interface Provider {
   readonly namespace: string;
   /** Texts that must not reach a client: the key, and whatever else authenticates. */
   readonly secrets: readonly string[];
+  /** Policy of the connections to it. */
+  readonly transport: Transport;
 }
 
 /** A provider, the bare model it is asked for, and the protocol in which. */

@@ -1,3 +1,4 @@
+import { type ConnectionCause, ConnectionError } from "../../src/core/connection_error.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -54,17 +55,19 @@ Deno.test("both together leave one try", async () => {
   assertEquals(await asked(busy, { headers }), "up");
 });
 
-function broken(cause: string) {
-  const text = `error sending request for url (http://up/): client error: ${cause}`;
-  return () => Promise.reject(new TypeError(text));
+function broken(cause: ConnectionCause, mayHaveRun: boolean) {
+  const progress = { mayHaveRun, isAnswered: false };
+  return () => Promise.reject(new ConnectionError(cause, "it failed", progress));
 }
 
 const UNTAKEN: readonly (readonly [what: string, failing: () => Promise<Response>])[] = [
   ["status 429", () => answers(429, "")],
   ["status 503", () => answers(503, "")],
   ["status 529", () => answers(529, "")],
-  ["a refused connection", broken("tcp connect error: Connection refused (os error 111)")],
-  ["a host name without an address", broken("dns error: failed to lookup address")],
+  ["a refused connection", broken("refused", false)],
+  ["a host name without an address", broken("dns", false)],
+  ["a connection that was not made in time", broken("timeout", false)],
+  ["a server that is not trusted", broken("tls_untrusted", false)],
 ];
 
 const MAYBE_TAKEN: readonly (readonly [what: string, failing: () => Promise<Response>])[] = [
@@ -73,7 +76,7 @@ const MAYBE_TAKEN: readonly (readonly [what: string, failing: () => Promise<Resp
   ["status 502", () => answers(502, "")],
   ["status 504", () => answers(504, "")],
   ["status 202", () => answers(202, "")],
-  ["a reset", broken("connection error: Connection reset by peer (os error 104)")],
+  ["a reset", broken("reset", true)],
   ["an answer that cannot be read", () => answers(200, "{")],
 ];
 

@@ -158,3 +158,16 @@ Deno.test("the query of an address is not printed", async () => {
   assertStringIncludes(out, "compat at models.example,");
   assert(!out.includes("query-secret") && !out.includes("api-version"), out);
 });
+
+Deno.test("a key that goes to another machine without encryption is named by check", async () => {
+  const text = (scheme: string) =>
+    `providers: {up: {type: compat, base_url: "${scheme}://10.0.0.7/v1", api_key: k}}\n` +
+    "routing: {routes: [{name: r, targets: [{provider: up}]}]}\n";
+  using plain = await configFile(text("http"));
+  const told = await ran(["check", "--config", plain.path]);
+  assertEquals(told.code, 0);
+  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted on its way");
+  using secure = await configFile(text("https"));
+  const untold = await ran(["check", "--config", secure.path]);
+  assert(!untold.out.includes("Warning"), untold.out);
+});

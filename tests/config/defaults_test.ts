@@ -4,6 +4,9 @@ import { configOf, routingOver, withProvider } from "./parse.ts";
 const PROVIDER = {
   timeout: 120_000,
   timeout_mode: "ttft",
+  connect_timeout: 10_000,
+  keep_alive: 4_000,
+  stream_idle_timeout: 300_000,
   extract_reasoning_tags: false,
   headers: {},
   extra: {},

@@ -165,7 +165,7 @@ ${routingOver("openai")}`);
   assertEquals(shown, [
     [60_000, 577 * 3_600_000, "12"],
     [120_000, 577 * 3_600_000, undefined],
-    [120_000, undefined, "12"],
+    [120_000, 300_000, "12"],
   ]);
   assertEquals(logging.level, "warn");
 });

@@ -1,10 +1,10 @@
-import type { World } from "../../src/core/world.ts";
+import type { Fetch } from "../support/world.ts";
 
 /** An upstream in the process that does only what the test says; one call. */
 export interface HeldUpstream {
-  readonly fetch: World["fetch"];
-  /** Sends status 200 and headers. */
-  answer(contentType?: string): void;
+  readonly fetch: Fetch;
+  /** Sends status 200, or another one, and headers. */
+  answer(contentType?: string, status?: number): void;
   send(text: string): void;
   end(): void;
   /** True once the gateway has broken the call off. */
@@ -37,8 +37,8 @@ export function heldUpstream(): HeldUpstream {
       });
       return answered.promise;
     },
-    answer(contentType = "text/event-stream") {
-      answered.resolve(new Response(body, { headers: { "content-type": contentType } }));
+    answer(contentType = "text/event-stream", status = 200) {
+      answered.resolve(new Response(body, { status, headers: { "content-type": contentType } }));
     },
     send: (text) => into?.enqueue(encoder.encode(text)),
     end() {

@@ -154,8 +154,51 @@ Deno.test("timeout_mode ttft lets a stream go on from its first byte", async () 
   assertEquals(stage.isAnswered(), false);
   upstream.send(sse(HELLO));
   await stage.response;
-  await world.advance(600_000);
+  await world.advance(299_900);
   await assertComplete(stage);
+});
+
+Deno.test("a stream may be silent for 300 s when nothing else is set", async () => {
+  const stage = begun("");
+  const { upstream, world } = stage;
+  upstream.answer();
+  upstream.send(sse(ROLE, HELLO));
+  await stage.response;
+  await world.advance(299_900);
+  assertEquals(upstream.isBrokenOff, false);
+  await world.advance(200);
+  await assertBroken(stage, "stream_idle");
+});
+
+Deno.test("a whole answer may be silent for 300 s within its body, or for what is set", async () => {
+  for (const mode of ["ttft", "total"]) {
+    for (const [setting, limit] of [["", 300_000], [", stream_idle_timeout: 5s", 5_000]] as const) {
+      const stage = begun(`, timeout: 2h, timeout_mode: ${mode}${setting}`, false);
+      const { upstream, world } = stage;
+      await world.advance(600_000);
+      upstream.answer("application/json");
+      upstream.send('{"choices":');
+      for (let count = 0; count < 3; count++) {
+        await world.advance(limit - 100);
+        upstream.send(" ");
+      }
+      await world.advance(limit - 100);
+      assertEquals(stage.isAnswered(), false);
+      await world.advance(200);
+      await assertTimedOut(stage);
+    }
+  }
+});
+
+Deno.test("the body of an error may be silent as long as that of an answer", async () => {
+  const stage = begun(", stream_idle_timeout: 5s", false);
+  const { upstream, world } = stage;
+  upstream.answer("application/json", 500);
+  upstream.send('{"error":');
+  await world.advance(4_900);
+  assertEquals(stage.isAnswered(), false);
+  await world.advance(200);
+  await assertTimedOut(stage);
 });
 
 Deno.test("timeout_mode total breaks a stream that is not over in time", async () => {

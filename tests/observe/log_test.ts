@@ -114,6 +114,7 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     retries: 1,
     fallback: true,
     tries: "up:upstream_timeout,up:upstream_timeout,other:success",
+    upstream_cause: null,
     end: "complete",
   });
 });

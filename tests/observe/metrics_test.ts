@@ -122,6 +122,34 @@ Deno.test("tries, retries and fallbacks are told apart", async () => {
   assertEquals(await named(metrics, "gateway_fallbacks_total"), { '{route="main"}': 1 });
 });
 
+Deno.test("failed connections count by their cause, those of a stream too", async () => {
+  const metrics = metricsOver();
+  const broken = fault("upstream_unreachable", "Broke.", { cause: "closed" }).failure;
+  metrics.sink(reportOf({
+    provider: "other",
+    tries: [
+      tryOf({ outcome: "upstream_unreachable", cause: "refused" }),
+      tryOf({ outcome: "upstream_unreachable", cause: "refused", number: 2 }),
+      tryOf({ outcome: "upstream_unavailable" }),
+      tryOf({ provider: "other" }),
+    ],
+    failure: broken,
+    brokeOff: true,
+  }));
+  metrics.sink(reportOf({
+    tries: [tryOf({ outcome: "upstream_unreachable", cause: "dns" })],
+    failure: fault("upstream_unreachable", "No name.", { cause: "dns" }).failure,
+  }));
+  metrics.connectionFailed("up", "dns");
+  metrics.reconnected("up");
+  assertEquals(await named(metrics, "gateway_upstream_failures_total"), {
+    '{provider="up",cause="dns"}': 2,
+    '{provider="up",cause="refused"}': 2,
+    '{provider="other",cause="closed"}': 1,
+  });
+  assertEquals(await named(metrics, "gateway_upstream_reconnects_total"), { '{provider="up"}': 1 });
+});
+
 Deno.test("a stream that breaks is a stream failure, one that its client left or a drain cut is none", async () => {
   const metrics = metricsOver();
   const broken = fault("upstream_unreachable", "Broke.").failure;

@@ -30,7 +30,7 @@ export function reportOf(changes: Partial<CallReport> = {}): CallReport {
 
 /** A first try at `up` that went well, with the differences given. */
 export function tryOf(changes: Partial<Try>): Try {
-  const base = { provider: "up", model: "m", number: 1, began: 5, ended: 1_895 };
+  const base = { provider: "up", model: "m", cause: null, number: 1, began: 5, ended: 1_895 };
   return { ...base, outcome: "success", ...changes };
 }
 

@@ -18,7 +18,7 @@ export interface Line {
 }
 
 /** Wraps a connection; whoever opens a line closes it. */
-export function openLine(connection: Deno.TcpConn): Line {
+export function openLine(connection: Deno.TcpConn | Deno.TlsConn): Line {
   const running = new Set<Promise<unknown>>();
   let isClosed = false;
 

@@ -10,7 +10,7 @@ import { setNoDelay } from "../../src/server/nodelay.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
-import { sendBy } from "./world.ts";
+import { type Fetch, sendBy } from "./world.ts";
 
 /** A gateway on a socket of its own, whose inside the test may use. */
 export interface SocketGateway extends AsyncDisposable {
@@ -34,7 +34,7 @@ export interface SocketGateway extends AsyncDisposable {
 /** What is different from a gateway in the real world. */
 export interface Surroundings {
   /** Stands for the network between the gateway and its upstreams. */
-  readonly fetch?: World["fetch"];
+  readonly fetch?: Fetch;
   /** Stands for the whole outside. */
   readonly world?: World;
 }
@@ -45,7 +45,7 @@ export interface Surroundings {
  */
 export function socketGateway(config: string, { fetch, world }: Surroundings = {}): SocketGateway {
   const real = realWorld();
-  const outside = world ?? (fetch === undefined ? real : { ...real, fetch, send: sendBy(fetch) });
+  const outside = world ?? (fetch === undefined ? real : { ...real, send: sendBy(fetch) });
   const reports: Readonly<CallReport>[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];

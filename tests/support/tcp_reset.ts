@@ -6,7 +6,7 @@ const NO_ADDRESS = new Uint8Array(16);
  * closing with a linger time of zero sends an orderly end first, so it goes through libc. Where that
  * is not to be had (not Linux) nothing is sent.
  */
-export function sendReset(connection: Deno.TcpConn): void {
+export function sendReset(connection: Deno.TcpConn | Deno.TlsConn): void {
   if (Deno.build.os !== "linux") return;
   const libc = Deno.dlopen("libc.so.6", {
     getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },

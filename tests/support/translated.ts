@@ -1,4 +1,5 @@
 import { providerSchema } from "../../src/config/provider_schema.ts";
+import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
 import { type Result, success } from "../../src/core/result.ts";
 import { readDocument } from "../../src/formats/document.ts";
@@ -11,11 +12,12 @@ export type Written = Record<string, unknown>;
 /** A provider of this type at `http://localhost`. */
 export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
+  const { tls: _tls, ...settings } = providerSchema.parse(written);
   return {
     id: "p",
     wire,
     settings: {
-      ...providerSchema.parse(written),
+      ...settings,
       type: wire.name === "responses" ? "compat" : wire.name,
       base_url,
       normalize_developer_role: false,
@@ -25,6 +27,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
     account: "account",
     namespace: "namespace",
     secrets: [],
+    transport: DEFAULT_TRANSPORT,
   };
 }
 

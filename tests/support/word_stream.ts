@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
-import type { World } from "../../src/core/world.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { streamOf } from "./pieces.ts";
+import type { Fetch } from "./world.ts";
 
 /** What a compat upstream was asked. */
 export interface Sent {
@@ -14,7 +14,7 @@ export interface Sent {
 
 /** Streams of a compat upstream that live in the process. */
 export interface WordStreams {
-  readonly fetch: World["fetch"];
+  readonly fetch: Fetch;
   /** Every request so far, in order. */
   readonly sent: readonly Sent[];
 }

@@ -5,8 +5,11 @@ export interface WorldScript {
   /** Values of `random`, one after the other; 0 when they are used up. */
   readonly random?: readonly number[];
   /** Stands for the network; without it every fetch fails. */
-  readonly fetch?: World["fetch"];
+  readonly fetch?: Fetch;
 }
+
+/** Stands for the network. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** An outside in which time passes only when the test says so. */
 export interface ScriptedWorld extends World {
@@ -53,7 +56,6 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
       tasks.add(task);
       return () => void tasks.delete(task);
     },
-    fetch,
     send: sendBy(fetch),
     async advance(ms) {
       const end = now + ms;
@@ -73,7 +75,7 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
 }
 
 /** Upstreams that answer by what stands for the network. */
-export function sendBy(fetch: World["fetch"]): World["send"] {
+export function sendBy(fetch: Fetch): World["send"] {
   return (url, { method, headers, body, signal }) =>
     fetch(url, { method, headers, body, redirect: "manual", signal: signal() });
 }

@@ -55,7 +55,15 @@ Deno.test("ids, seconds and random numbers are the same in every run", async () 
 Deno.test("a scripted world reaches only the network that the test gives it", async () => {
   const answer = new Response("scripted");
   const world = scriptedWorld({ fetch: () => Promise.resolve(answer) });
-  assertEquals(await world.fetch("http://x", {}), answer);
-  const outcome = await scriptedWorld().fetch("http://x", {}).then(() => "sent", () => "failed");
+  const request = {
+    method: "GET",
+    headers: {},
+    body: null,
+    signal: () => new AbortController().signal,
+    onAbort() {},
+  } as const;
+  assertEquals(await world.send("http://x", request), answer);
+  const sent = scriptedWorld().send("http://x", request);
+  const outcome = await sent.then(() => "sent", () => "failed");
   assertEquals(outcome, "failed");
 });

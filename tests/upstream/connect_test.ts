@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { isObject, parseJson } from "../../src/core/json.ts";
+import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
@@ -126,10 +127,12 @@ function keepingUpstream() {
 
   return {
     url: `http://127.0.0.1:${listener.addr.port}`,
-    bodies,
-    get connections() {
-      return lines.length;
-    },
+    users: () =>
+      bodies.map((text) => {
+        const sent = parseJson(text);
+        return isObject(sent) && typeof sent.user === "string" ? sent.user.slice(0, 3) : "";
+      }),
+    connections: () => lines.length,
     async [Symbol.asyncDispose]() {
       listener.close();
       await accepting;
@@ -139,20 +142,49 @@ function keepingUpstream() {
   };
 }
 
-Deno.test("a POST whose connection breaks is not sent again by the runtime", async () => {
+const WITH_RETRIES = "retry: {max_attempts: 3, initial_delay: 0s}";
+
+Deno.test("a call whose reused connection was closed is sent again at once on a new one, and that is no failure", async () => {
   for (const padding of ["", "x".repeat(300_000)]) {
     await using upstream = keepingUpstream();
-    await using gateway = serveGateway(oneProvider(upstream.url));
+    const strict = oneProvider(upstream.url) + "circuit_breaker: {failure_threshold: 1}\n";
+    await using gateway = serveGateway(strict);
+    for (const user of ["one", "two", "six"]) {
+      const body = { user: `${user}${padding}` };
+      const answer = await got(await fetch(chatRequest({ url: gateway.url, body })));
+      assertEquals([answer.status, answer.text], [200, JSON.stringify(COMPLETION)]);
+    }
+    assertEquals(upstream.users(), ["one", "two", "two", "six", "six"]);
+    assertEquals(upstream.connections(), 3);
+    const tries = gateway.reports.map(({ tries }) => tries.map(({ outcome }) => outcome).join());
+    assertEquals(tries, ["success", "success", "success"]);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    assertEquals(samplesNamed(metrics, "gateway_upstream_reconnects_total"), {
+      '{provider="up"}': 2,
+    });
+    assertEquals(samplesNamed(metrics, "gateway_retries_total"), {});
+    assertEquals(samplesNamed(metrics, "gateway_upstream_failures_total"), {});
+  }
+});
+
+Deno.test("a call that leaves state is written once, also when its reused connection was closed", async () => {
+  for (const padding of ["", "x".repeat(300_000)]) {
+    await using upstream = keepingUpstream();
+    const settings = ", capabilities: {chat_completions_lifecycle: true}";
+    const config = oneProvider(upstream.url, settings)
+      .replace("retry: {enabled: false}", WITH_RETRIES);
+    await using gateway = serveGateway(config);
     const body = { user: `one${padding}` };
     assertEquals((await got(await fetch(chatRequest({ url: gateway.url, body })))).status, 200);
-    const second = chatRequest({ url: gateway.url, body: { user: `two${padding}` } });
+    const second = chatRequest({ url: gateway.url, body: { user: `two${padding}`, store: true } });
     assertEquals(verdictOf(await got(await fetch(second))), UNREACHABLE);
-    const users = upstream.bodies.map((text) => {
-      const sent = parseJson(text);
-      return isObject(sent) && typeof sent.user === "string" ? sent.user.slice(0, 3) : "";
+    assertEquals(upstream.users(), ["one", "two"]);
+    assertEquals(upstream.connections(), 1);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    assertEquals(samplesNamed(metrics, "gateway_upstream_reconnects_total"), {});
+    assertEquals(samplesNamed(metrics, "gateway_upstream_failures_total"), {
+      '{provider="up",cause="closed"}': 1,
     });
-    assertEquals(users, ["one", "two"]);
-    assertEquals(upstream.connections, 1);
   }
 });
 

@@ -1,3 +1,5 @@
+import { ConnectionError } from "../connection_error.ts";
+import { DEFAULT_TRANSPORT } from "../transport.ts";
 import type { Incoming, Outgoing, World } from "../world.ts";
 import { exchange } from "./exchange.ts";
 import { type Clock, newPool } from "./pool.ts";
@@ -16,7 +18,9 @@ const MOST_TARGETS = 200;
 /**
  * An HTTP/1.1 client over plain connections (RFC 9112). Measured against the runtime's own: a third
  * of its processor time for a small answer, and for a stream of small chunks, of which that one
- * gives each by itself. A request is written once, whatever becomes of its connection.
+ * gives each by itself. A request is written once. One that is repeatable is written a second time, on
+ * a new connection, when a reused one failed before any byte of the response: the server has likely
+ * closed that one while it was idle.
  */
 export function httpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);
@@ -33,14 +37,38 @@ export function httpClient(clock: Clock = realClock): HttpClient {
 
   async function send(url: string, request: Outgoing): Promise<Incoming> {
     const target = targetOf(url);
+    const { transport = DEFAULT_TRANSPORT } = request;
     // Before there is a connection: what cannot be sent needs none.
-    const parts = requestParts(target, request);
-    if (pool.isLongIdle(target)) await turn();
-    const line = pool.idle(target) ?? await pool.open(target, givenUpWith(request));
+    const parts = requestParts(target, request, transport.keepAliveMs <= 0);
+    if (pool.isLongIdle(target, transport)) await turn();
+    const reused = pool.idle(target, transport);
+    if (reused !== null) {
+      try {
+        return await exchange(reused, parts, request);
+      } catch (error) {
+        if (request.isRepeatable !== true || !isStale(error)) throw error;
+        request.onRepeat?.();
+      }
+    }
+    const line = await pool.open(target, transport, givenUpWith(request)).catch((error) => {
+      throw reused === null ? error : writtenBefore(error);
+    });
     return await exchange(line, parts, request);
   }
 
   return { send, close: pool.close };
+}
+
+/** True if a reused connection was likely closed by its server before the request came. */
+function isStale(error: unknown): boolean {
+  return error instanceof ConnectionError && !error.isAnswered &&
+    (error.kind === "reset" || error.kind === "closed");
+}
+
+/** The error of a connection for a request that was written before, on another one. */
+function writtenBefore(error: unknown): unknown {
+  if (!(error instanceof ConnectionError)) return error;
+  return new ConnectionError(error.kind, error.message, { mayHaveRun: true, isAnswered: false });
 }
 
 /** Lets everything else happen that is due. */
@@ -60,5 +88,9 @@ const realClock: Clock = {
     const timer = setInterval(task, ms);
     Deno.unrefTimer(timer);
     return () => clearInterval(timer);
+  },
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
   },
 };

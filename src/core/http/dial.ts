@@ -1,5 +1,9 @@
 import { lookup } from "node:dns/promises";
+import { ConnectionError } from "../connection_error.ts";
+import type { TlsSettings } from "../transport.ts";
 import type { CutOff } from "./cut_off.ts";
+import { causeOf } from "./runtime_errors.ts";
+import { connectWithIdentity, startTls } from "./secure.ts";
 
 /** Where a connection goes. */
 export interface Origin {
@@ -15,50 +19,74 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 /** An address that has not answered after this many milliseconds no longer keeps the next one waiting. */
 const HEAD_START = 300;
 
+/** How a connection is made; what is absent is as usual. */
+export interface DialOptions {
+  readonly tls?: TlsSettings | null;
+  readonly find?: Lookup;
+}
+
 /**
- * Connects to an origin, by any of its addresses. What is thrown says which step failed, and no
- * address. Once the signal fires nothing of it stays open.
+ * Connects to an origin, by any of its addresses. Rejects with a `ConnectionError`; nothing was sent
+ * then. Once the signal fires no connection stays open.
  */
 export async function dial(
   { hostname, port, isSecure }: Origin,
   signal: AbortSignal,
   cutOff: CutOff,
-  find: Lookup = addressesOf,
+  { tls = null, find = addressesOf }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(new Error("given up"));
+  const abort = () => reject(new ConnectionError("aborted", "the connection was given up"));
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort, { once: true });
   try {
     const addresses = await Promise.race([aborted, found(hostname, find)]);
-    const tcp = await anyOf(addresses, port, signal);
+    const identity = isSecure ? tls?.identity ?? null : null;
+    if (identity !== null && tls !== null) {
+      const secure = { ...tls, identity };
+      const open = (address: string) =>
+        connectWithIdentity(address, port, tls.serverName ?? hostname, secure);
+      const connection = await firstOf(addresses, open, aborted);
+      return await secured(connection, () => Promise.resolve(connection), aborted, cutOff);
+    }
+    const losers = new AbortController();
+    const open = (address: string) =>
+      Deno.connect({ hostname: address, port, signal: losers.signal });
+    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.abort());
     // Small requests must not wait for what the other side has yet to acknowledge.
     tcp.setNoDelay(true);
     if (!isSecure) return tcp;
-    return await secured(tcp, hostname, aborted, () => {
-      // A handshake that waits for the other side outlives the closing of its connection.
-      if (signal.aborted) cutOff(tcp);
-    });
+    return await secured(
+      tcp,
+      () => startTls(tcp, tls?.serverName ?? hostname, tls),
+      aborted,
+      cutOff,
+    );
   } finally {
     signal.removeEventListener("abort", abort);
   }
 }
 
+/** The connection after its handshake; it is closed when that fails or is given up. */
 async function secured(
-  tcp: Deno.TcpConn,
-  hostname: string,
+  raw: Deno.Conn,
+  start: () => Promise<Deno.TlsConn>,
   aborted: Promise<never>,
-  end: () => void,
+  cutOff: CutOff,
 ): Promise<Deno.TlsConn> {
-  let tls: Deno.TlsConn | null = null;
+  let connection: Deno.Conn = raw;
   try {
-    tls = await Deno.startTls(tcp, { hostname, alpnProtocols: ["http/1.1"] });
+    const tls = await start();
+    connection = tls;
     await Promise.race([tls.handshake(), aborted]);
     return tls;
-  } catch {
-    end();
-    closed(tls ?? tcp);
-    throw new Error("tls error (Connect)");
+  } catch (error) {
+    // A handshake that waits for the other side outlives the closing of its connection.
+    if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
+    closed(connection);
+    throw error instanceof ConnectionError
+      ? error
+      : new ConnectionError(causeOf(error), "no secure connection could be made");
   }
 }
 
@@ -72,11 +100,9 @@ function closed(connection: Deno.Conn) {
 
 async function found(hostname: string, find: Lookup): Promise<readonly string[]> {
   if (hostname.includes(":") || /^[\d.]+$/.test(hostname)) return [hostname];
-  try {
-    return await find(hostname);
-  } catch {
-    throw new Error("dns error");
-  }
+  const addresses = await find(hostname).catch(() => []);
+  if (addresses.length > 0) return addresses;
+  throw new ConnectionError("dns", "the host name could not be resolved");
 }
 
 async function addressesOf(hostname: string): Promise<readonly string[]> {
@@ -84,38 +110,38 @@ async function addressesOf(hostname: string): Promise<readonly string[]> {
   return all.map(({ address }) => address);
 }
 
-/** The first that answers. Where one is silent the next is tried beside it (RFC 8305). */
-async function anyOf(
+/** The first connection that is made. Where an address is silent the next is tried beside it (RFC 8305). */
+async function firstOf<Connection extends Deno.Conn>(
   addresses: readonly string[],
-  port: number,
-  signal: AbortSignal,
-): Promise<Deno.TcpConn> {
-  const losers = new AbortController();
-  const lose = () => losers.abort();
-  signal.addEventListener("abort", lose, { once: true });
-  if (signal.aborted) lose();
-  const attempts: Promise<Deno.TcpConn>[] = [];
+  open: (address: string) => Promise<Connection>,
+  aborted: Promise<never>,
+): Promise<Connection> {
+  const attempts: Promise<Connection>[] = [];
+  let first: Connection | null = null;
   try {
-    for (const hostname of addresses) {
-      const attempt = Deno.connect({ hostname, port, signal: losers.signal });
+    for (const address of addresses) {
+      const attempt = open(address);
       attempts.push(attempt);
-      if (attempts.length < addresses.length && await isEarly(attempts)) break;
+      const isLast = attempts.length === addresses.length;
+      if (!isLast && await Promise.race([isEarly(attempts), aborted])) break;
     }
-    const first = await Promise.any(attempts);
-    for (const attempt of attempts) void closeUnless(first, attempt);
-    if (!signal.aborted) return first;
-    first.close();
-  } catch {
-    // None of them stands.
+    first = await Promise.race([Promise.any(attempts), aborted]);
+    return first;
+  } catch (error) {
+    if (error instanceof ConnectionError) throw error;
+    throw new ConnectionError(causeOfAll(error), "no address of the host could be connected to");
   } finally {
-    signal.removeEventListener("abort", lose);
-    lose();
+    for (const attempt of attempts) void closeUnless(first, attempt);
   }
-  throw new Error("tcp connect error");
 }
 
-/** Whether any stands before the next address may be tried: when the last one has failed, or is late. */
-async function isEarly(attempts: readonly Promise<Deno.TcpConn>[]): Promise<boolean> {
+/** The cause of the first address: it is the preferred one. */
+function causeOfAll(error: unknown) {
+  return causeOf(error instanceof AggregateError ? error.errors[0] : error);
+}
+
+/** Whether any is open before the next address may be tried: when the last one has failed, or is late. */
+async function isEarly(attempts: readonly Promise<Deno.Conn>[]): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), HEAD_START);
@@ -127,11 +153,11 @@ async function isEarly(attempts: readonly Promise<Deno.TcpConn>[]): Promise<bool
   return isEarly;
 }
 
-async function closeUnless(first: Deno.TcpConn, attempt: Promise<Deno.TcpConn>): Promise<void> {
+async function closeUnless(first: Deno.Conn | null, attempt: Promise<Deno.Conn>): Promise<void> {
   try {
     const connection = await attempt;
     if (connection !== first) connection.close();
   } catch {
-    // It never stood.
+    // It never was open.
   }
 }

@@ -1,3 +1,5 @@
+import { ConnectionError } from "../connection_error.ts";
+import { DEFAULT_TRANSPORT } from "../transport.ts";
 import type { BodySource, Incoming, Outgoing } from "../world.ts";
 import { bodyFraming, restOf } from "./framing.ts";
 import { readHead } from "./head.ts";
@@ -6,16 +8,17 @@ import type { Line } from "./pool.ts";
 /**
  * Sends one request and reads its answer, of which the body comes as it is read. The connection is
  * given back when the body was read to its end and nothing went amiss; in every other case it is
- * closed.
+ * closed. Every failure is a `ConnectionError`.
  */
 export async function exchange(
   line: Line,
   parts: readonly Uint8Array[],
-  { onAbort }: Pick<Outgoing, "onAbort">,
+  { onAbort, transport = DEFAULT_TRANSPORT }: Pick<Outgoing, "onAbort" | "transport">,
 ): Promise<Incoming> {
   const { received } = line;
   let state: "open" | "ended" | "broken" = "open";
   let isSent = false;
+  const before = received.total();
 
   function giveUp() {
     if (state !== "open") return;
@@ -29,11 +32,22 @@ export async function exchange(
   try {
     const head = await readHead(received);
     const framing = bodyFraming(head);
-    const body = bodyOf(framing, () => restOf(head));
+    const body = bodyOf(framing, () => restOf(head, transport.keepAliveMs));
     return { status: head.status, headers: reader(head.fields), body };
   } catch (error) {
+    throw broken(error);
+  }
+
+  /** The error of an exchange that fails now. */
+  function broken(error: unknown): ConnectionError {
+    const isOurs = !isOpen() || !line.isOpen();
     giveUp();
-    throw error;
+    const isAnswered = received.total() > before;
+    const { kind, message } = errorOf(error, received.hasEnded());
+    return new ConnectionError(isOurs ? "aborted" : kind, message, {
+      mayHaveRun: true,
+      isAnswered,
+    });
   }
 
   function isOpen(): boolean {
@@ -72,8 +86,7 @@ export async function exchange(
         try {
           return await next();
         } catch (error) {
-          giveUp();
-          throw error;
+          throw broken(error);
         }
       },
       cancel() {
@@ -83,6 +96,13 @@ export async function exchange(
       },
     };
   }
+}
+
+/** What the parsers throw says what is wrong with the text; it may also just have ended too early. */
+function errorOf(error: unknown, hasEnded: boolean): Pick<ConnectionError, "kind" | "message"> {
+  if (error instanceof ConnectionError) return error;
+  const message = error instanceof Error ? error.message : "the answer cannot be read";
+  return { kind: hasEnded ? "closed" : "malformed", message };
 }
 
 /** Whether the whole request went. It stands outside, so that an answer does not keep it in memory. */

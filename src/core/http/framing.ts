@@ -38,14 +38,15 @@ export function bodyFraming({ status, fields, isPersistent }: Head): BodyFraming
   return length === undefined ? openFraming() : lengthFraming(lengthIn(length));
 }
 
-/** Longest time in milliseconds for which a connection waits for its next exchange. */
+/** Longest idle time in milliseconds that a server's own word for it gives a connection. */
 const LONGEST_REST = 60_000;
 
 /**
- * For how many milliseconds the connection may wait for another exchange once the body has ended; 0
- * when there can be none. A server that tells when it will close it is left a second before that.
+ * Returns the milliseconds for which a connection may be idle once the body has ended; 0 when it cannot
+ * be used again. A server's `Keep-Alive` wins over the given time, less a second: it is to close first.
  */
-export function restOf({ fields, isPersistent }: Head): number {
+export function restOf({ fields, isPersistent }: Head, keepAliveMs: number): number {
+  if (keepAliveMs <= 0) return 0;
   const codings = listed(fields.get("transfer-encoding"));
   // Where both frame the body, or one twice, somebody on the way may have taken it otherwise.
   const isInDoubt = codings.length > 1 || (codings.length > 0 && fields.has("content-length"));
@@ -53,8 +54,8 @@ export function restOf({ fields, isPersistent }: Head): number {
   if (listed(fields.get("connection")).includes("close")) return 0;
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/.exec(fields.get("keep-alive") ?? "")?.[1];
   return seconds === undefined
-    ? LONGEST_REST
-    : Math.min(LONGEST_REST, (Number(seconds) - 1) * 1000);
+    ? keepAliveMs
+    : Math.min(Math.max(LONGEST_REST, keepAliveMs), (Number(seconds) - 1) * 1000);
 }
 
 function listed(value: string | undefined): readonly string[] {

@@ -1,6 +1,10 @@
+import { ConnectionError } from "../connection_error.ts";
+import type { Transport } from "../transport.ts";
 import { newCutOff } from "./cut_off.ts";
-import { dial, type Origin } from "./dial.ts";
+import { dial } from "./dial.ts";
+import { newKeepAlive } from "./keep_alive.ts";
 import { openReceived, type Received } from "./received.ts";
+import type { Target } from "./request.ts";
 
 /** A connection to an upstream, for one exchange at a time. */
 export interface Line {
@@ -17,20 +21,22 @@ export interface Line {
 /** Connections that are kept open between exchanges. */
 export interface Pool {
   /** Whether the next idle one has been idle for long: what came of it is known after a turn of the loop. */
-  isLongIdle(origin: Origin): boolean;
+  isLongIdle(target: Target, transport: Transport): boolean;
   /** One that is idle, and open as far as is known; null when there is none. */
-  idle(origin: Origin): Line | null;
-  /** A new one, unless given up before it stands. */
-  open(origin: Origin, giveUp: AbortController): Promise<Line>;
+  idle(target: Target, transport: Transport): Line | null;
+  /** Dials a new connection; rejects with a `ConnectionError` when it fails, is late or given up. */
+  open(target: Target, transport: Transport, giveUp: AbortController): Promise<Line>;
   /** Closes every connection, also those in use and those that do not stand yet. */
   close(): void;
 }
 
-/** The time that idle connections are measured by, in milliseconds. */
+/** The time by which connections are measured, in milliseconds. */
 export interface Clock {
   now(): number;
   /** Runs the task again and again, without keeping the process alive; the result ends it. */
   every(ms: number, task: () => void): () => void;
+  /** Runs the task once; the result cancels. */
+  after(ms: number, task: () => void): () => void;
 }
 
 /** Most idle connections to one origin. */
@@ -55,6 +61,7 @@ export function newPool(clock: Clock): Pool {
   const open = new Set<Line>();
   const dialing = new Set<AbortController>();
   const cutOff = newCutOff();
+  const keepAlive = newKeepAlive();
   let isClosed = false;
   let stopSweep: (() => void) | null = null;
 
@@ -131,25 +138,37 @@ export function newPool(clock: Clock): Pool {
   }
 
   return {
-    isLongIdle(origin) {
-      const since = idle.get(keyOf(origin))?.at(-1)?.since;
+    isLongIdle(target, transport) {
+      const since = idle.get(keyOf(target, transport))?.at(-1)?.since;
       return since !== undefined && since + LONG <= clock.now();
     },
-    idle(origin) {
-      const kept = idle.get(keyOf(origin));
+    idle(target, transport) {
+      const kept = idle.get(keyOf(target, transport));
       if (kept === undefined) return null;
       closeOld(kept);
       return kept.pop() ?? null;
     },
-    async open(origin, giveUp) {
-      if (isClosed) throw new Error("the client is closed");
+    async open(target, transport, giveUp) {
+      if (isClosed) throw new ConnectionError("aborted", "the client is closed");
       dialing.add(giveUp);
+      let isLate = false;
+      const cancel = clock.after(transport.connectTimeoutMs, () => {
+        isLate = true;
+        giveUp.abort();
+      });
       try {
-        const line = newLine(keyOf(origin), await dial(origin, giveUp.signal, cutOff));
+        const connection = await dial(target, giveUp.signal, cutOff, transport);
+        keepAlive.turnOn(connection);
+        const line = newLine(keyOf(target, transport), connection);
         if (!giveUp.signal.aborted) return line;
         line.close();
-        throw new Error("given up");
+        throw new ConnectionError("aborted", "the connection was given up");
+      } catch (error) {
+        throw isLate
+          ? new ConnectionError("timeout", "the connection was not made in time")
+          : error;
       } finally {
+        cancel();
         dialing.delete(giveUp);
       }
     },
@@ -159,10 +178,11 @@ export function newPool(clock: Clock): Pool {
       idle.clear();
       for (const giveUp of dialing) giveUp.abort();
       for (const line of open) line.close();
+      keepAlive.close();
     },
   };
 }
 
-function keyOf({ isSecure, hostname, port }: Origin): string {
-  return `${isSecure} ${hostname} ${port}`;
+function keyOf({ origin }: Target, { tls }: Transport): string {
+  return tls === null ? origin : `${origin} ${tls.id}`;
 }

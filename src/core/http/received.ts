@@ -1,3 +1,6 @@
+import { ConnectionError } from "../connection_error.ts";
+import { causeOf } from "./runtime_errors.ts";
+
 /** Room for what is received, in bytes: a stream keeps it for its whole life. */
 const ROOM = 16 * 1024;
 
@@ -14,6 +17,10 @@ export interface Received {
   more(): Promise<boolean>;
   /** Waits for bytes that nobody has asked for; `gone` runs when some come, or the end. */
   watch(gone: () => void): void;
+  /** The number of bytes that have come so far. */
+  total(): number;
+  /** True once the other side has ended the connection. */
+  hasEnded(): boolean;
 }
 
 /** Reads a connection into one room that is used again and again. */
@@ -21,6 +28,8 @@ export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
   let room = new Uint8Array(ROOM);
   let start = 0, end = 0;
   let ahead: Promise<number | null> | null = null;
+  let total = 0;
+  let hasEnded = false;
 
   function makeRoom() {
     if (start === end) start = end = 0;
@@ -41,10 +50,19 @@ export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
     async more() {
       // A read that waits already has the whole room.
       if (ahead === null) makeRoom();
-      const count = await (ahead ?? connection.read(room.subarray(end)));
+      let count: number | null;
+      try {
+        count = await (ahead ?? connection.read(room.subarray(end)));
+      } catch (error) {
+        throw new ConnectionError(causeOf(error), "the connection failed while it was read");
+      }
       ahead = null;
-      if (count === null) return false;
+      if (count === null) {
+        hasEnded = true;
+        return false;
+      }
       end += count;
+      total += count;
       return true;
     },
     watch(gone) {
@@ -53,5 +71,7 @@ export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
       ahead = connection.read(room);
       ahead.then(gone, gone);
     },
+    total: () => total,
+    hasEnded: () => hasEnded,
   };
 }

@@ -1,3 +1,4 @@
+import { ConnectionError } from "../connection_error.ts";
 import type { Outgoing } from "../world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
@@ -9,6 +10,8 @@ export interface Target extends Origin {
   readonly path: string;
   /** The value of the header for the user that the address names; null when it names none. */
   readonly authorization: string | null;
+  /** Equal for addresses of the same origin only. */
+  readonly origin: string;
 }
 
 /** What the runtime's own client sends with every request. */
@@ -41,6 +44,7 @@ export function targetAt(address: string): Target {
     isSecure,
     host,
     path: pathname + search,
+    origin: `${protocol}//${host}`,
     authorization: user === ":" ? null : `Basic ${encoder.encode(user).toBase64()}`,
   };
 }
@@ -53,19 +57,24 @@ function decoded(text: string): string {
   }
 }
 
-/** A request as it is written, one piece after the other. Throws where a header cannot be sent. */
+/**
+ * A request as it is written, one piece after the other. Throws a `ConnectionError` where a header
+ * cannot be sent.
+ */
 export function requestParts(
   target: Target,
   { method, headers, body }: Pick<Outgoing, "method" | "headers" | "body">,
+  isLast = false,
 ): readonly Uint8Array<ArrayBuffer>[] {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const length = bytes?.length ?? (method === "POST" ? 0 : null);
   let text = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
   for (const [name, value] of fieldsOf(target, headers)) {
-    if (!isField(name, value)) throw new TypeError("a header cannot be sent");
+    if (!isField(name, value)) throw new ConnectionError("unsendable", "a header cannot be sent");
     if (!OWN.has(name)) text += `${name}: ${value}\r\n`;
   }
   if (length !== null) text += `content-length: ${length}\r\n`;
+  if (isLast) text += "connection: close\r\n";
   const head = latin1(`${text}\r\n`);
   if (bytes === null) return [head];
   return bytes.length <= SMALL ? [together(head, bytes)] : [head, bytes];

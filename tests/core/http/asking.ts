@@ -1,3 +1,4 @@
+import { ConnectionError } from "../../../src/core/connection_error.ts";
 import { realWorld } from "../../../src/core/time.ts";
 import { textOf } from "./heard.ts";
 import { post } from "./server.ts";
@@ -8,12 +9,9 @@ const world = realWorld();
 for (const url of Deno.args) {
   try {
     const answer = await world.send(url, post("x", { headers: { "accept-encoding": "identity" } }));
-    const { body } = answer;
-    console.log(
-      body instanceof ReadableStream ? await new Response(body).text() : await textOf(answer),
-    );
+    console.log(await textOf(answer));
   } catch (error) {
-    console.log(error instanceof Error ? error.message : "");
+    console.log(error instanceof ConnectionError ? `${error.kind} ${error.mayHaveRun}` : error);
   }
 }
 world.close();

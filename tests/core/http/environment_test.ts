@@ -1,5 +1,5 @@
-import { isProxied } from "../../../src/core/http/runtime_client.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { openLine } from "../../support/line.ts";
 import { readRequest } from "../../support/received_request.ts";
 import { encoder, plain } from "./server.ts";
 
@@ -24,7 +24,7 @@ async function asked(env: Readonly<Record<string, string>>, urls: string[]): Pro
     stderr: "inherit",
   }).output();
   assertEquals(code, 0);
-  return new TextDecoder().decode(stdout).trimEnd().split("\n");
+  return new TextDecoder().decode(stdout).replace(/\n$/, "").split("\n");
 }
 
 /** Says to every request what its line was, and counts the connections that asked something. */
@@ -70,22 +70,64 @@ function echo(listener: Deno.Listener<Deno.Conn>) {
   };
 }
 
-Deno.test("a proxy in the environment is told by any of its variables", () => {
-  for (const name of PROXIES) {
-    assertEquals(isProxied((asked) => asked === name ? "http://proxy" : undefined), true);
-    assertEquals(isProxied((asked) => asked === name ? "" : undefined), false);
-  }
-  assertEquals(isProxied((asked) => asked === "NO_PROXY" ? "*" : undefined), false);
-});
-
-Deno.test("where there is a proxy the runtime's client asks it", async () => {
+Deno.test("only requests that need the proxy of the environment go through it", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   await using _served = echo(listener);
-  const url = "http://provider.invalid/v1?a=b";
-  const env = { http_proxy: `http://127.0.0.1:${port}`, NO_PROXY: "127.0.0.1" };
-  const [answer, direct] = await asked(env, [url, `http://127.0.0.1:${port}/v1`]);
-  assertEquals([answer, direct], [`POST ${url}`, "POST /v1"]);
+  const env = { http_proxy: `http://127.0.0.1:${port}`, NO_PROXY: ".provider.test" };
+  const urls = [
+    "http://provider.test/v1?a=b",
+    `http://127.0.0.1:${port}/v1`,
+    `http://localhost:${port}/v1`,
+    "http://not-proxied.provider.test/v1",
+  ];
+  assertEquals(await asked(env, urls), [
+    "POST http://provider.test/v1?a=b",
+    "POST /v1",
+    "POST /v1",
+    "dns false",
+  ]);
+});
+
+/** A proxy that does one thing with whatever it is asked. */
+function proxyThat(answer: string) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let requests = 0;
+  const serving = serve();
+
+  async function serve() {
+    for await (const connection of listener) {
+      const line = openLine(connection);
+      if (await readRequest(line.read) !== null) requests++;
+      await line.write(encoder.encode(answer));
+      line.close();
+    }
+  }
+
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    requests: () => requests,
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await serving;
+    },
+  };
+}
+
+Deno.test("a proxy that fails is the cause, and a request through one is written once", async () => {
+  const urls = ["https://provider.test/", "http://provider.test/"];
+  const dead = "http://127.0.0.1:1";
+  assertEquals(await asked({ ALL_PROXY: dead }, urls), ["proxy false", "proxy false"]);
+  const cases = [
+    ["HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n", "proxy false", ""],
+    ["", "proxy false", "closed true"],
+    ["no HTTP\r\n\r\n", "proxy false", "malformed true"],
+  ];
+  for (const [answer = "", secure = "", plain = ""] of cases) {
+    await using proxy = proxyThat(answer);
+    assertEquals(await asked({ ALL_PROXY: proxy.url }, urls), [secure, plain]);
+    assertEquals(proxy.requests(), 2, answer);
+  }
 });
 
 Deno.test("a server is trusted for its name, over one connection for all requests", async () => {
@@ -100,8 +142,8 @@ Deno.test("a server is trusted for its name, over one connection for all request
   const env = { DENO_CERT: CERTIFICATE.pathname };
   const url = `https://localhost:${port}/v1`;
   const answers = await asked(env, [url, url, `https://127.0.0.2:${port}`]);
-  assertEquals(answers, ["POST /v1", "POST /v1", "tls error (Connect)"]);
+  assertEquals(answers, ["POST /v1", "POST /v1", "tls_name false"]);
   assertEquals(served.asking(), 1);
   const [untrusted] = await asked({}, [url]);
-  assertEquals(untrusted, "tls error (Connect)");
+  assertEquals(untrusted, "tls_untrusted false");
 });

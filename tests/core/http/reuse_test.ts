@@ -1,3 +1,4 @@
+import { DEFAULT_TRANSPORT } from "../../../src/core/transport.ts";
 import type { Clock } from "../../../src/core/http/pool.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Line } from "../../support/line.ts";
@@ -6,8 +7,11 @@ import { textOf } from "./heard.ts";
 import { answering, encoder, plain, post, type Served, server } from "./server.ts";
 
 /** One whole exchange. */
-async function ask({ client, url }: Served, body = "x"): Promise<string> {
-  return await textOf(await client.send(url, post(body)));
+async function ask({ client, url }: Served, body = "x", keepAliveMs?: number): Promise<string> {
+  const more = keepAliveMs === undefined
+    ? {}
+    : { transport: { ...DEFAULT_TRANSPORT, keepAliveMs } };
+  return await textOf(await client.send(url, post(body, more)));
 }
 
 async function outcomeOf(work: Promise<unknown>): Promise<string> {
@@ -24,6 +28,8 @@ function handClock() {
       tick = task;
       return () => void (tick = null);
     },
+    // No dial takes long here.
+    after: () => () => {},
   };
   return {
     clock,
@@ -129,7 +135,7 @@ Deno.test("a connection over which not the whole request went is not used again"
   done.resolve();
 });
 
-Deno.test("an idle connection is closed after a minute, also when nothing else happens", async () => {
+Deno.test("an idle connection is closed after 4 s, also when nothing else happens", async () => {
   const { clock, pass, isRunning } = handClock();
   const closed = Promise.withResolvers<void>();
   await using served = server(async (line, number) => {
@@ -138,9 +144,9 @@ Deno.test("an idle connection is closed after a minute, also when nothing else h
   }, clock);
   assert(!isRunning());
   assertEquals(await ask(served), "from 1");
-  pass(59_999);
+  pass(3_999);
   assertEquals(await ask(served), "from 1");
-  pass(60_000);
+  pass(4_000);
   assert(!isRunning());
   await closed.promise;
   assertEquals(await ask(served), "from 2");
@@ -233,4 +239,36 @@ Deno.test("a connection that was closed while nobody looked is not used after a 
   await closed.promise;
   assertEquals(await ask(served), "a");
   assertEquals(served.connections(), 2);
+});
+
+Deno.test("an idle connection is kept for the time that is set, and for a server's own word instead", async () => {
+  const cases: readonly (readonly [number, string, number])[] = [
+    [90_000, "", 90_000],
+    [90_000, "timeout=5", 4_000],
+    [1_000, "timeout=9", 8_000],
+  ];
+  for (const [keepAliveMs, said, rest] of cases) {
+    const hand = handClock();
+    const header = said === "" ? "" : `keep-alive: ${said}\r\n`;
+    await using served = server(answering(() => plain("a", header)), hand.clock);
+    await ask(served, "x", keepAliveMs);
+    hand.pass(rest - 1);
+    await ask(served, "x", keepAliveMs);
+    assertEquals(served.connections(), 1, `${keepAliveMs} ${said}`);
+    hand.pass(rest);
+    await ask(served, "x", keepAliveMs);
+    assertEquals(served.connections(), 2, `${keepAliveMs} ${said}`);
+  }
+});
+
+Deno.test("with a keep-alive of 0 no connection is used twice, and the server is told so", async () => {
+  const told: (string | undefined)[] = [];
+  await using served = server(answering(({ headers }) => {
+    told.push(headers.connection);
+    return plain("a", "keep-alive: timeout=60\r\n");
+  }));
+  await ask(served, "x", 0);
+  await ask(served, "x", 0);
+  await ask(served);
+  assertEquals([told, served.connections()], [["close", "close", undefined], 3]);
 });

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { ProviderConfig } from "../../../src/config/schema.ts";
 import { providerSchema } from "../../../src/config/provider_schema.ts";
+import { DEFAULT_TRANSPORT } from "../../../src/core/transport.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
@@ -9,8 +10,11 @@ import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/compat/em
 import type { Target } from "../../../src/wires/wire.ts";
 
 function target(isBase64: boolean): Target {
+  const { tls: _tls, ...written } = providerSchema.parse({
+    capabilities: { embeddings_base64: isBase64 },
+  });
   const settings: ProviderConfig = {
-    ...providerSchema.parse({ capabilities: { embeddings_base64: isBase64 } }),
+    ...written,
     type: "compat",
     base_url: "http://x",
     normalize_developer_role: false,
@@ -23,6 +27,7 @@ function target(isBase64: boolean): Target {
     account: "a",
     namespace: "p@1",
     secrets: [],
+    transport: DEFAULT_TRANSPORT,
   };
   return { provider: { ...common, settings }, model: 'm"', wire: compat };
 }

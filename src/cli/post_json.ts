@@ -1,0 +1,35 @@
+import { abortedBy } from "../core/abortable.ts";
+import { bodySource } from "../core/body_source.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Incoming, World } from "../core/world.ts";
+
+/** Sends a JSON body with POST and returns the response; rejects when the signal aborts it. */
+export async function postJson(
+  world: Pick<World, "send">,
+  url: string,
+  body: JsonObject,
+  signal: AbortSignal,
+): Promise<Incoming> {
+  return await world.send(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...abortedBy(signal),
+  });
+}
+
+/** Returns the body of a response as text, piece by piece as it arrives. */
+export async function* texts(response: Incoming): AsyncGenerator<string, void, void> {
+  const body = bodySource(response);
+  const decoder = new TextDecoder();
+  for (let bytes = await body?.read(); bytes; bytes = await body?.read()) {
+    yield decoder.decode(bytes, { stream: true });
+  }
+}
+
+/** Returns the whole body of a response as text. */
+export async function wholeText(response: Incoming): Promise<string> {
+  let whole = "";
+  for await (const text of texts(response)) whole += text;
+  return whole;
+}

@@ -1,0 +1,32 @@
+import type { HttpClient } from "./client.ts";
+import type { ProxyRule } from "./proxy_rule.ts";
+import { targetAt } from "./request.ts";
+
+/** Addresses whose way is remembered: few, but the ids of stored objects stand in paths. */
+const MAX_REMEMBERED = 200;
+
+/** Returns a client that sends what the rule says by way of the proxy, and everything else directly. */
+export function proxiedClient(
+  direct: HttpClient,
+  proxied: HttpClient,
+  isProxied: ProxyRule,
+): HttpClient {
+  const ways = new Map<string, HttpClient>();
+
+  function wayTo(url: string): HttpClient {
+    const known = ways.get(url);
+    if (known !== undefined) return known;
+    if (ways.size >= MAX_REMEMBERED) ways.clear();
+    const way = isProxied(targetAt(url)) ? proxied : direct;
+    ways.set(url, way);
+    return way;
+  }
+
+  return {
+    send: async (url, request) => await wayTo(url).send(url, request),
+    close() {
+      direct.close();
+      proxied.close();
+    },
+  };
+}
