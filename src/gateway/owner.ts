@@ -12,6 +12,8 @@ export interface Pin {
   readonly protocol: Origin["protocol"];
   /** Null: the client names the provider of something that nothing is known about. */
   readonly origin: Origin | null;
+  /** The field of the request that holds the id of what is continued. */
+  readonly param: "previous_response_id" | "conversation";
 }
 
 /** The API that a target of this protocol is asked. */

@@ -34,6 +34,7 @@ export function pinned(
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
+  if (own.length === 0 && wanted.provider !== null) return unavailable(route);
   if (able.length === 0) return noTarget(route, pin, own.length > 0);
   const attempt = preparedOf(route, inference, pin, wanted, able);
   return attempt.ok ? success([attempt.value]) : attempt;
@@ -63,20 +64,25 @@ function preparedOf(
     : prepare(target, wanted, inference);
 }
 
-/** The owner is in the route with another API, or not at all. */
-function noTarget({ name }: Route, { protocol }: Pin, isThere: boolean): Failed {
-  if (!isThere) {
-    return refuse(
-      "provider_not_found",
-      `The route '${name}' has no target with the provider of what this request continues.`,
-      "provider",
-    );
-  }
+/** Refuses a provider that the client itself names and the route does not have. */
+function unavailable({ name }: Route): Failed {
+  return refuse(
+    "provider_not_found",
+    `The route '${name}' has no target with the requested provider.`,
+    "provider",
+  );
+}
+
+/** Refuses a continuation whose owner is in the route with another API only, or not at all. */
+function noTarget({ name }: Route, { protocol, provider, param }: Pin, isThere: boolean): Failed {
+  const lack = isThere
+    ? `has no target with upstream_request_type ${protocol} at the provider '${provider.id}'`
+    : `has no target at the provider '${provider.id}'`;
   return refuse(
     "unsupported_feature",
-    `What this request continues needs a target of the route '${name}' with ` +
-      `upstream_request_type ${protocol} at its provider.`,
-    "provider",
+    `The route '${name}' ${lack}, which made what '${param}' names; add one to the route, ` +
+      `choose another route, or send the items as input without '${param}'.`,
+    param,
   );
 }
 

@@ -85,19 +85,15 @@ export function continuedFromState(
   id: string,
   provider: string | null,
 ): Result<Earlier> {
-  const owned = ownerOf(call, {
-    type: "response",
-    id,
-    param: "previous_response_id",
-    provider,
-  });
+  const param = "previous_response_id";
+  const owned = ownerOf(call, { type: "response", id, param, provider });
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
   const owner = owned.value.provider;
   const origin = originOf(owned.value);
   const snapshot = origin?.hasSnapshot ? call.vault.snapshots.get(id) : undefined;
   if (origin !== null && snapshot !== undefined) {
-    const pin = { provider: owner, protocol: origin.protocol, origin };
+    const pin = { provider: owner, protocol: origin.protocol, origin, param } as const;
     const history = [...snapshot.input, ...outputOf(snapshot)];
     return success({ ...NOTHING, history, owner: pin });
   }
@@ -107,7 +103,7 @@ export function continuedFromState(
   if (!mayKnow) return unknownPrevious();
   return success({
     history: [],
-    owner: { provider: owner, protocol: "responses", origin },
+    owner: { provider: owner, protocol: "responses", origin, param },
     isUpstream: true,
     previous: id,
   });
@@ -128,7 +124,12 @@ function associated(call: Call, id: string, provider: string | null): Result<Ear
   if (place.value.at === "here") return success({ ...NOTHING, history: place.value.kept.items });
   const owner = capable(place.value.provider, "conversations");
   if (!owner.ok) return place.value.isBound ? owner : unknownConversation("conversation");
-  const pin: Pin = { provider: owner.value, protocol: "responses", origin: null };
+  const pin: Pin = {
+    provider: owner.value,
+    protocol: "responses",
+    origin: null,
+    param: "conversation",
+  };
   return success({ ...NOTHING, owner: pin, isUpstream: true });
 }
 

@@ -37,7 +37,8 @@ export function keptOf(call: Call, settled: Settled): KeptTurn | null {
     protocol,
     hasSnapshot: false,
   };
-  const owner = { provider: target.provider, protocol, origin };
+  const param = "previous_response_id" as const;
+  const owner = { provider: target.provider, protocol, origin, param };
   const kept = keptWith(call, id, context, owner, outputOf({ resource }));
   if (protocol !== "responses" || !request.store) return kept;
   // An upstream that has it knows everything by its id. One that has not said so may know nothing:

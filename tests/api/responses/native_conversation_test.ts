@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import {
   type Account,
   naming,
@@ -113,6 +113,27 @@ Deno.test("a native conversation that is stale, in conflict or another's is refu
   assertEquals(calls.asked.length, 2);
   assertEquals((await calls.post("/responses", body, naming("second"))).status, 200);
   assertEquals(calls.lastAsked(), "second POST /responses");
+});
+
+Deno.test("a native conversation whose owner has no native target in the route names the conversation", async () => {
+  const accounts = { first: ABLE, second: ABLE };
+  const calls = gateway(accounts);
+  await calls.post("/conversations", {}, naming("first"));
+  const body = { model: "m", input: "x", conversation: { id: "conv_1" } };
+  const none = nativeConfig(accounts);
+  const chat = none.replaceAll(", upstream_request_type: responses", "");
+  const elsewhere = none.replaceAll("{provider: first,", "{provider: second,");
+  for (
+    const [config, says] of [[chat, /upstream_request_type/], [elsewhere, /no target at/]] as const
+  ) {
+    calls.reload(config);
+    const refused = await calls.post("/responses", body);
+    assertEquals(refusalOf(refused), [400, "unsupported_feature", "conversation"]);
+    assertMatch(String(refused.error.message), says);
+  }
+  const named = await calls.post("/responses", body, naming("first"));
+  assertEquals(refusalOf(named), [400, "provider_not_found", "provider"]);
+  assertEquals(calls.asked.length, 1);
 });
 
 Deno.test("an unknown conversation is refused, and goes to a capable provider that is named", async () => {

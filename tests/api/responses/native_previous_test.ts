@@ -1,4 +1,4 @@
-import { assertEquals } from "../../support/assert.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 import {
   naming,
   nativeConfig,
@@ -69,8 +69,11 @@ Deno.test("a native response is not continued by a target that is none any more"
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_x") }));
   await calls.post("/responses", { model: "m", input: "one" });
   calls.reload(TWO.replaceAll(", upstream_request_type: responses", ""));
-  const refused = await calls.post("/responses", FOLLOW);
-  assertEquals(refusalOf(refused), [400, "unsupported_feature", "provider"]);
+  for (const headers of [{}, naming("first")]) {
+    const refused = await calls.post("/responses", FOLLOW, headers);
+    assertEquals(refusalOf(refused), [400, "unsupported_feature", "previous_response_id"]);
+    assertMatch(String(refused.error.message), /upstream_request_type responses at .* 'first'/);
+  }
   assertEquals(calls.asked.length, 1);
 });
 

@@ -1,4 +1,4 @@
-import { assertEquals } from "../../support/assert.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { type Asked, idOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
@@ -158,7 +158,10 @@ Deno.test("a route that has lost the owner does not serve what it had", async ()
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("targets: [{provider: first}]", "targets: [{provider: second}]"));
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
-  assertEquals(refusalOf(answer), [400, "provider_not_found", "provider"]);
+  assertEquals(refusalOf(answer), [400, "unsupported_feature", "previous_response_id"]);
+  assertMatch(String(answer.error.message), /route 'main' has no target at the provider 'first'/);
+  const named = await calls.post("/responses", follow(first), { "x-gateway-provider": "first" });
+  assertEquals(refusalOf(named), [400, "provider_not_found", "provider"]);
 });
 
 Deno.test("a request for a response matches as its own type first, then as chat", async () => {
