@@ -23,6 +23,11 @@ export function keptItem(item: JsonObject, mint: Pick<World, "uuid">): JsonObjec
   }
 }
 
+/** Returns an item under a new id. */
+export function withNewId(item: JsonObject, mint: Pick<World, "uuid">): JsonObject {
+  return { ...item, id: newId(prefixOf(typeOf(item)), mint) };
+}
+
 /** The type of an item: one without a type that has a role is a message; null when it has none. */
 export function typeOf({ type, role }: JsonObject): string | null {
   if (typeof type === "string") return type;

@@ -27,7 +27,7 @@ export interface NativeCall {
   /** Whether a resource is what was asked for; one that is not is a fault and settles nothing. */
   isValid(resource: JsonObject): boolean;
   /** What making the resource took; a resource that was only looked up took nothing. */
-  usage?(resource: JsonObject): Usage | null;
+  usage?(resource: JsonObject): Result<Usage | null>;
   /** Hears of the valid resource before it goes to the client. */
   settle?(resource: JsonObject): void;
   /** The text that the client gets instead of the valid resource; null leaves its bytes as they are. */
@@ -85,11 +85,13 @@ function readerOf({ isValid, usage, rewritten }: NativeCall): Reader {
           "The provider's answer is not what was asked for.",
         );
       }
+      const counted = usage?.(resource) ?? success(null);
+      if (!counted.ok) return counted;
       const text = rewritten?.(document.value) ?? null;
       const body = text === null ? answer.body : utf8Bytes(text);
       return success({
         answer: { ...answer, headers: answer.headers(), body },
-        outcome: { resource, usage: usage?.(resource) ?? null },
+        outcome: { resource, usage: counted.value },
       });
     },
   };

@@ -7,11 +7,13 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 export interface Usage {
   readonly input: number;
   readonly output: number;
-  /** Sum of the two, or what the upstream says it is. */
-  readonly total: number;
+  /** Sum of the two, or what the upstream says it is; null when neither is known. */
+  readonly total: number | null;
   readonly cached: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+  /** The count that the upstream has not sent, which is zero here; absent when both were sent. */
+  readonly unknown?: "input" | "output";
   /** In the words of Chat Completions, where the upstream tells it. */
   readonly serviceTier?: string;
 }

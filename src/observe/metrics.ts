@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
-import { connectionCause } from "../core/failure.ts";
+import { connectionCause, isRefusal } from "../core/failure.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -126,9 +126,12 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
   countRefusal(to, failure?.kind ?? "");
 }
 
-/** A stream that its client leaves, or that the end of the gateway cuts off, is no fault of a provider. */
+/**
+ * True for a stream that its client leaves, that the end of the gateway cuts off, or whose answer the
+ * gateway refuses to keep: no provider is to blame.
+ */
 function isNoFaultOfProvider(failure: CallReport["failure"]): boolean {
-  return failure?.kind === "client_cancelled" || failure?.kind === "draining";
+  return failure !== null && (failure.kind === "client_cancelled" || isRefusal(failure));
 }
 
 function countUse(to: Instruments, { usage, cost }: Counted, labels: Labels): void {

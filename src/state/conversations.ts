@@ -25,6 +25,8 @@ export interface Conversations {
   put(conversation: Conversation): Result<Conversation>;
   /** All items or none: refused when an id is there already or there would be too many items. */
   append(id: string, items: readonly JsonObject[]): Result<Conversation>;
+  /** False when the items would make the conversation larger than may be kept. */
+  hasRoom(id: string, items: readonly JsonObject[]): boolean;
   removeItem(id: string, item: string): Result<Conversation>;
   delete(id: string): boolean;
   /** Those that are still good, oldest change first. */
@@ -46,7 +48,7 @@ export function newConversations(now: () => number): Conversations {
   function keep(conversation: Conversation, bytes: number): Result<Conversation> {
     return store.set(conversation.id, { conversation, bytes }, bytes)
       ? success(conversation)
-      : refuse("state_too_large", "The conversation would be larger than 64 MiB; begin another.");
+      : largeConversation();
   }
 
   return {
@@ -63,6 +65,10 @@ export function newConversations(now: () => number): Conversations {
       if (problem !== null) return problem;
       const next = { ...conversation, items: [...conversation.items, ...items] };
       return keep(next, bytes + bytesOf(items));
+    },
+    hasRoom(id, items) {
+      const kept = store.get(id);
+      return kept === undefined || kept.bytes + bytesOf(items) <= limits.bytes;
     },
     removeItem(id, item) {
       const kept = store.get(id);
@@ -129,6 +135,14 @@ export function fullConversation() {
   return refuse(
     "conversation_item_limit_exceeded",
     `A conversation holds at most ${MOST_ITEMS} items; delete some or begin another one.`,
+  );
+}
+
+/** The conversation would be larger than everything that may be kept. */
+export function largeConversation() {
+  return refuse(
+    "state_too_large",
+    "The conversation would be larger than 64 MiB; delete some items or begin another one.",
   );
 }
 

@@ -33,6 +33,8 @@ export function relayAnswer(
     return fault("invalid_upstream_response", "The provider's answer holds no choices.");
   }
   const usage = isObject(value.usage) ? value.usage : null;
+  const counted = usage === null ? success(null) : usageOf(usage);
+  if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, identity);
   const span = usage === null ? null : valueAt(text, ["usage"]);
   if (usage !== null && span !== null) {
@@ -50,6 +52,6 @@ export function relayAnswer(
       headers: { "content-type": "application/json" },
       body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
     },
-    outcome: { resource: null, usage: usage === null ? null : usageOf(usage) },
+    outcome: { resource: null, usage: counted.value },
   });
 }

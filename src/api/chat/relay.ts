@@ -1,4 +1,5 @@
 import type { Delivery } from "../../core/codec.ts";
+import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
@@ -34,7 +35,7 @@ export interface RelayOptions {
 export function relay(options: RelayOptions): Delivery {
   let identity: Identity | null = null;
   let waiting: StreamRecord[] | null = [];
-  let usage: { readonly chunk: StreamRecord; readonly value: JsonObject } | null = null;
+  let usage: { readonly chunk: StreamRecord; readonly counted: Usage | null } | null = null;
   let isDone = false;
   const begun = new Set<number>();
   const finished = new Set<number>();
@@ -59,7 +60,9 @@ export function relay(options: RelayOptions): Delivery {
       begun.add(index);
       if (isFinished) finished.add(index);
     }
-    const edited = edit(record, chunk);
+    const counted = isObject(chunk.usage) ? usageOf(chunk.usage) : success(null);
+    if (!counted.ok) return counted;
+    const edited = edit(record, chunk, counted.value);
     if (edited === null) return success([]);
     // Where tags are looked for, any piece of content may need a change.
     const isAlike = !options.extractsReasoning && !isObject(chunk.usage);
@@ -79,7 +82,11 @@ export function relay(options: RelayOptions): Delivery {
   }
 
   /** The record as the client gets it; null when it is the usage chunk, which waits for the end. */
-  function edit(record: StreamRecord, chunk: JsonObject): StreamRecord | null {
+  function edit(
+    record: StreamRecord,
+    chunk: JsonObject,
+    counted: Usage | null,
+  ): StreamRecord | null {
     const own = identity ??= identityOf(chunk, options.identity);
     const changes = identityChanges(chunk, own);
     const span = isObject(chunk.usage) ? valueAt(record.data, ["usage"]) : null;
@@ -90,13 +97,13 @@ export function relay(options: RelayOptions): Delivery {
     const text = record.data.slice(span.start, span.end);
     const completed = completedUsage(text, chunk.usage);
     if (Array.isArray(chunk.choices) && chunk.choices.length > 0) {
-      usage = { chunk: usageChunk(own, completed ?? text), value: chunk.usage };
+      usage = { chunk: usageChunk(own, completed ?? text), counted };
       changes.push(["usage", options.includeUsage ? "null" : null]);
       return changed(record, chunk, changes);
     }
     if (completed !== null) changes.push(["usage", completed]);
     if (!Array.isArray(chunk.choices)) changes.push(["choices", "[]"]);
-    usage = { chunk: changed(record, chunk, changes), value: chunk.usage };
+    usage = { chunk: changed(record, chunk, changes), counted };
     return null;
   }
 
@@ -128,8 +135,7 @@ export function relay(options: RelayOptions): Delivery {
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN,
     done: () => isDone,
-    outcome: () =>
-      isDone ? { resource: null, usage: usage === null ? null : usageOf(usage.value) } : null,
+    outcome: () => isDone ? { resource: null, usage: usage?.counted ?? null } : null,
   };
 }
 

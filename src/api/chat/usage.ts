@@ -1,12 +1,15 @@
 import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 
-/** Token counts as the `usage` object of Chat Completions, the details always present. */
+/**
+ * Returns token counts as the `usage` object of Chat Completions. The details are always present; a
+ * count that the upstream has not sent is absent.
+ */
 export function chatUsage(usage: Usage): JsonObject {
   return {
-    prompt_tokens: usage.input,
-    completion_tokens: usage.output,
-    total_tokens: usage.total,
+    ...usage.unknown !== "input" && { prompt_tokens: usage.input },
+    ...usage.unknown !== "output" && { completion_tokens: usage.output },
+    ...usage.total !== null && { total_tokens: usage.total },
     prompt_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
   };

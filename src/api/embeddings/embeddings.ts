@@ -9,10 +9,11 @@ import {
   numberOf,
   parseJson,
 } from "../../core/json.ts";
-import { fault, refuse, success } from "../../core/result.ts";
+import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
+import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { checkFields } from "../fields.ts";
@@ -89,13 +90,15 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
       }
       const text = wire.decode(received, target.model, inputs);
       if (!text.ok) return text;
+      const usage = usageIn(text.value);
+      if (!usage.ok) return usage;
       return success({
         answer: {
           status: 200,
           headers: { ...answer.headers(), "content-type": "application/json" },
           body: text.value === received ? answer.body : utf8Bytes(text.value),
         },
-        outcome: { resource: null, usage: usageOf(text.value) },
+        outcome: { resource: null, usage: usage.value },
       });
     },
   };
@@ -106,10 +109,10 @@ function countOf(input: JsonValue): number {
   return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
 }
 
-function usageOf(text: string): Usage | null {
+function usageIn(text: string): Result<Usage | null> {
   const answer = parseJson(text);
-  const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : null;
-  if (usage === null || typeof usage.prompt_tokens !== "number") return null;
-  const input = usage.prompt_tokens;
-  return { input, output: 0, total: input, cached: 0, cacheWrite: 0, reasoning: 0 };
+  const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : {};
+  const problem = fractionProblem([usage.prompt_tokens, usage.total_tokens]);
+  const input = tokenCount(usage.prompt_tokens);
+  return problem ?? success(input === null ? null : usageFrom({ input, output: 0 }));
 }

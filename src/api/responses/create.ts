@@ -1,6 +1,6 @@
 import type { JsonDocument } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
-import type { Result } from "../../core/result.ts";
+import type { Failed, Result } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Inference } from "../../gateway/inference.ts";
@@ -18,6 +18,8 @@ export interface Place {
   readonly continued: Continued;
   /** Hears of every response that has reached its end, before its terminal goes out. */
   readonly settled?: (settled: Settled) => void;
+  /** True where clients take an error event for the end of the stream, before its terminal. */
+  readonly hidesErrors?: boolean;
 }
 
 /** A create that no route matches as Responses is matched once more as a chat completion. */
@@ -44,11 +46,15 @@ function inferenceOf(
   context: Context,
   place: Place,
 ): Inference {
-  function settle(settled: Settled): void {
-    retain(call, request, context, settled.target, settled.resource);
-    place.settled?.(settled);
+  function settle(settled: Settled): Failed | null {
+    const problem = retain(call, request, context, settled.target, settled.resource);
+    if (problem === null) place.settled?.(settled);
+    // What the upstream has done is paid for, kept or not.
+    else call.report.usage = settled.usage;
+    return problem;
   }
-  const creation = { call, request, context, settle };
+  const hidesErrors = place.hidesErrors ?? false;
+  const creation = { call, request, context, settle, hidesErrors };
   const native = nativeAttempts(creation);
   const translated = translatedAttempts(creation);
   return {

@@ -1,5 +1,6 @@
+import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
+import type { Failed, Result } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Attempt } from "../../gateway/inference.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -11,8 +12,10 @@ export interface Creation {
   readonly call: Call;
   readonly request: ResponsesRequest;
   readonly context: Context;
-  /** Hears of the response when it has reached its end, before its terminal goes out. */
-  readonly settle: (settled: Settled) => void;
+  /** Keeps the response when it has reached its end; a failure comes in place of its terminal. */
+  readonly settle: (settled: Settled) => Failed | null;
+  /** True where clients take an error event for the end of the stream, before its terminal. */
+  readonly hidesErrors: boolean;
 }
 
 /** A response that has reached its end. */
@@ -21,6 +24,8 @@ export interface Settled {
   readonly context: Context;
   readonly request: ResponsesRequest;
   readonly resource: JsonObject;
+  /** Null when the upstream is silent about it. */
+  readonly usage: Usage | null;
 }
 
 /** Makes a creation ready for one target. */

@@ -4,13 +4,19 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { namespacedFunctions } from "./names.ts";
 import { outputOf } from "./output.ts";
 import type { Said } from "./parts.ts";
 import { resourceMaker, type ResponseLabels, type ResponseState } from "./resource.ts";
 
 export type { ResponseLabels } from "./resource.ts";
+
+/** What a generated response says of itself, and what is done with it. */
+export interface EncoderOptions extends ResponseLabels {
+  /** Keeps the response that is at its end; a failure comes in place of its terminal. */
+  readonly settle?: (resource: JsonObject, usage: Usage | null) => Failed | null;
+}
 
 /** Writes the events of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
@@ -37,7 +43,7 @@ const PIECES = ["response.output_item.added", "response.content_part.added"];
  * two come with the first event that carries something; items and the terminal follow. Fails at the
  * end without a finish, with more than 128 calls, and when the answer grows beyond 16 MiB.
  */
-export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
+export function responseEncoder(labels: EncoderOptions): ResponseEncoder {
   const named = namespacedFunctions(labels.request.document.value.tools);
   const output = outputOf({
     newId: labels.newId,
@@ -116,10 +122,15 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
     const outcome = reason === null ? null : outcomeOf(reason);
     if (outcome === null) return endedEarly();
     const { status, incompleteReason } = outcome;
-    const last = [...begin(), ...output.end(status).map(record)];
+    const last = output.end(status);
     const completedAt = status === "completed" ? labels.unix() : null;
-    resource = stateOf({ status, incompleteReason, completedAt });
-    return success([...last, record({ type: `response.${status}`, response: resource })]);
+    const ended = stateOf({ status, incompleteReason, completedAt });
+    const problem = labels.settle?.(ended, usage) ?? null;
+    if (problem !== null) return problem;
+    resource = ended;
+    const terminal = { type: `response.${status}`, response: resource };
+    // Numbered in order: the first two may come with the terminal.
+    return success([...begin(), ...last.map(record), record(terminal)]);
   }
 
   function fail({ message }: Failure): readonly StreamRecord[] {
@@ -144,7 +155,7 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
 /** The events of a whole answer as a Response; fails as the encoder of a stream does. */
 export function responseOf(
   events: readonly StreamEvent[],
-  labels: ResponseLabels,
+  labels: EncoderOptions,
 ): Result<WholeResponse> {
   const encoder = responseEncoder(labels);
   for (const event of events) {

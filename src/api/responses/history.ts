@@ -9,6 +9,7 @@ import { isUpstreamOnly, originOf, ownerOf, type Pin } from "../../gateway/owner
 import {
   addedProblem,
   fullConversation,
+  largeConversation,
   MOST_ITEMS,
   unknownConversation,
 } from "../../state/conversations.ts";
@@ -69,7 +70,7 @@ export function contextOf(
   // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
   const problem = local === null
     ? null
-    : missing ?? roomProblem(history, added.map(({ item }) => item));
+    : missing ?? roomProblem(call, local, history, added.map(({ item }) => item));
   return problem ?? success({
     ...earlier.value,
     added,
@@ -133,9 +134,17 @@ function associated(call: Call, id: string, provider: string | null): Result<Ear
   return success({ ...NOTHING, owner: pin, isUpstream: true });
 }
 
-/** There must be room for the new items and for at least one item of output. */
-function roomProblem(history: readonly JsonObject[], added: readonly JsonObject[]) {
-  return history.length + added.length >= MOST_ITEMS
-    ? fullConversation()
-    : addedProblem(history, added, "input");
+/**
+ * Returns why a conversation cannot take a turn with these new items, as far as that is known before
+ * the call; null when there is room for them and for at least one item of output.
+ */
+function roomProblem(
+  { vault }: Call,
+  conversation: string,
+  history: readonly JsonObject[],
+  added: readonly JsonObject[],
+): Failed<Refusal> | null {
+  if (history.length + added.length >= MOST_ITEMS) return fullConversation();
+  if (!vault.conversations.hasRoom(conversation, added)) return largeConversation();
+  return addedProblem(history, added, "input");
 }

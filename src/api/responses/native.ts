@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Delivery, Outcome } from "../../core/codec.ts";
+import type { Usage } from "../../core/events.ts";
 import { isExactId } from "../../core/ids.ts";
-import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json.ts";
 import type { Answer, StreamRecord, UpstreamAnswer } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { skipBlanks } from "../../core/scan.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
@@ -11,7 +12,13 @@ import { malformed, providerError } from "../../wires/compat_errors.ts";
 import { responseUsage } from "../../wires/responses/usage.ts";
 import { answerDocument } from "../answer_document.ts";
 import { associated } from "./native_association.ts";
-import { beginsAnswer, identityAfter, readEvent, terminalOf } from "./native_event.ts";
+import {
+  beginsAnswer,
+  identityAfter,
+  type NativeEvent,
+  readEvent,
+  terminalOf,
+} from "./native_event.ts";
 import { deliveredItems, failedRecord } from "./native_failed.ts";
 
 /** How a native Responses stream is relayed. */
@@ -28,15 +35,29 @@ export interface NativeOptions {
   readonly model: string;
   /** Hears the id of the stream once, when it is locked and goes to the client. */
   identified?(id: string): void;
+  /** Keeps the response of the terminal; a failure comes in place of the terminal. */
+  settle?(resource: JsonObject, usage: Usage | null): Failed | null;
+  /** True where clients take an error event for the end of the stream: they get the terminal alone. */
+  readonly hidesErrors?: boolean;
 }
 
-/** So many records, and so many bytes of them together, may wait for the first useful event. */
-const MOST_WAITING = 1024, LARGEST_WAITING = 4 * 1024 * 1024;
+/** Limits of the records that wait for the first useful event, or for the terminal behind an error. */
+const MAX_WAITING = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
+
+/** An error event that waits for the terminal of its stream. */
+interface HeldError {
+  readonly failed: Failed;
+  /** The event, unless it is hidden, and what has come behind it. */
+  readonly records: StreamRecord[];
+  sequence: number;
+}
 
 /**
  * Relays a Responses stream of a provider that speaks the client's protocol: every event is checked,
  * and keeps its bytes unless a local conversation is put into it. Comments and signs of life wait for
- * the first event. One response, rising sequence numbers, one terminal, which ends the stream.
+ * the first event, and an error event for the provider's own `response.failed`: without it, and before
+ * the first event, it is a failure. One response, rising sequence numbers, one terminal, which ends the
+ * stream.
  */
 export function nativeRelay(options: NativeOptions): Delivery {
   let waiting: StreamRecord[] | null = [];
@@ -47,25 +68,42 @@ export function nativeRelay(options: NativeOptions): Delivery {
   let isIdentified = false;
   let isOver = false;
   let outcome: Outcome | null = null;
+  let error: HeldError | null = null;
   const items = deliveredItems();
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isOver) return success([]);
+    const taken = take(record);
+    // An error says more than what is wrong behind it.
+    return taken.ok ? taken : error?.failed ?? taken;
+  }
+
+  function take(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (record.data === "") return release(record, false);
     const read = readEvent(record);
     if (!read.ok) return read;
     const event = read.value;
-    if (event.sequence <= sequence) {
+    if (event.error !== null) return holdError(record, event, event.error);
+    if (event.sequence <= (error?.sequence ?? sequence)) {
       return malformed("an event whose sequence number is not above the one before");
     }
     const identity = identityAfter(event, id);
     if (!identity.ok) return identity;
     const terminal = terminalOf(event);
     if (!terminal.ok) return terminal;
+    if (error !== null && event.type !== "response.failed") {
+      if (beginsAnswer(event)) return error.failed;
+      error.sequence = event.sequence;
+      return release(record, false);
+    }
     const { conversation } = options;
     const sent = conversation === null || event.response === null
       ? record
       : { ...record, data: rewritten(event.document, conversation), raw: null };
+    if (terminal.value !== null) {
+      const kept = finish(sent.data);
+      if (!kept.ok) return kept;
+    }
     const released = release(sent, beginsAnswer(event));
     if (!released.ok) return released;
     if (waiting === null) tellIdentity(identity.value);
@@ -73,7 +111,6 @@ export function nativeRelay(options: NativeOptions): Delivery {
     sequence = event.sequence;
     if (event.response !== null) told = sent.data;
     items.add(event);
-    if (terminal.value !== null) finish(sent.data);
     return released;
   }
 
@@ -83,29 +120,53 @@ export function nativeRelay(options: NativeOptions): Delivery {
     options.identified?.(known);
   }
 
-  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
-    if (waiting === null) return success([record]);
-    if (!begins) {
-      held += Buffer.byteLength(record.raw ?? record.data);
-      if (waiting.length >= MOST_WAITING || held > LARGEST_WAITING) return tooMuchWaiting();
-      waiting.push(record);
-      return success([]);
-    }
-    const released = [...waiting, record];
-    waiting = null;
-    return success(released);
+  function holdError(
+    record: StreamRecord,
+    event: NativeEvent,
+    failed: Failed,
+  ): Result<readonly StreamRecord[]> {
+    const isNext = waiting === null && error === null && event.sequence > sequence;
+    if (!isNext || !identityAfter(event, id).ok) return failed;
+    error = { failed, records: options.hidesErrors ? [] : [record], sequence: event.sequence };
+    held = 0;
+    return success([]);
   }
 
-  function finish(data: string) {
+  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
+    const before = error?.records ?? waiting;
+    if (before === null) return success([record]);
+    if (!begins) {
+      held += Buffer.byteLength(record.raw ?? record.data);
+      if (before.length >= MAX_WAITING || held > MAX_WAITING_BYTES) return tooMuchWaiting();
+      before.push(record);
+      return success([]);
+    }
+    waiting = null;
+    return success([...before, record]);
+  }
+
+  function finish(data: string): Result<void> {
     const event = parseExact(data);
-    const resource = isObject(event) && isObject(event.response) ? event.response : null;
+    const given = isObject(event) && isObject(event.response) ? event.response : null;
+    const resource = given === null ? null : withOutput(given);
+    const usage = resource === null ? success(null) : responseUsage(resource);
+    if (!usage.ok) return usage;
+    const problem = resource === null ? null : options.settle?.(resource, usage.value) ?? null;
+    if (problem !== null) return problem;
     isOver = true;
-    outcome = { resource, usage: resource === null ? null : responseUsage(resource) };
+    outcome = { resource, usage: usage.value };
+    return success(undefined);
+  }
+
+  /** Some providers leave the output out of the terminal: it is what the stream has delivered. */
+  function withOutput(resource: JsonObject): JsonObject {
+    if ((resource.output ?? null) !== null) return resource;
+    return { ...resource, output: parseExact(items.text()) ?? [] };
   }
 
   return {
     push,
-    end: () => isOver ? success([]) : endedEarly(),
+    end: () => isOver ? success([]) : error?.failed ?? endedEarly(),
     fail({ message }) {
       if (isOver) return [];
       isOver = true;
@@ -149,13 +210,15 @@ export function nativeAnswer(
   const sent = conversation === null ? text : associated(text, skipBlanks(text, 0), conversation);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
+  const usage = responseUsage(resource);
+  if (!usage.ok) return usage;
   return success({
     answer: {
       status: answer.status,
       headers: answer.headers(),
       body: conversation === null ? answer.body : utf8Bytes(sent),
     },
-    outcome: { resource, usage: responseUsage(resource) },
+    outcome: { resource, usage: usage.value },
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, success } from "../../core/result.ts";
@@ -12,7 +13,7 @@ import { bindResponse } from "./retain.ts";
 
 /** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
 export function nativeAttempts(creation: Creation): Attempts {
-  const { request, context, settle } = creation;
+  const { request, context } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
     const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
@@ -31,9 +32,8 @@ export function nativeAttempts(creation: Creation): Attempts {
       leavesState: request.store || isBackground ||
         (context.isUpstream && request.conversation !== null),
       reader: () => readerOf(creation, target),
-      settle({ resource }) {
-        if (resource !== null) settle({ target, context, request, resource });
-      },
+      // The reader has kept it: what cannot be kept is told in the answer.
+      settle() {},
     });
   };
 }
@@ -58,7 +58,12 @@ function readerOf(creation: Creation, target: Target): Reader {
     return {
       as: "answer",
       limit: RESOURCE_LIMIT,
-      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
+      read(answer) {
+        const read = nativeAnswer(answer, { conversation, expected: null });
+        if (!read.ok) return read;
+        const { resource, usage } = read.value.outcome;
+        return (resource === null ? null : settled(resource, usage)) ?? read;
+      },
     };
   }
   const delivery = nativeRelay({
@@ -67,12 +72,18 @@ function readerOf(creation: Creation, target: Target): Reader {
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
     model: target.model,
+    hidesErrors: creation.hidesErrors,
+    settle: settled,
     ...(isBackground && request.store && {
       // Its client may leave, and ask for it or cancel it while it is still being made.
       identified: (id: string) => bindResponse(call, context, target, id, false),
     }),
   });
   return { as: "stream", delivery, copiesHeaders: true };
+
+  function settled(resource: JsonObject, usage: Usage | null): Failed | null {
+    return creation.settle({ target, context, request, resource, usage });
+  }
 }
 
 /** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */

@@ -1,7 +1,7 @@
 import { isExactId } from "../../core/ids.ts";
 import { isObject, isTooDeep, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Failed, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice, readDocument } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { malformed, providerError } from "../../wires/compat_errors.ts";
@@ -15,6 +15,8 @@ export interface NativeEvent {
   readonly document: JsonDocument;
   /** The Response object in it. */
   readonly response: JsonObject | null;
+  /** The provider's error that the event holds; null for every other event. */
+  readonly error: Failed | null;
 }
 
 const CANCELLED: readonly unknown[] = ["cancelled", "canceled"];
@@ -33,8 +35,9 @@ const TERMINALS: ReadonlyMap<string, readonly unknown[]> = new Map([
 const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
- * A record that is not empty as the event it holds: one JSON object with a type and an exact number.
- * An `error` event is the provider's error (Responses API, streaming).
+ * Returns the event that a record holds which is not empty: one JSON object with a type and an exact
+ * number. An `error` event brings the provider's error (Responses API, streaming); one without a type
+ * or a number is that error and nothing else.
  */
 export function readEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
   if (data === "[DONE]") return malformed("the end of its stream before a terminal event");
@@ -42,15 +45,17 @@ export function readEvent({ event: name, data }: StreamRecord): Result<NativeEve
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
   const document = read.value;
   const { type, response } = document.value;
-  if (isError(name, document.value)) return providerError(errorBody(document.value));
+  const sequence = sequenceOf(document);
+  const error = isError(name, document.value) ? providerError(errorBody(document.value)) : null;
+  // One that is no event by its form cannot be passed on.
+  if (error !== null && (type !== "error" || sequence === null)) return error;
   if (typeof type !== "string" || type === "") return malformed("an event without a type");
   if (isObject(response) && repeatsKey(document, response)) {
     return malformed("an event with a response in which a key comes twice");
   }
-  const sequence = sequenceOf(document);
-  return sequence === null
-    ? malformed("an event without an exact sequence number")
-    : success({ type, name, sequence, document, response: isObject(response) ? response : null });
+  if (sequence === null) return malformed("an event without an exact sequence number");
+  const told = isObject(response) ? response : null;
+  return success({ type, name, sequence, document, response: told, error });
 }
 
 /** Its id binds an owner: no reader may take another one from the same bytes. */

@@ -58,7 +58,7 @@ export function resourceMaker(labels: ResponseLabels): (state: ResponseState) =>
     output,
     ...options,
     ...TIERS.includes(usage?.serviceTier) && { service_tier: usage?.serviceTier },
-    usage: usage === null ? null : usageOf(usage),
+    usage: usageOf(usage),
   });
 }
 
@@ -121,8 +121,12 @@ function toolOf(tool: JsonValue): JsonValue {
   };
 }
 
-/** Token counts as the `usage` of a Response, the details always present. */
-function usageOf(usage: Usage): JsonObject {
+/**
+ * Returns token counts as the `usage` of a Response, the details always present; null when one of the
+ * counts is not known, because the object has no place for that.
+ */
+function usageOf(usage: Usage | null): JsonObject | null {
+  if (usage === null || usage.unknown !== undefined) return null;
   return {
     input_tokens: usage.input,
     input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },

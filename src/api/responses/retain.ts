@@ -1,16 +1,20 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Failed } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
 import { isHidden, protocolOf } from "../../gateway/owner.ts";
 import type { Target } from "../../wires/wire.ts";
-import { keptItem } from "../kept_item.ts";
+import { unknownConversation } from "../../state/conversations.ts";
+import { keptItem, withNewId } from "../kept_item.ts";
 import type { Context } from "./history.ts";
+import { outputOf } from "./references.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /**
  * Keeps a response that has reached its end: itself and its owner unless the request says
  * `store: false`, and a completed one in its conversation in any case. One that its upstream gives
- * back itself is only remembered by its owner.
+ * back itself is only remembered by its owner. Returns why its conversation cannot take it, and then
+ * keeps nothing: the answer must say so.
  */
 export function retain(
   call: Call,
@@ -18,15 +22,36 @@ export function retain(
   context: Context,
   target: Target,
   resource: JsonObject,
-): void {
+): Failed | null {
   const { conversation } = context;
-  const isCompleted = resource.status === "completed";
-  if (!request.store && conversation === null) return;
+  if (!request.store && conversation === null) return null;
   const added = context.added.map(({ item }) => keptItem(item, call.world));
+  if (conversation !== null && resource.status === "completed") {
+    const problem = addTurn(call, conversation, [...added, ...outputOf({ resource })]);
+    if (problem !== null) return problem;
+  }
   if (request.store) store(call, context, target, resource, added);
-  if (conversation === null || !isCompleted || !Array.isArray(resource.output)) return;
-  // One that has been deleted or filled up meanwhile gets nothing: the answer is given all the same.
-  call.vault.conversations.append(conversation, [...added, ...resource.output.filter(isObject)]);
+  return null;
+}
+
+/**
+ * Adds the items of a turn to its conversation. An item whose id is there already, or that has none,
+ * is kept under a new id: providers may repeat ids, and other turns may have ended meanwhile. Returns
+ * the refusal of a conversation that has been deleted or filled up since the turn began.
+ */
+function addTurn(call: Call, id: string, items: readonly JsonObject[]): Failed | null {
+  const { conversations } = call.vault;
+  const kept = conversations.get(id);
+  if (kept === undefined) return unknownConversation("conversation");
+  const ids = new Set(kept.items.map((item) => item.id));
+  const added = items.map((item) => {
+    const isFree = typeof item.id === "string" && !ids.has(item.id);
+    const own = isFree ? item : withNewId(item, call.world);
+    ids.add(own.id);
+    return own;
+  });
+  const appended = conversations.append(id, added);
+  return appended.ok ? null : appended;
 }
 
 function store(

@@ -46,6 +46,7 @@ export function newSession(): Session {
     let latest: KeptTurn | null = null;
     const reply = await createResponse(call, document, {
       continued,
+      hidesErrors: true,
       settled(settled) {
         isLast = hasAnswered(settled);
         latest = keptOf(call, settled);

@@ -3,17 +3,16 @@ import { newId } from "../../core/ids.ts";
 import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import { type Result, success } from "../../core/result.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
-import type { Call } from "../../gateway/call.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
 import { answerDocument } from "../answer_document.ts";
 import type { Attempts, Creation } from "./creation.ts";
-import { responseEncoder, type ResponseLabels, responseOf } from "./encoder.ts";
-import type { ResponsesRequest } from "./request.ts";
+import { type EncoderOptions, responseEncoder, responseOf } from "./encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /** Attempts at targets that speak something else: the gateway itself makes the response. */
-export function translatedAttempts({ call, request, context, settle }: Creation): Attempts {
+export function translatedAttempts(creation: Creation): Attempts {
+  const { request, context } = creation;
   const items = [...context.history.map((item) => ({ item, path: null })), ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
@@ -36,25 +35,25 @@ export function translatedAttempts({ call, request, context, settle }: Creation)
       request: encoded.value,
       // What is stored is stored by the gateway itself.
       leavesState: false,
-      reader: () => readerOf(call, request, target),
-      settle({ resource }) {
-        if (resource !== null) settle({ target, context, request, resource });
-      },
+      reader: () => readerOf(creation, target),
+      // The encoder has kept it: what cannot be kept is told in the answer.
+      settle() {},
     });
   };
 }
 
-function readerOf(call: Call, request: ResponsesRequest, target: Target): Reader {
+function readerOf({ call, request, context, settle }: Creation, target: Target): Reader {
   const { world } = call;
   const { wire, model, provider: { settings } } = target;
   const extracts = settings.extract_reasoning_tags;
-  const labels: ResponseLabels = {
+  const labels: EncoderOptions = {
     id: newId("resp_", world),
     created: world.unix(),
     model,
     request,
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
+    settle: (resource, usage) => settle({ target, context, request, resource, usage }),
   };
   if (request.stream) {
     const decoder = wire.decoder(world);

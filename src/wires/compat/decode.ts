@@ -28,7 +28,9 @@ export function decode(body: JsonDocument, mint: Mint): Events {
   if (!said.ok) return said;
   const last = reader.end();
   if (!last.ok) return last;
-  const end = endOf(choice.finish_reason, reader.calls() > 0, usageIn(value), value.service_tier);
+  const usage = usageIn(value);
+  if (!usage.ok) return usage;
+  const end = endOf(choice.finish_reason, reader.calls() > 0, usage.value, value.service_tier);
   return end.ok ? success([startOf(value, mint), ...said.value, ...last.value, ...end.value]) : end;
 }
 
@@ -54,7 +56,9 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
       return malformed("a record that is no completion chunk");
     }
-    usage = usageIn(chunk) ?? usage;
+    const told = usageIn(chunk);
+    if (!told.ok) return told;
+    usage = told.value ?? usage;
     tier = chunk.service_tier ?? tier;
     const choice = choiceOf(chunk);
     return choice === null ? NOTHING : take(choice, chunk, data);
@@ -100,8 +104,8 @@ function startOf({ id, model, created }: JsonObject, mint: Mint): StreamEvent {
   };
 }
 
-function usageIn({ usage }: JsonObject): Usage | null {
-  return isObject(usage) ? usageOf(usage) : null;
+function usageIn({ usage }: JsonObject): Result<Usage | null> {
+  return isObject(usage) ? usageOf(usage) : success(null);
 }
 
 function endOf(reason: Optional, hasCalls: boolean, usage: Usage | null, tier: Optional): Events {

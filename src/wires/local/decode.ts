@@ -1,19 +1,14 @@
 import type { Codec } from "../../core/codec.ts";
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  numberOf,
-  parseJson,
-} from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { type Call, callReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../fields.ts";
+import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** A whole answer as the events of a stream: it is read as the one record of one. */
 export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
@@ -73,7 +68,9 @@ function recordReader(mint: Mint): RecordReader {
     if (record.done === true) {
       const reason = reasonOf(record.done_reason, callCount > 0);
       if (!reason.ok) return reason;
-      events.push(...usageOf(record), { type: "finish", reason: reason.value });
+      const usage = usageOf(record);
+      if (!usage.ok) return usage;
+      events.push(...usage.value, { type: "finish", reason: reason.value });
       isDone = true;
     }
     if (isStarted || events.length === 0) return success(events);
@@ -126,23 +123,18 @@ function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
   }
 }
 
-/** No event when both counts are missing: then nothing is known, which is not the same as zero. */
-function usageOf(record: JsonObject): StreamEvent[] {
-  const prompt = countOf(record.prompt_eval_count);
-  const generated = countOf(record.eval_count);
-  if (prompt === null && generated === null) return [];
-  const usage: Usage = {
-    input: prompt ?? 0,
-    output: generated ?? 0,
-    total: (prompt ?? 0) + (generated ?? 0),
-    cached: countOf(record.prompt_eval_cached_count) ?? 0,
-    cacheWrite: 0,
-    reasoning: 0,
-  };
-  return [{ type: "usage", usage }];
-}
+const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
 
-function countOf(value: Optional): number | null {
-  const count = numberOf(value);
-  return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
+/**
+ * Returns the usage event; none when both counts are missing: then nothing is known, which is not the
+ * same as zero. The runtime leaves out a count that is zero, so one that is missing alone is zero.
+ */
+function usageOf(record: JsonObject): Result<readonly StreamEvent[]> {
+  const counts = membersNamed(record, COUNTS);
+  const problem = fractionProblem(counts);
+  if (problem !== null) return problem;
+  const [input = null, output = null, cached = null] = counts.map(tokenCount);
+  if (input === null && output === null) return success([]);
+  const usage = usageFrom({ input: input ?? 0, output: output ?? 0, cached });
+  return success(usage === null ? [] : [{ type: "usage", usage }]);
 }

@@ -12,6 +12,7 @@ import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import { posted } from "../encoding.ts";
 import { missing, unsupported, wrongType } from "../fields.ts";
+import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
 /** Fields of an embeddings request that ask for nothing when they are null; all others are unknown. */
@@ -84,7 +85,9 @@ export function decodeEmbeddings(
   const data = vectors.map(({ start, end }, index) =>
     `{"object":"embedding","index":${index},"embedding":${text.slice(start, end)}}`
   );
-  const tokens = numberOf(body.prompt_eval_count) ?? 0;
+  const fraction = fractionProblem([body.prompt_eval_count]);
+  if (fraction !== null) return fraction;
+  const tokens = tokenCount(body.prompt_eval_count) ?? 0;
   const usage = JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });
   const named = JSON.stringify(model);
   return success(`{"object":"list","model":${named},"data":[${data.join(",")}],"usage":${usage}}`);

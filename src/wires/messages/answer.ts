@@ -1,9 +1,10 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../fields.ts";
+import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Said where a model refused and gave no reason. */
 const BARE_REFUSAL = "The model refused to answer.";
@@ -19,27 +20,36 @@ export function startOf(message: JsonObject, mint: Mint): StreamEvent {
   };
 }
 
+const COUNTS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+];
+
 /**
- * Token counts; null without a usage object, for none is ever invented. The three input counts do
- * not overlap, so their sum is the input (Messages API, usage).
+ * Returns the token counts; null when there are none, for none is ever invented. The three input
+ * counts do not overlap, so their sum is the input (Messages API, usage). A count with a fraction is
+ * a fault.
  */
-export function usageOf(given: Optional): Usage | null {
-  if (!isObject(given)) return null;
-  const cached = countOf(given.cache_read_input_tokens);
-  const cacheWrite = countOf(given.cache_creation_input_tokens);
-  const input = countOf(given.input_tokens) + cached + cacheWrite;
-  const output = countOf(given.output_tokens);
-  const details = given.output_tokens_details;
-  const reasoning = isObject(details) ? countOf(details.thinking_tokens) : 0;
-  return {
-    input,
+function usageOf(given: Optional): Result<Usage | null> {
+  if (!isObject(given)) return success(null);
+  const details = membersNamed(given.output_tokens_details, ["thinking_tokens"]);
+  const problem = fractionProblem([...membersNamed(given, COUNTS), ...details]);
+  if (problem !== null) return problem;
+  const [input = null, output = null, cached = null, cacheWrite = null] = membersNamed(
+    given,
+    COUNTS,
+  ).map(tokenCount);
+  const [reasoning = null] = details.map(tokenCount);
+  const usage = usageFrom({
+    input: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
     output,
-    total: input + output,
     cached,
     cacheWrite,
     reasoning,
-    ...serviceTierOf(given.service_tier),
-  };
+  });
+  return success(usage === null ? null : { ...usage, ...serviceTierOf(given.service_tier) });
 }
 
 function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
@@ -47,29 +57,27 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
   return given === "priority" ? { serviceTier: "priority" } : {};
 }
 
-function countOf(given: Optional): number {
-  const number = numberOf(given);
-  return number !== null && Number.isInteger(number) && number > 0 ? number : 0;
-}
-
 /**
- * The events that end an answer: what a refusal says, the usage, the finish. Fails on a stop reason
- * that is missing or unknown, because the answer may be half of one.
+ * Returns the events that end an answer: what a refusal says, the usage, the finish. Fails on a stop
+ * reason that is missing or unknown, because the answer may be half of one, and on a usage with a
+ * fraction.
  */
 export function endOf(
   stop: { readonly reason: Optional; readonly details: Optional },
-  usage: Usage | null,
+  given: Optional,
   hasCalls: boolean,
 ): Result<readonly StreamEvent[]> {
   const finish = finishOf(stop.reason, hasCalls);
   if (finish === null) return malformed("an answer without a known stop reason");
+  const usage = usageOf(given);
+  if (!usage.ok) return usage;
   const events: StreamEvent[] = [];
   if (stop.reason === "refusal") {
     const explanation = isObject(stop.details) ? stop.details.explanation : null;
     const isGiven = typeof explanation === "string" && explanation !== "";
     events.push({ type: "refusal", delta: isGiven ? explanation : BARE_REFUSAL });
   }
-  if (usage !== null) events.push({ type: "usage", usage });
+  if (usage.value !== null) events.push({ type: "usage", usage: usage.value });
   return success([...events, { type: "finish", reason: finish }]);
 }
 

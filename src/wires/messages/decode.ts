@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
-import { annotationsOf, endOf, startOf, thinkingBlockOf, usageOf } from "./answer.ts";
+import { annotationsOf, endOf, startOf, thinkingBlockOf } from "./answer.ts";
 import { malformed, reportedFault } from "./errors.ts";
 
 /** What was read before a block: its place in the whole text and among the calls. */
@@ -33,7 +33,7 @@ export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEv
     }
   }
   const stop = { reason: message.stop_reason, details: message.stop_details };
-  const end = endOf(stop, usageOf(message.usage), calls > 0);
+  const end = endOf(stop, message.usage, calls > 0);
   return end.ok ? success([...events, ...end.value]) : end;
 }
 

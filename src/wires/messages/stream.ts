@@ -12,7 +12,7 @@ import {
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
-import { endOf, startOf, usageOf } from "./answer.ts";
+import { endOf, startOf } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../fields.ts";
@@ -102,7 +102,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
 
   function finish(): Events {
     const closed = [...open.keys()].flatMap(close);
-    const end = endOf(stop, usageOf(usage), counts.calls > 0);
+    const end = endOf(stop, usage, counts.calls > 0);
     if (!end.ok) return end;
     // Arguments that the token limit cut off are kept, like any text that it cuts off.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");

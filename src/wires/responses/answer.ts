@@ -41,7 +41,8 @@ export function endOf(response: JsonObject, hasCalls: boolean): Result<readonly 
   if (!moderated.ok) return moderated;
   const moderation = moderated.value;
   const usage = responseUsage(response);
-  const told = usage === null ? [] : [{ type: "usage" as const, usage }];
+  if (!usage.ok) return usage;
+  const told = usage.value === null ? [] : [{ type: "usage" as const, usage: usage.value }];
   return success([...told, { type: "finish", reason, ...moderation !== null && { moderation } }]);
 }
 

@@ -1,29 +1,34 @@
 import type { Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+
+const COUNTS = ["input_tokens", "output_tokens", "total_tokens"];
+const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
+const OUTPUT_DETAILS = ["reasoning_tokens"];
 
 /**
- * The counts of a Response object; what it does not tell is zero. Null when it tells none (Responses
- * API, the Response object).
+ * Returns the counts of a Response object; null when it holds none. A count with a fraction is a fault
+ * (Responses API, the Response object).
  */
-export function responseUsage({ usage, service_tier: tier }: JsonObject): Usage | null {
-  if (!isObject(usage)) return null;
-  const input = count(usage.input_tokens);
-  const output = count(usage.output_tokens);
-  return {
-    input,
-    output,
-    total: numberOf(usage.total_tokens) ?? input + output,
-    cached: detail(usage.input_tokens_details, "cached_tokens"),
-    cacheWrite: detail(usage.input_tokens_details, "cache_write_tokens"),
-    reasoning: detail(usage.output_tokens_details, "reasoning_tokens"),
-    ...typeof tier === "string" && { serviceTier: tier },
-  };
-}
-
-function detail(details: JsonValue | undefined, key: string): number {
-  return isObject(details) ? count(details[key]) : 0;
-}
-
-function count(value: JsonValue | undefined): number {
-  return numberOf(value) ?? 0;
+export function responseUsage(
+  { usage, service_tier: tier }: JsonObject,
+): Result<Usage | null> {
+  if (!isObject(usage)) return success(null);
+  const input = membersNamed(usage.input_tokens_details, INPUT_DETAILS);
+  const output = membersNamed(usage.output_tokens_details, OUTPUT_DETAILS);
+  const problem = fractionProblem([...membersNamed(usage, COUNTS), ...input, ...output]);
+  if (problem !== null) return problem;
+  const [cached = null, cacheWrite = null] = input.map(tokenCount);
+  const [reasoning = null] = output.map(tokenCount);
+  const counted = usageFrom({
+    input: tokenCount(usage.input_tokens),
+    output: tokenCount(usage.output_tokens),
+    total: tokenCount(usage.total_tokens),
+    cached,
+    cacheWrite,
+    reasoning,
+  });
+  if (counted === null || typeof tier !== "string") return success(counted);
+  return success({ ...counted, serviceTier: tier });
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../src/core/json.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
-import { idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";
+import { errorIn, idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
 async function conversation(calls: Stateful, items: readonly JsonObject[] = []): Promise<string> {
   return idOf((await calls.post("/conversations", { items: [...items] })).json);
@@ -107,16 +107,21 @@ Deno.test("an item that the conversation has already is refused before the upstr
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("a conversation that is deleted meanwhile does not come back", async () => {
-  const holder: { calls?: Stateful; id?: string } = {};
-  const calls = stateful(TWO, () => {
-    holder.calls?.vault.conversations.delete(holder.id ?? "");
-    return {};
-  });
-  holder.calls = calls;
-  holder.id = await conversation(calls);
-  await calls.created({ input: "one", conversation: holder.id });
-  assertEquals(calls.vault.conversations.entries, 0);
+Deno.test("a conversation that is deleted meanwhile does not come back, and the answer says so", async () => {
+  for (const stream of [false, true]) {
+    const holder: { calls?: Stateful; id?: string } = {};
+    const calls = stateful(TWO, () => {
+      holder.calls?.vault.conversations.delete(holder.id ?? "");
+      return {};
+    });
+    holder.calls = calls;
+    holder.id = await conversation(calls);
+    const body = { model: "m", input: "one", conversation: holder.id, stream };
+    const answer = await calls.post("/responses", body);
+    if (stream) assertMatch(errorIn(answer), /no such conversation/);
+    else assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
+    assertEquals([calls.vault.conversations.entries, calls.vault.snapshots.entries], [0, 0]);
+  }
 });
 
 Deno.test("a reference stands for the kept item, by its type or as a bare id", async () => {

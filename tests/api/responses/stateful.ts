@@ -110,6 +110,17 @@ export function terminalOf({ text }: Reply): JsonObject {
   return isObject(event) && isObject(event.response) ? event.response : {};
 }
 
+/** The message of the one `response.failed` that ends a stream, which must be one. */
+export function errorIn(reply: Reply): string {
+  const types = reply.text.trimEnd().split("\n\n").map((record) => record.split("\n")[0]);
+  const terminals = types.filter((type) =>
+    /response\.(completed|incomplete|failed)/.test(type ?? "")
+  );
+  assertEquals([terminals, types.at(-1)], [["event: response.failed"], "event: response.failed"]);
+  const { error } = terminalOf(reply);
+  return isObject(error) ? String(error.message) : "";
+}
+
 /** Role and content of the messages that upstream call number `count`, from 1, was given. */
 export function messagesOf({ asked }: Stateful, count: number): readonly string[] {
   const messages = objectsAt(asked[count - 1]?.body ?? {}, "messages");

@@ -1,0 +1,56 @@
+import type { Usage } from "../core/events.ts";
+import type { Fault } from "../core/failure.ts";
+import { isObject, numberOf } from "../core/json.ts";
+import { type Failed, fault } from "../core/result.ts";
+import type { Optional } from "./fields.ts";
+
+/** The token counts of one answer as its provider sends them; null where it sends none. */
+export interface TokenCounts {
+  readonly input: number | null;
+  readonly output: number | null;
+  /** The sum when absent or null, where both counts are known. */
+  readonly total?: number | null;
+  readonly cached?: number | null;
+  readonly cacheWrite?: number | null;
+  readonly reasoning?: number | null;
+}
+
+/** Returns the token count in a field; null unless it holds a number that is not negative. */
+export function tokenCount(value: Optional): number | null {
+  const count = numberOf(value);
+  return count !== null && count >= 0 ? count : null;
+}
+
+/**
+ * Returns the fault of an answer one of whose token counts is no whole number, also in the details of
+ * its usage: nothing can be accounted by it. Null when every number among the values is whole.
+ */
+export function fractionProblem(values: readonly Optional[]): Failed<Fault> | null {
+  const isWhole = (value: Optional) => Number.isInteger(numberOf(value) ?? 0);
+  return values.every(isWhole) ? null : fault(
+    "invalid_upstream_response",
+    "The provider sent a token count that is no whole number.",
+  );
+}
+
+/** Returns the named members of an object; undefined for each one when there is no object. */
+export function membersNamed(value: Optional, names: readonly string[]): readonly Optional[] {
+  return names.map((name) => isObject(value) ? value[name] : undefined);
+}
+
+/** Returns the usage that the counts make; null when neither input nor output is known. */
+export function usageFrom(counts: TokenCounts): Usage | null {
+  const { input, output, total = null } = counts;
+  if (input === null && output === null) return null;
+  const unknown = input === null ? "input" : output === null ? "output" : null;
+  const sum = (input ?? 0) + (output ?? 0);
+  return {
+    input: input ?? 0,
+    output: output ?? 0,
+    total: total ?? (unknown === null ? sum : null),
+    cached: counts.cached ?? 0,
+    cacheWrite: counts.cacheWrite ?? 0,
+    reasoning: counts.reasoning ?? 0,
+    ...unknown !== null && { unknown },
+  };
+}

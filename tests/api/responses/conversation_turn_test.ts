@@ -1,0 +1,224 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { answers } from "../../support/chat_call.ts";
+import { create } from "../../support/dialogue.ts";
+import {
+  type Asked,
+  nativeConfig,
+  type NativeGateway,
+  nativeGateway,
+  responseOf,
+  type Says,
+  streamOf,
+} from "../../support/native_gateway.ts";
+import { socketGateway } from "../../support/socket_gateway.ts";
+import { objectsAt, refusalOf, textAt } from "../../support/state_call.ts";
+import { errorIn, stateful } from "./stateful.ts";
+
+const CONFIG = nativeConfig({ up: {} });
+const FULL = [400, "conversation_item_limit_exceeded", null];
+
+function message(id: string | null, text: string): JsonObject {
+  const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
+  return { ...id !== null && { id }, type: "message", role: "assistant", content };
+}
+
+/** What an upstream says with this output, whole or as a stream, as it is asked. */
+function answering({ json }: Asked, output: JsonObject[], more: JsonObject = {}): Says {
+  const made = { output, ...more };
+  return { body: json.stream === true ? streamOf("resp_1", made) : responseOf("resp_1", made) };
+}
+
+async function conversation(calls: NativeGateway): Promise<string> {
+  return textAt((await calls.post("/conversations", {})).json, "id");
+}
+
+async function itemsIn(calls: NativeGateway, id: string): Promise<readonly JsonObject[]> {
+  const { json } = await calls.get(`/conversations/${id}/items?order=asc&limit=100`);
+  return objectsAt(json, "data");
+}
+
+/** Fills a conversation behind the back of its turn. */
+function fill({ vault }: NativeGateway, id: string, count: number): void {
+  const items = Array.from({ length: count }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
+  assert(vault.conversations.append(id, items).ok);
+}
+
+for (const stream of [false, true]) {
+  const how = stream ? "stream" : "whole answer";
+
+  Deno.test(`turns whose items have the same ids are all kept from a native ${how}`, async () => {
+    let turn = 0;
+    const calls = nativeGateway(
+      CONFIG,
+      (asked) => answering(asked, [message("msg_1", `answer ${++turn}`)]),
+    );
+    const id = await conversation(calls);
+    for (const input of ["one", "two", "three"]) {
+      const body = { model: "m", input, conversation: id, stream };
+      assertEquals((await calls.post("/responses", body)).status, 200);
+    }
+    const items = await itemsIn(calls, id);
+    assertEquals(
+      items.map(({ content }) => /"text":"([^"]+)"/.exec(JSON.stringify(content))?.[1]),
+      [
+        "one",
+        "answer 1",
+        "two",
+        "answer 2",
+        "three",
+        "answer 3",
+      ],
+    );
+    assertEquals(new Set(items.map((item) => item.id)).size, 6);
+    assertEquals(items[1]?.id, "msg_1");
+    assertMatch(String(items[3]?.id), /^msg_[0-9a-f]{32}$/);
+    assertEquals(objectsAt(calls.asked[2]?.json ?? {}, "input").length, 5);
+  });
+
+  Deno.test(`output with the ids of the input, with one id twice or without ids is kept from a native ${how}`, async () => {
+    const output = [message("mine", "a"), message("msg_1", "b"), message("msg_1", "c")];
+    const calls = nativeGateway(
+      CONFIG,
+      (asked) => answering(asked, [...output, message(null, "d")]),
+    );
+    const id = await conversation(calls);
+    const input = [{ id: "mine", role: "user", content: "one" }];
+    const answer = await calls.post("/responses", { model: "m", input, conversation: id, stream });
+    assertEquals(answer.status, 200);
+    const items = await itemsIn(calls, id);
+    assertEquals(items.map(({ role }) => role), ["user", ...Array(4).fill("assistant")]);
+    assertEquals(new Set(items.map((item) => item.id)).size, 5);
+    assertEquals([items[0]?.id, items[2]?.id], ["mine", "msg_1"]);
+  });
+
+  Deno.test(`an item that another turn has added meanwhile is kept under a new id from a native ${how}`, async () => {
+    const holder: { id?: string; calls?: NativeGateway } = {};
+    const calls = nativeGateway(CONFIG, (asked) => {
+      holder.calls?.vault.conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
+      return answering(asked, [message("msg_1", "a")]);
+    });
+    const id = await conversation(calls);
+    Object.assign(holder, { id, calls });
+    const input = [{ id: "mine", role: "user", content: "one" }];
+    await calls.post("/responses", { model: "m", input, conversation: id, stream });
+    const items = await itemsIn(calls, id);
+    assertEquals(items.map(({ type }) => type), ["opaque", "message", "message"]);
+    assertEquals(new Set(items.map((item) => item.id)).size, 3);
+  });
+
+  Deno.test(`a turn whose output does not fit is told in a native ${how}, and nothing of it is kept`, async () => {
+    const calls = nativeGateway(
+      CONFIG,
+      (asked) => answering(asked, [message("a", "a"), message("b", "b")]),
+    );
+    const id = await conversation(calls);
+    fill(calls, id, 998);
+    const answer = await calls.post("/responses", {
+      model: "m",
+      input: "x",
+      conversation: id,
+      stream,
+    });
+    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
+    else assertEquals(refusalOf(answer), FULL);
+    assertEquals(calls.vault.conversations.get(id)?.items.length, 998);
+    assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 1]);
+  });
+
+  Deno.test(`a turn whose output does not fit is told in a translated ${how}, and nothing of it is kept`, async () => {
+    const said = { content: "a", reasoning_content: "b" };
+    const calls = stateful(undefined, () => ({ message: said }));
+    const { json } = await calls.post("/conversations", {});
+    const id = textAt(json, "id");
+    const items = Array.from({ length: 998 }, (_, at) => ({ ...message(`m${at}`, "x") }));
+    assert(calls.vault.conversations.append(id, items).ok);
+    const answer = await calls.post("/responses", {
+      model: "m",
+      input: "x",
+      conversation: id,
+      stream,
+    });
+    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
+    else assertEquals(refusalOf(answer), FULL);
+    assertEquals(calls.vault.conversations.get(id)?.items.length, 998);
+    assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 1]);
+  });
+
+  Deno.test(`a conversation that has grown too large meanwhile is told in a native ${how}`, async () => {
+    const holder: { id?: string; calls?: NativeGateway } = {};
+    const text = "x".repeat(64 * 1024 * 1024 - 2_000);
+    const calls = nativeGateway(CONFIG, (asked) => {
+      holder.calls?.vault.conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
+      return answering(asked, [message("msg_1", "y".repeat(2_000))]);
+    });
+    const id = await conversation(calls);
+    Object.assign(holder, { id, calls });
+    const answer = await calls.post("/responses", {
+      model: "m",
+      input: "x",
+      conversation: id,
+      stream,
+    });
+    if (stream) assertMatch(errorIn(answer), /larger than 64 MiB/);
+    else assertEquals(refusalOf(answer), [413, "state_too_large", null]);
+    assertEquals(calls.vault.conversations.get(id)?.items.length, 1);
+  });
+}
+
+Deno.test("a turn whose input alone does not fit is refused before the upstream is asked", async () => {
+  const calls = nativeGateway(CONFIG, (asked) => answering(asked, []));
+  const id = await conversation(calls);
+  fill(calls, id, 998);
+  const input = Array.from({ length: 5 }, () => ({ role: "user", content: "x" }));
+  const full = await calls.post("/responses", { model: "m", input, conversation: id });
+  assertEquals(refusalOf(full), FULL);
+  const large = await conversation(calls);
+  const text = "x".repeat(64 * 1024 * 1024 - 2_000);
+  assert(calls.vault.conversations.append(large, [{ id: "a", type: "opaque", text }]).ok);
+  const body = { model: "m", input: "y".repeat(2_000), conversation: large };
+  assertEquals(refusalOf(await calls.post("/responses", body)), [413, "state_too_large", null]);
+  assertEquals(calls.asked.length, 0);
+});
+
+Deno.test("the output of a stream whose terminal leaves it out is what the stream has delivered", async () => {
+  const item = message("msg_1", "said");
+  const done = { type: "response.output_item.done", sequence_number: 1, output_index: 0, item };
+  const calls = nativeGateway(CONFIG, () => {
+    const [created = "", end = ""] = streamOf("resp_1", { output: null }).split("\n\n");
+    const last = end.replace('"sequence_number":1', '"sequence_number":2');
+    return { body: `${created}\n\ndata: ${JSON.stringify(done)}\n\n${last}\n\n` };
+  });
+  const id = await conversation(calls);
+  await calls.post("/responses", { model: "m", input: "one", conversation: id, stream: true });
+  const roles = (await itemsIn(calls, id)).map(({ role }) => role);
+  assertEquals(roles, ["user", "assistant"]);
+});
+
+Deno.test("over a socket turns with the same ids are kept, and one that does not fit ends in one failure", async () => {
+  const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
+  const output = [message("msg_1", "a"), message("msg_2", "b")];
+  await using served = socketGateway(CONFIG, {
+    fetch: () => answers(200, streamOf("resp_1", { output, usage })),
+  });
+  await using client = await served.open();
+  const made = await fetch(`${served.url}/v1/conversations`, { method: "POST", body: "{}" });
+  const id = textAt(await made.json(), "id");
+  const { conversations } = served.gateway.vault;
+  const turn = create({ conversation: id, store: false });
+  for (const count of [3, 6]) {
+    assertEquals((await client.turn(turn)).ending, "response.completed");
+    assertEquals(conversations.get(id)?.items.length, count);
+  }
+  const items = Array.from({ length: 992 }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
+  assert(conversations.append(id, items).ok);
+  const { ending, response } = await client.turn(turn);
+  assertEquals(ending, "response.failed");
+  assertMatch(JSON.stringify(response.error), /at most 1000 items/);
+  assertEquals(conversations.get(id)?.items.length, 998);
+  assertEquals((await client.turn(create({ store: false }))).ending, "response.completed");
+  // What the upstream has done counts also where the answer could not be kept.
+  const counts = served.reports.filter(({ failure }) => failure !== null)
+    .map(({ usage, failure }) => [usage?.total, failure?.kind]);
+  assertEquals(counts, [[7, "conversation_item_limit_exceeded"]]);
+});
