@@ -1,6 +1,6 @@
 import type { Usage } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
-import type { Reply } from "../core/reply.ts";
+import type { Answer, Reply, UpstreamAnswer } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
@@ -26,6 +26,11 @@ export interface NativeCall {
   readonly model?: string | null;
   /** Whether a resource is what was asked for; one that is not is a fault and settles nothing. */
   isValid(resource: JsonObject): boolean;
+  /**
+   * What a success without a body becomes, whatever its 2xx status: a resource, or null for status 204.
+   * Absent where a body is needed.
+   */
+  readonly withoutBody?: JsonObject | null;
   /** What making the resource took; a resource that was only looked up took nothing. */
   usage?(resource: JsonObject): Result<Usage | null>;
   /** Hears of the valid resource before it goes to the client. */
@@ -70,11 +75,16 @@ function pathOf({ path, query }: NativeCall): string | null {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf({ isValid, usage, rewritten }: NativeCall): Reader {
+function readerOf({ isValid, usage, rewritten, withoutBody }: NativeCall): Reader {
   return {
     as: "answer",
     limit: RESOURCE_LIMIT,
+    takesAnySuccess: withoutBody !== undefined,
     read(answer) {
+      if (withoutBody !== undefined && answer.body.length === 0) {
+        const outcome = { resource: withoutBody ?? {}, usage: null };
+        return success({ answer: answerWithoutBody(answer, withoutBody), outcome });
+      }
       const document = answerDocument(answer);
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
@@ -94,6 +104,16 @@ function readerOf({ isValid, usage, rewritten }: NativeCall): Reader {
         outcome: { resource, usage: counted.value },
       });
     },
+  };
+}
+
+function answerWithoutBody(answer: UpstreamAnswer, resource: JsonObject | null): Answer {
+  const { "content-type": _theirs, ...headers } = answer.headers();
+  if (resource === null) return { status: 204, headers, body: new Uint8Array() };
+  return {
+    status: 200,
+    headers: { ...headers, "content-type": "application/json" },
+    body: utf8Bytes(JSON.stringify(resource)),
   };
 }
 

@@ -44,6 +44,8 @@ export type Reader =
     readonly as: "answer";
     /** The most bytes that the answer may have; that of every answer when absent. */
     readonly limit?: number;
+    /** True where every 2xx status brings an answer, also one without a body; else only 200 does. */
+    readonly takesAnySuccess?: boolean;
     read(answer: UpstreamAnswer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
   }
   | {

@@ -7,7 +7,7 @@ import { type Framing } from "../formats/framing.ts";
 import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
 import type { Call } from "../gateway/call.ts";
-import type { Attempt } from "../gateway/inference.ts";
+import type { Attempt, Reader } from "../gateway/inference.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
@@ -67,7 +67,9 @@ export async function open(
   }
 
   async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
-    if (response.status !== 200) return await rejection(call, attempt.target, response, body);
+    if (!isAnswer(response.status, reader)) {
+      return await rejection(call, attempt.target, response, body);
+    }
     if (reader.as === "answer") {
       const bytes = await readAll(body, reader.limit ?? ANSWER_LIMIT);
       if (!bytes.ok) return bytes;
@@ -101,6 +103,11 @@ export async function open(
     const copied = reader.copiesHeaders ? copiedBack(response.headers, provider.secrets) : {};
     return success({ as: "stream", headers: copied, records: records.value });
   }
+}
+
+function isAnswer(status: number, reader: Reader): boolean {
+  const takesAny = reader.as === "answer" && reader.takesAnySuccess === true;
+  return status === 200 || (takesAny && status > 200 && status < 300);
 }
 
 async function finish(call: Call, body: BodyReader, watch: Watch): Promise<void> {

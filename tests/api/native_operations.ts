@@ -43,6 +43,8 @@ export interface NativeOperation {
   readonly wrong: readonly JsonObject[];
   /** The object is gone afterwards. */
   readonly unbinds?: boolean;
+  /** What the client gets for a success without a body; absent where that is a wrong answer. */
+  readonly withoutBody?: readonly [status: number, text: string];
 }
 
 /** A gateway with one object of the account `first`, whose upstreams then answer as the script says. */
@@ -88,6 +90,7 @@ export function testOperations(
   for (const [name, operation] of Object.entries(operations)) {
     testBytes(object, name, operation);
     testWrong(object, name, operation);
+    testWithoutBody(object, name, operation);
     testFailures(object, name, operation);
     testOwner(object, name, operation);
     testUnknown(object, name, operation);
@@ -110,10 +113,52 @@ function testBytes(object: NativeObject, name: string, operation: NativeOperatio
   });
 }
 
+function testWithoutBody(object: NativeObject, name: string, operation: NativeOperation): void {
+  const { send, right, wrong, withoutBody, unbinds = false } = operation;
+  if (withoutBody === undefined) {
+    Deno.test(`${name} without a body in its answer is a 502 that leaves the binding alone`, async () => {
+      for (const [status, code] of [[200, "response"], [202, "status"], [204, "status"]] as const) {
+        const calls = await withNativeObject(object, () => ({ status, body: "" }));
+        const answer = await send(calls);
+        assertEquals([answer.status, answer.error.code], [502, `invalid_upstream_${code}`]);
+        assertEquals(stateIn(calls, object), "bound");
+      }
+    });
+    return;
+  }
+  Deno.test(`${name} without a body in its answer has done its work, whatever the 2xx status`, async () => {
+    for (const status of [200, 202, 204, 205]) {
+      const headers = { "x-request-id": "r" };
+      const calls = await withNativeObject(object, () => ({ status, headers, body: "" }));
+      const answer = await send(calls);
+      assertEquals([answer.status, answer.text], withoutBody);
+      const type = answer.text === "" ? null : "application/json";
+      assertEquals([answer.headers.get("x-request-id"), answer.headers.get("content-type")], [
+        "r",
+        type,
+      ]);
+      assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+    }
+  });
+
+  Deno.test(`${name} with another 2xx status and a body is judged by the body`, async () => {
+    const calls = await withNativeObject(object, () => ({ status: 202, body: right }));
+    const answer = await send(calls);
+    assertEquals([answer.status, answer.text], [200, right]);
+    assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+    for (const body of [...wrong.map((value) => JSON.stringify(value)), "gone", " "]) {
+      const refusing = await withNativeObject(object, () => ({ status: 202, body }));
+      const refused = await send(refusing);
+      assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"], body);
+      assertEquals(stateIn(refusing, object), "bound");
+    }
+  });
+}
+
 function testWrong(object: NativeObject, name: string, { send, right, wrong }: NativeOperation) {
   Deno.test(`${name} with a wrong answer is a 502 that leaves the binding alone`, async () => {
     const twice = right.replace("{", '{"id":"x","object":"x","id":"x","object":"x",');
-    for (const body of [...wrong.map((value) => JSON.stringify(value)), "", `${right}{}`, twice]) {
+    for (const body of [...wrong.map((value) => JSON.stringify(value)), " ", `${right}{}`, twice]) {
       const calls = await withNativeObject(object, () => ({ body }));
       const answer = await send(calls);
       assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
@@ -134,7 +179,7 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
 
 function testFailures(object: NativeObject, name: string, { send }: NativeOperation): void {
   Deno.test(`${name} is sent once, to its owner, whatever goes wrong`, async () => {
-    const failures: (Says | Error)[] = [404, 429, 500, 503, 529, 202].map((status) => (
+    const failures: (Says | Error)[] = [404, 429, 500, 503, 529, 302].map((status) => (
       { status, body: "" }
     ));
     for (const says of [...failures, new TypeError("tcp connect error: refused")]) {

@@ -63,5 +63,7 @@ export function answers(
 ): Promise<Response> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const bytes = new TextEncoder().encode(text);
-  return Promise.resolve(new Response(streamOf([bytes]), { status, headers }));
+  // A status that has no body must not be given one.
+  const stream = [204, 205].includes(status) ? null : streamOf([bytes]);
+  return Promise.resolve(new Response(stream, { status, headers }));
 }

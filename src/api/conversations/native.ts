@@ -66,6 +66,7 @@ export const remove: Operation = (call, { params, query }, provider) => {
     path: pathOf(params),
     query,
     isValid: (resource) => isDeleted(resource, "conversation.deleted", id),
+    withoutBody: { id, object: "conversation.deleted", deleted: true },
     settle: () => release(call, "conversation", id, provider.account),
   });
 };
@@ -101,7 +102,7 @@ export const retrieveItem: Operation = (call, { params, query }, provider) =>
     isValid: ({ id, type }) => id === params.item_id && typeof type === "string",
   });
 
-/** Deletes one item and shows its conversation. */
+/** Deletes one item and shows its conversation, where the provider sends it. */
 export const removeItem: Operation = (call, { params, query }, provider) =>
   callNative(call, {
     provider,
@@ -109,6 +110,7 @@ export const removeItem: Operation = (call, { params, query }, provider) =>
     path: [...pathOf(params), "items", params.item_id ?? ""],
     query,
     isValid: isConversation(params),
+    withoutBody: null,
   });
 
 type Params = ApiRequest["params"];

@@ -41,6 +41,7 @@ export const remove: Operation = {
       path: ["responses", id],
       query,
       isValid: (resource) => isGone(resource, id),
+      withoutBody: { id, object: "response", deleted: true },
       settle: () => release(call, "response", id, provider.account),
     }),
 };

@@ -52,6 +52,7 @@ testOperations(CONVERSATION, {
       { id: "conv_2", object: "conversation.deleted", deleted: true },
     ],
     unbinds: true,
+    withoutBody: [200, '{"id":"conv_1","object":"conversation.deleted","deleted":true}'],
   },
   addItems: {
     send: (calls, headers) => calls.post(`${PATH}/items?include[]=a`, BATCH, headers),
@@ -77,6 +78,7 @@ testOperations(CONVERSATION, {
     asks: `DELETE ${PATH}/items/i%2F1`,
     right: CREATED,
     wrong: OTHERS,
+    withoutBody: [204, ""],
   },
 });
 

@@ -62,6 +62,7 @@ testOperations(RESPONSE, {
       { id: ID, deleted: true },
     ],
     unbinds: true,
+    withoutBody: [200, `{"id":"${ID}","object":"response","deleted":true}`],
   },
 });
 

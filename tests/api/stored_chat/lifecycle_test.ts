@@ -50,6 +50,7 @@ testOperations(STORED, {
       { object: "chat.completion", id: "chatcmpl-1", deleted: true },
     ],
     unbinds: true,
+    withoutBody: [200, '{"object":"chat.completion.deleted","id":"chatcmpl-1","deleted":true}'],
   },
   messages: {
     send: (calls, headers) => calls.get(`${PATH}/messages?limit=2&order=up`, headers),
