@@ -2,7 +2,9 @@ import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core
 import type { Refusal } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { identifierProblem } from "../identifier.ts";
+import { inputItem } from "../item_shapes.ts";
 import { isReference, typeOf } from "../kept_item.ts";
+import { typeProblem } from "../shape.ts";
 
 /** So many items are added at once at most. */
 const MOST_ADDED = 20;
@@ -63,7 +65,8 @@ function itemProblem(item: JsonObject, path: string): Problem {
       ? refuse("missing_required_parameter", "An item needs a type.", `${path}.type`)
       : wrongType(`${path}.type`, "the name of a type");
   }
-  return idProblem(item, path) ?? knownProblem(type, item, path);
+  return idProblem(item, path) ?? knownProblem(type, item, path) ??
+    typeProblem(inputItem, item, path);
 }
 
 function idProblem({ id }: JsonObject, path: string): Problem {

@@ -1,13 +1,12 @@
-import { z } from "zod";
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
-import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
-import { checkFields } from "../fields.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
+import { typeProblem } from "../shape.ts";
+import { responsesBody } from "./request_shape.ts";
 
 /** A request to create a response, its known fields checked for their types; a null is absent. */
 export interface ResponsesRequest {
@@ -23,58 +22,6 @@ export interface ResponsesRequest {
   readonly conversation: string | null;
 }
 
-const textOrObject = either("a string or an object", "string", "object");
-
-const responsesBody = z.looseObject({
-  model: text,
-  input: either("a string or an array of items", "string", "array"),
-  instructions: text,
-  stream: flag,
-  stream_options: z.looseObject({ include_obfuscation: flag }).nullish(),
-  store: flag,
-  previous_response_id: text,
-  conversation: textOrObject,
-  background: flag,
-  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
-  tool_choice: textOrObject,
-  parallel_tool_calls: flag,
-  max_tool_calls: number,
-  max_output_tokens: number,
-  temperature: number,
-  top_p: number,
-  presence_penalty: number,
-  frequency_penalty: number,
-  top_logprobs: number,
-  text: z.looseObject({
-    format: z.looseObject({ type: z.string() }).nullish(),
-    verbosity: text,
-  }).nullish(),
-  reasoning: z.looseObject({
-    effort: text,
-    summary: text,
-    generate_summary: text,
-    mode: text,
-    context: text,
-  }).nullish(),
-  truncation: text,
-  include: z.array(z.string()).nullish(),
-  "include[]": z.array(z.string()).nullish(),
-  metadata: map,
-  client_metadata: map,
-  prompt: z.looseObject({ id: z.string(), version: text, variables: map }).nullish(),
-  context_management: list,
-  service_tier: text,
-  user: text,
-  safety_identifier: text,
-  prompt_cache_key: text,
-  prompt_cache_retention: text,
-  prompt_cache_options: object,
-  moderation: object,
-});
-
-const inputList = z.looseObject({ input: z.array(z.looseObject({})) });
-const conversationObject = z.looseObject({ conversation: z.looseObject({ id: z.string() }) });
-
 /**
  * A request to create a response whose known fields have their documented types, else a refusal by
  * path. Without `input` there must be something that brings it (OpenAI API, Responses).
@@ -87,9 +34,7 @@ export function responsesRequest(document: JsonDocument): Result<ResponsesReques
 /** The same for a request that is not to be answered: its input may be empty or come later. */
 export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
   const { value } = document;
-  const problem = checkFields(responsesBody, value) ??
-    (Array.isArray(value.input) ? checkFields(inputList, value) : null) ??
-    (isObject(value.conversation) ? checkFields(conversationObject, value) : null) ??
+  const problem = typeProblem(responsesBody, value) ?? missingProblem(value) ??
     referencesProblem(document) ?? itemIdProblem(value);
   if (problem !== null) return problem;
   const { model } = value;
@@ -129,6 +74,25 @@ function conversationOf({ conversation }: JsonObject): {
   if (typeof conversation === "string") return { id: conversation, path: "conversation" };
   const id = isObject(conversation) ? conversation.id : null;
   return { id: typeof id === "string" ? id : null, path: "conversation.id" };
+}
+
+/** Returns the refusal of the first member that an object of the body cannot be without; else null. */
+function missingProblem({ conversation, tools, text, prompt }: JsonObject): Failed<Refusal> | null {
+  const format = isObject(text) ? text.format : null;
+  const needed: (readonly [value: JsonObject[string], member: string, path: string])[] = [
+    [conversation, "id", "conversation"],
+    [format, "type", "text.format"],
+    [prompt, "id", "prompt"],
+  ];
+  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    needed.push([tool, "type", `tools[${index}]`]);
+  }
+  for (const [value, member, path] of needed) {
+    if (!isObject(value) || (value[member] ?? null) !== null) continue;
+    const at = `${path}.${member}`;
+    return refuse("missing_required_parameter", `The field '${at}' is required.`, at);
+  }
+  return null;
 }
 
 /** The ids inside the items; whether they are there at all is for their type to say. */

@@ -1,0 +1,153 @@
+import type { Refusal } from "../core/failure.ts";
+import { isObject, type JsonObject, type JsonValue, MOST_LEVELS, numberOf } from "../core/json.ts";
+import { type Failed, refuse } from "../core/result.ts";
+
+/** The JSON types that a value may have, and what is known of its inside. Null asks for nothing. */
+export interface Shape {
+  readonly string?: true;
+  readonly boolean?: true;
+  readonly number?: "any" | "whole";
+  /** The shape of every element. */
+  readonly array?: Shape;
+  /** The members that are known of this object; every other member may be anything. */
+  readonly object?: (value: JsonObject) => Fields;
+  /** The shape of every member, whatever its key. */
+  readonly members?: Shape;
+}
+
+/** The shapes of members by their keys. */
+export type Fields = Readonly<Record<string, Shape>>;
+
+/** A string. */
+export const text: Shape = { string: true };
+
+/** True or false. */
+export const flag: Shape = { boolean: true };
+
+/** A number. */
+export const number: Shape = { number: "any" };
+
+/** A number without a fraction. */
+export const whole: Shape = { number: "whole" };
+
+/** An array of strings. */
+export const texts: Shape = { array: text };
+
+/** An object of any members. */
+export const anyObject: Shape = objectOf({});
+
+/** Returns the shape of an array whose elements have this shape. */
+export function listOf(array: Shape): Shape {
+  return { array };
+}
+
+/** Returns the shape of an object with these members. */
+export function objectOf(fields: Fields): Shape {
+  return { object: () => fields };
+}
+
+/** Returns the shape of an object whose members all have this shape. */
+export function mapOf(members: Shape): Shape {
+  return { ...anyObject, members };
+}
+
+/** Returns the shape of an object whose `type` says what its members are; unknown types may hold anything. */
+export function byType(variants: Readonly<Record<string, Fields>>): Shape {
+  const typed = new Map(
+    Object.entries(variants).map(([type, fields]) => [type, { type: text, ...fields }]),
+  );
+  const unknown = { type: text };
+  return { object: ({ type }) => (typeof type === "string" ? typed.get(type) : null) ?? unknown };
+}
+
+/**
+ * Returns the refusal of the first value that has another JSON type than its shape says, by its path
+ * below `path`; null when there is none. Values are not judged, only their types.
+ */
+export function typeProblem(
+  shape: Shape,
+  value: JsonValue | undefined,
+  path = "",
+): Failed<Refusal> | null {
+  const wrong = wrongIn(shape, value, 0);
+  if (wrong === null) return null;
+  const at = wrong.steps.reduceRight<string>(pathBelow, path);
+  return refuse("invalid_type", `The field '${at}' must be ${expected(wrong.shape)}.`, at);
+}
+
+/** A value of the wrong type. */
+interface Wrong {
+  /** What the value should have been. */
+  readonly shape: Shape;
+  /** Keys and indexes that lead to the value, the last one first. */
+  readonly steps: (string | number)[];
+}
+
+function wrongIn(shape: Shape, value: JsonValue | undefined, level: number): Wrong | null {
+  // What is nested deeper is not translated, and no recursion may be as deep as a body.
+  if (level > MOST_LEVELS) return null;
+  if (Array.isArray(value)) {
+    return shape.array ? wrongElement(shape.array, value, level) : is(shape);
+  }
+  if (isObject(value)) return shape.object ? wrongMember(shape, value, level) : is(shape);
+  return hasType(shape, value) ? null : is(shape);
+}
+
+function is(shape: Shape): Wrong {
+  return { shape, steps: [] };
+}
+
+/** Numbers may be kept by their text. */
+function hasType({ string, boolean, number }: Shape, value: JsonValue | undefined): boolean {
+  if (typeof value === "string") return string === true;
+  if (typeof value === "boolean") return boolean === true;
+  const count = numberOf(value);
+  if (count === null) return false;
+  return number === "any" || (number === "whole" && Number.isInteger(count));
+}
+
+function wrongElement(shape: Shape, values: readonly JsonValue[], level: number): Wrong | null {
+  for (const [index, value] of values.entries()) {
+    const wrong = wrongIn(shape, value, level + 1);
+    if (wrong !== null) return below(index, wrong);
+  }
+  return null;
+}
+
+function wrongMember({ object, members }: Shape, value: JsonObject, level: number): Wrong | null {
+  const fields = object?.(value) ?? {};
+  for (const key in value) {
+    const shape = Object.hasOwn(fields, key) ? fields[key] : members;
+    const member = value[key] ?? null;
+    if (shape === undefined || member === null) continue;
+    const wrong = wrongIn(shape, member, level + 1);
+    if (wrong !== null) return below(key, wrong);
+  }
+  return null;
+}
+
+function below(step: string | number, wrong: Wrong): Wrong {
+  wrong.steps.push(step);
+  return wrong;
+}
+
+/** Keys of a map are the client's own and may be long. */
+const MAX_KEY_CHARACTERS = 64;
+
+/** Returns a path as clients write it, such as `input[0].content[1].text`. */
+function pathBelow(path: string, step: string | number): string {
+  if (typeof step === "number") return `${path}[${step}]`;
+  const key = step.slice(0, MAX_KEY_CHARACTERS);
+  return path === "" ? key : `${path}.${key}`;
+}
+
+function expected({ string, boolean, number, array, object }: Shape): string {
+  const types = [
+    string ? ["a string"] : [],
+    number === undefined ? [] : [number === "whole" ? "an integer" : "a number"],
+    boolean ? ["a boolean"] : [],
+    array === undefined ? [] : ["an array"],
+    object === undefined ? [] : ["an object"],
+  ];
+  return types.flat().join(" or ");
+}

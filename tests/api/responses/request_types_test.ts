@@ -1,0 +1,278 @@
+import { responsesRequest } from "../../../src/api/responses/request.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../src/core/json.ts";
+import { documentOf } from "../../../src/formats/document.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const FILE = new URL("../../golden/openai-schemas.json", import.meta.url);
+
+/** A field of the published request, wherever it is nested. */
+interface Field {
+  /** As an error names it. */
+  readonly path: string;
+  /** Every schema that its value may follow. */
+  readonly schemas: readonly JsonObject[];
+  /** A request in which it has this value, and as little else as may be. */
+  request(value: JsonValue): JsonObject;
+}
+
+const DEFINITIONS = (() => {
+  const bundle = parseJson(Deno.readTextFileSync(FILE));
+  assert(isObject(bundle) && isObject(bundle.$defs));
+  return bundle.$defs;
+})();
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  assert(isObject(value), JSON.stringify(value));
+  return value;
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectIn) : [];
+}
+
+/** The alternatives of a schema, none of them a reference or a choice any more. */
+function alternatives(schema: JsonObject): readonly JsonObject[] {
+  if (typeof schema.$ref === "string") {
+    return alternatives(objectIn(DEFINITIONS[schema.$ref.replace("#/$defs/", "")]));
+  }
+  if (Array.isArray(schema.anyOf)) return objectsIn(schema.anyOf).flatMap(alternatives);
+  return [schema];
+}
+
+/** The properties of an object, those of all it consists of. */
+function propertiesOf(schema: JsonObject): readonly (readonly [key: string, schema: JsonObject])[] {
+  const own = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  return [
+    ...objectsIn(schema.allOf).flatMap(alternatives).flatMap(propertiesOf),
+    ...own.map(([key, value]) => [key, objectIn(value)] as const),
+  ];
+}
+
+/** The smallest value of a schema. */
+function smallest(schema: JsonObject): JsonValue {
+  const [first = {}] = alternatives(schema);
+  if (first.const !== undefined) return first.const;
+  if (Array.isArray(first.enum)) return first.enum[0] ?? null;
+  switch (first.type) {
+    case "string":
+      return "x";
+    case "integer":
+      return typeof first.minimum === "number" ? first.minimum : 1;
+    case "number":
+      return 0.5;
+    case "boolean":
+      return true;
+    case "array":
+      return [];
+    case "null":
+      return null;
+    default:
+      return smallestObject(first);
+  }
+}
+
+function smallestObject(schema: JsonObject): JsonObject {
+  const required = [schema, ...objectsIn(schema.allOf).flatMap(alternatives)]
+    .flatMap(({ required: names }) => Array.isArray(names) ? names : []);
+  const members = propertiesOf(schema).filter(([key]) => key === "type" || required.includes(key));
+  return Object.fromEntries(members.map(([key, value]) => [key, smallest(value)]));
+}
+
+/** What tells the variants of an object apart; those that nothing tells apart are one. */
+function variantOf(schema: JsonObject): string {
+  const type = propertiesOf(schema).find(([key]) => key === "type")?.[1];
+  return type === undefined ? "" : JSON.stringify(smallest(type));
+}
+
+/** Every field below this one; one that holds itself again is not followed further. */
+function* below(field: Field, above: readonly string[]): Generator<Field> {
+  yield field;
+  const { path, schemas, request } = field;
+  for (const { type, items, additionalProperties: each } of schemas) {
+    if (type === "array" && isObject(items)) {
+      const element = alternatives(items);
+      yield* below({
+        path: `${path}[0]`,
+        schemas: element,
+        request: (value) => request([value]),
+      }, above);
+    }
+    if (isObject(each) && Object.keys(each).length > 0) {
+      const at = `${path}.some`;
+      const value = (inner: JsonValue) => request({ some: inner });
+      yield* below({ path: at, schemas: alternatives(each), request: value }, above);
+    }
+  }
+  const objects = schemas.filter((schema) => propertiesOf(schema).length > 0);
+  for (const variants of Map.groupBy(objects, variantOf).values()) {
+    const [first = {}] = variants;
+    const name = JSON.stringify(first);
+    if (above.includes(name)) continue;
+    for (const [key, found] of Map.groupBy(variants.flatMap(propertiesOf), ([key]) => key)) {
+      const whole = { ...smallestObject(first) };
+      yield* below({
+        path: path === "" ? key : `${path}.${key}`,
+        schemas: found.flatMap(([, schema]) => alternatives(schema)),
+        request: (value) => request({ ...whole, [key]: value }),
+      }, [...above, name]);
+    }
+  }
+}
+
+/** Every field of the request, several times where several variants have it. */
+function fields(): readonly Field[] {
+  const [body = {}] = alternatives({ $ref: "#/$defs/CreateResponse" });
+  const root: Field = {
+    path: "",
+    schemas: [body],
+    request: (value) => ({ input: "hi", ...objectIn(value) }),
+  };
+  // The values of metadata have a refusal that says more.
+  return [...below(root, [])].slice(1).filter(({ path }) => path !== "metadata.some");
+}
+
+const FIELDS = fields();
+
+/** A value of each JSON type, and one with a fraction. */
+const VALUES: Readonly<Record<string, JsonValue>> = {
+  string: "x",
+  integer: 3,
+  number: 1.5,
+  boolean: true,
+  array: [],
+  object: {},
+};
+
+/** The types that a field may have; null where it may be anything. */
+function typesOf({ schemas }: Field): readonly string[] | null {
+  const types = schemas.map(({ type, const: only, enum: choice, properties }) => {
+    const example = only ?? (Array.isArray(choice) ? choice[0] : undefined);
+    if (typeof type === "string") return type;
+    if (example !== undefined) return typeof example;
+    return properties === undefined ? null : "object";
+  });
+  return types.includes(null) ? null : types.filter((type) => type !== null);
+}
+
+/** What is taken though it is not published: older answers have it, and clients send them back. */
+const OLDER: Readonly<Record<string, readonly string[]>> = { "input[0].error": ["string"] };
+
+function refusal(body: JsonObject): readonly [string, string | null] | null {
+  const request = responsesRequest(documentOf(body));
+  if (request.ok) return null;
+  assert(isRefusal(request.failure));
+  return [request.failure.kind, request.failure.param];
+}
+
+Deno.test("every field of the published request is reached", () => {
+  const paths = new Set(FIELDS.map(({ path }) => path));
+  for (
+    const path of [
+      "max_output_tokens",
+      "text.format.strict",
+      "tools[0].description",
+      "tools[0].tools[0].description",
+      "tools[0].filters.filters[0].key",
+      "tools[0].environment.skills[0].source.data",
+      "tool_choice.tools[0]",
+      "input[0].status",
+      "input[0].content[0].annotations[0].start_index",
+      "input[0].content[0].logprobs[0].top_logprobs[0].bytes[0]",
+      "input[0].output[0].outcome.exit_code",
+      "input[0].tools[0].ranking_options.hybrid_search.text_weight",
+      "input[0].action.env.some",
+      "prompt.variables.some.detail",
+      "moderation.policy.output.mode",
+    ]
+  ) assert(paths.has(path), path);
+  assert(paths.size > 300, String(paths.size));
+});
+
+Deno.test("a nested field of the wrong type is refused by its path, whatever the field", () => {
+  const wrong: string[] = [];
+  for (const field of FIELDS) {
+    const types = typesOf(field);
+    if (types === null) continue;
+    const taken = [...types, ...OLDER[field.path] ?? []];
+    for (const [type, value] of Object.entries(VALUES)) {
+      if (taken.includes(type) || (type === "integer" && taken.includes("number"))) continue;
+      const refused = refusal(field.request(value));
+      if (refused?.[0] === "invalid_type" && refused[1] === field.path) continue;
+      wrong.push(`${field.path} as ${type}: ${refused} in ${JSON.stringify(field.request(value))}`);
+    }
+  }
+  assertEquals(wrong, []);
+});
+
+Deno.test("a field of each type that it may have is taken, and so is a null", () => {
+  const refused: string[] = [];
+  for (const field of FIELDS) {
+    const isElement = field.path.endsWith("]");
+    const values = [...field.schemas.map(smallest), ...isElement ? [] : [null]];
+    if (typesOf(field) === null) values.push(...Object.values(VALUES));
+    for (const value of values) {
+      const kind = refusal(field.request(value))?.[0];
+      const isMissing = (value === null || field.path === "input") &&
+        kind === "missing_required_parameter";
+      if (kind === undefined || isMissing) continue;
+      refused.push(`${field.path}: ${kind} in ${JSON.stringify(field.request(value))}`);
+    }
+  }
+  assertEquals(refused, []);
+});
+
+Deno.test("unknown fields, and everything in items, parts and tools of unknown types, are taken", () => {
+  const odd = {
+    status: 1,
+    content: 0,
+    description: [],
+    role: {},
+    nested: { type: "function", name: 0 },
+  };
+  for (
+    const body of [
+      { constructor: 1, toString: [], hasOwnProperty: {} },
+      { input: [{ type: "of_tomorrow", ...odd }, { type: "constructor", name: 0 }] },
+      { input: [{ role: "user", content: [{ type: "of_tomorrow", ...odd, text: 0 }], more: 1 }] },
+      { tools: [{ type: "of_tomorrow", ...odd }, { type: "__proto__", name: 0 }] },
+      { text: { format: { type: "of_tomorrow", strict: "a" } } },
+      { tool_choice: { type: "of_tomorrow", name: 0 } },
+    ]
+  ) assertEquals(refusal({ input: "hi", ...body }), null, JSON.stringify(body));
+});
+
+Deno.test("numbers are whole by their value, however they are written", () => {
+  for (const written of ["16.0", "1e2", "20000000000000000000"]) {
+    const text = `{"input":"hi","max_output_tokens":${written}}`;
+    const value = objectIn(parseJson(text));
+    assert(responsesRequest({ ...documentOf(value), text }).ok, written);
+  }
+  assertEquals(refusal({ input: "hi", max_output_tokens: 1.5 }), [
+    "invalid_type",
+    "max_output_tokens",
+  ]);
+});
+
+Deno.test("what is nested deeper than is ever translated is not looked at", () => {
+  const depth = 100_000;
+  const text = `{"input":"hi","tools":[${'{"type":"namespace","tools":['.repeat(depth)}${
+    "]}".repeat(depth)
+  }]}`;
+  const value = objectIn(parseJson(text));
+  assert(responsesRequest({ text, value, members: [] }).ok);
+});
+
+Deno.test("an error says what the field may be", () => {
+  const says = (body: JsonObject) => {
+    const request = responsesRequest(documentOf({ input: "hi", ...body }));
+    return request.ok ? "" : request.failure.message;
+  };
+  assertEquals(says({ top_logprobs: 0.5 }), "The field 'top_logprobs' must be an integer.");
+  const choice = { tools: [{ type: "mcp", allowed_tools: 1 }] };
+  const what = "must be an array or an object.";
+  assertEquals(says(choice), `The field 'tools[0].allowed_tools' ${what}`);
+  const key = "k".repeat(1000);
+  const headers = { tools: [{ type: "mcp", headers: { [key]: 1 } }] };
+  assertEquals(says(headers), `The field 'tools[0].headers.${"k".repeat(64)}' must be a string.`);
+});
