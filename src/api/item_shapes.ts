@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json.ts";
-import { typeOf } from "./kept_item.ts";
+import { typeOf } from "./item_type.ts";
 import {
   anyObject,
   byType,
@@ -9,6 +9,7 @@ import {
   mapOf,
   number,
   objectOf,
+  orNull,
   type Shape,
   text,
   texts,
@@ -70,7 +71,7 @@ const computerAction = objectOf({
   y: whole,
   scroll_x: whole,
   scroll_y: whole,
-  keys: texts,
+  keys: orNull(texts),
   path: listOf(objectOf({ x: whole, y: whole })),
   text,
 });
@@ -95,8 +96,8 @@ const ITEMS: Readonly<Record<string, Fields>> = {
   compaction: { id: text, encrypted_content: text },
   item_reference: { id: text },
   additional_tools: { id: text, role: text, tools: listOf(tool) },
-  tool_search_call: { ...call, execution: text, arguments: anyObject },
-  tool_search_output: { ...call, execution: text, tools: listOf(tool) },
+  tool_search_call: { ...call, call_id: orNull(text), execution: text, arguments: anyObject },
+  tool_search_output: { ...call, call_id: orNull(text), execution: text, tools: listOf(tool) },
   program: { id: text, call_id: text, code: text, fingerprint: text },
   program_output: { id: text, call_id: text, result: text, status: text },
   file_search_call: {
@@ -136,10 +137,10 @@ const ITEMS: Readonly<Record<string, Fields>> = {
   code_interpreter_call: {
     ...hosted,
     container_id: text,
-    code: text,
-    outputs: listOf(byType({ logs: { logs: text }, image: { url: text } })),
+    code: orNull(text),
+    outputs: orNull(listOf(byType({ logs: { logs: text }, image: { url: text } }))),
   },
-  image_generation_call: { ...hosted, result: text },
+  image_generation_call: { ...hosted, result: orNull(text) },
   local_shell_call: {
     ...call,
     action: objectOf({
@@ -154,8 +155,12 @@ const ITEMS: Readonly<Record<string, Fields>> = {
   local_shell_call_output: { ...hosted, output: text },
   shell_call: {
     ...call,
-    action: objectOf({ commands: texts, timeout_ms: whole, max_output_length: whole }),
-    environment: shellEnvironment,
+    action: objectOf({
+      commands: texts,
+      timeout_ms: orNull(whole),
+      max_output_length: orNull(whole),
+    }),
+    environment: orNull(shellEnvironment),
   },
   shell_call_output: {
     ...call,
@@ -164,7 +169,7 @@ const ITEMS: Readonly<Record<string, Fields>> = {
       stderr: text,
       outcome: byType({ exit: { exit_code: whole } }),
     })),
-    max_output_length: whole,
+    max_output_length: orNull(whole),
   },
   apply_patch_call: { ...call, operation: objectOf({ type: text, path: text, diff: text }) },
   apply_patch_call_output: { ...call, output: text },

@@ -1,12 +1,17 @@
 import { newId } from "../core/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
 import type { World } from "../core/world.ts";
+import { inputItem } from "./item_shapes.ts";
+import { typeOf } from "./item_type.ts";
+import { withoutNulls } from "./shape.ts";
 
 /**
- * An item as it is kept and listed: with an id, a message with parts and a type, and with a status
- * where listed items have one (OpenAI API, Conversations). Everything else stays as it was sent.
+ * Returns an item as it is kept and listed: with an id, a message with parts and a type, with a status
+ * where listed items have one, and without known members that are null, which ask for nothing (OpenAI
+ * API, Conversations). Everything else stays as it was sent.
  */
-export function keptItem(item: JsonObject, mint: Pick<World, "uuid">): JsonObject {
+export function keptItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonObject {
+  const item = withoutNulls(inputItem, sent);
   const type = typeOf(item);
   const id = typeof item.id === "string" ? item.id : newId(prefixOf(type), mint);
   switch (type) {
@@ -17,7 +22,7 @@ export function keptItem(item: JsonObject, mint: Pick<World, "uuid">): JsonObjec
     case "function_call_output":
       return { ...item, id, status: item.status ?? "completed", output: partsOf(item.output) };
     case "reasoning":
-      return { ...given(item, ["content"]), id, summary: item.summary ?? [] };
+      return { ...item, id, summary: item.summary ?? [] };
     default:
       return { ...item, id };
   }
@@ -26,18 +31,6 @@ export function keptItem(item: JsonObject, mint: Pick<World, "uuid">): JsonObjec
 /** Returns an item under a new id. */
 export function withNewId(item: JsonObject, mint: Pick<World, "uuid">): JsonObject {
   return { ...item, id: newId(prefixOf(typeOf(item)), mint) };
-}
-
-/** The type of an item: one without a type that has a role is a message; null when it has none. */
-export function typeOf({ type, role }: JsonObject): string | null {
-  if (typeof type === "string") return type;
-  return (type ?? null) === null && role !== undefined ? "message" : null;
-}
-
-/** Whether an item stands for another one: by its type, or because it is nothing but an id. */
-export function isReference(item: JsonObject): boolean {
-  if ((item.type ?? null) !== null) return item.type === "item_reference";
-  return item.id !== undefined && Object.keys(item).every((key) => key === "id" || key === "type");
 }
 
 function prefixOf(type: string | null): string {
@@ -75,18 +68,7 @@ function partOf(part: JsonObject): JsonObject {
       return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
     case "input_image":
       return { ...part, detail: part.detail ?? "auto" };
-    case "input_file":
-      return given(part, FILE_MEMBERS);
     default:
       return part;
   }
-}
-
-const FILE_MEMBERS = ["file_id", "filename", "file_data", "file_url", "detail"] as const;
-
-/** The value without those of the members that are null: as if they had not been sent. */
-function given(value: JsonObject, members: readonly string[]): JsonObject {
-  const kept = Object.entries(value)
-    .filter(([key, member]) => member !== null || !members.includes(key));
-  return Object.fromEntries(kept);
 }

@@ -13,6 +13,8 @@ export interface Shape {
   readonly object?: (value: JsonObject) => Fields;
   /** The shape of every member, whatever its key. */
   readonly members?: Shape;
+  /** True where listed items have null for what is not there, instead of no member. */
+  readonly keepsNull?: true;
 }
 
 /** The shapes of members by their keys. */
@@ -41,6 +43,11 @@ export function listOf(array: Shape): Shape {
   return { array };
 }
 
+/** Returns the shape of a member that listed items have even when it is null. */
+export function orNull(shape: Shape): Shape {
+  return { ...shape, keepsNull: true };
+}
+
 /** Returns the shape of an object with these members. */
 export function objectOf(fields: Fields): Shape {
   return { object: () => fields };
@@ -56,7 +63,7 @@ export function byType(variants: Readonly<Record<string, Fields>>): Shape {
   const typed = new Map(
     Object.entries(variants).map(([type, fields]) => [type, { type: text, ...fields }]),
   );
-  const unknown = { type: text };
+  const unknown = { type: orNull(text) };
   return { object: ({ type }) => (typeof type === "string" ? typed.get(type) : null) ?? unknown };
 }
 
@@ -73,6 +80,34 @@ export function typeProblem(
   if (wrong === null) return null;
   const at = wrong.steps.reduceRight<string>(pathBelow, path);
   return refuse("invalid_type", `The field '${at}' must be ${expected(wrong.shape)}.`, at);
+}
+
+/** Returns an object without the known members that are null, on every level; the rest is as it was. */
+export function withoutNulls(shape: Shape, value: JsonObject): JsonObject {
+  return membersWithoutNulls(shape, value, 0);
+}
+
+function membersWithoutNulls(shape: Shape, value: JsonObject, level: number): JsonObject {
+  const fields = shape.object?.(value) ?? {};
+  const kept: [string, JsonValue | undefined][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (known === undefined) kept.push([key, member]);
+    else if (member !== null) kept.push([key, cleaned(known, member, level + 1)]);
+    else if (known.keepsNull) kept.push([key, null]);
+  }
+  return Object.fromEntries(kept);
+}
+
+function cleaned(shape: Shape, value: JsonValue | undefined, level: number): JsonValue | undefined {
+  if (level > MOST_LEVELS) return value;
+  const { array } = shape;
+  if (Array.isArray(value)) {
+    return array === undefined
+      ? value
+      : value.map((element) => cleaned(array, element, level + 1) ?? null);
+  }
+  return isObject(value) ? membersWithoutNulls(shape, value, level) : value;
 }
 
 /** A value of the wrong type. */

@@ -3,7 +3,7 @@ import type { Refusal } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { identifierProblem } from "../identifier.ts";
 import { inputItem } from "../item_shapes.ts";
-import { isReference, typeOf } from "../kept_item.ts";
+import { isReference, typeOf } from "../item_type.ts";
 import { typeProblem } from "../shape.ts";
 
 /** So many items are added at once at most. */

@@ -4,7 +4,7 @@ import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isHidden, isVisible, ownerOf } from "../../gateway/owner.ts";
 import type { Snapshot } from "../../state/snapshots.ts";
-import { isReference } from "../kept_item.ts";
+import { isReference } from "../item_type.ts";
 import type { ResponsesRequest } from "./request.ts";
 import type { HistoryItem } from "./to_chat.ts";
 
