@@ -20,7 +20,7 @@ export function translate(
   const document = readDocument(typeof body === "string" ? body : JSON.stringify(body));
   assert(document.ok);
   const request = responsesRequest(document.value);
-  assert(request.ok, JSON.stringify(request));
+  if (!request.ok) return request;
   const items: HistoryItem[] = [
     ...kept.map((item) => ({ item, path: null })),
     ...request.value.input.map((item, index) => ({ item, path: `input[${index}]` })),
