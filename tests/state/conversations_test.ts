@@ -71,3 +71,13 @@ Deno.test("a response larger than 64 MiB is not kept and pushes nothing out", ()
   assert(snapshots.get("small") !== undefined);
   assertEquals(snapshots.entries, 1);
 });
+
+Deno.test("a conversation has room for what fits into 64 MiB with it, and so has an unknown one", () => {
+  const store = newConversations(() => 0);
+  put(store, "c", [{ id: "a", type: "x", text: "x".repeat(63 * MIB) }]);
+  const item = (bytes: number) => [{ id: "b", type: "x", text: "x".repeat(bytes) }];
+  assertEquals([store.hasRoom("c", item(MIB / 2)), store.hasRoom("c", item(MIB))], [true, false]);
+  assert(store.append("c", item(MIB / 2)).ok);
+  assert(!store.append("c", [{ id: "c", type: "x", text: "x".repeat(MIB) }]).ok);
+  assertEquals(store.hasRoom("unknown", item(MIB)), true);
+});

@@ -221,4 +221,7 @@ Deno.test("over a socket turns with the same ids are kept, and one that does not
   const counts = served.reports.filter(({ failure }) => failure !== null)
     .map(({ usage, failure }) => [usage?.total, failure?.kind]);
   assertEquals(counts, [[7, "conversation_item_limit_exceeded"]]);
+  // No provider is to blame for a stream that the gateway ends so.
+  const metrics = await served.gateway.metrics.scrape();
+  assertEquals(/^gateway_stream_failures_total\{.*$/m.exec(metrics)?.[0], undefined);
 });
