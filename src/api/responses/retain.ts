@@ -1,3 +1,4 @@
+import { isExactId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
@@ -45,7 +46,7 @@ function addTurn(call: Call, id: string, items: readonly JsonObject[]): Failed |
   if (kept === undefined) return unknownConversation("conversation");
   const ids = new Set(kept.items.map((item) => item.id));
   const added = items.map((item) => {
-    const isFree = typeof item.id === "string" && !ids.has(item.id);
+    const isFree = isExactId(item.id) && !ids.has(item.id);
     const own = isFree ? item : withNewId(item, call.world);
     ids.add(own.id);
     return own;
