@@ -6,7 +6,7 @@ export function typeOf({ type, role }: JsonObject): string | null {
   return (type ?? null) === null && role !== undefined ? "message" : null;
 }
 
-/** Whether an item stands for another one: by its type, or because it is nothing but an id. */
+/** True if an item only refers to another one: by its type, or because it is nothing but an id. */
 export function isReference(item: JsonObject): boolean {
   if ((item.type ?? null) !== null) return item.type === "item_reference";
   return item.id !== undefined && Object.keys(item).every((key) => key === "id" || key === "type");

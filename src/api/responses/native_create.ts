@@ -32,7 +32,7 @@ export function nativeAttempts(creation: Creation): Attempts {
       leavesState: request.store || isBackground ||
         (context.isUpstream && request.conversation !== null),
       reader: () => readerOf(creation, target),
-      // The reader has kept it: what cannot be kept is told in the answer.
+      // The reader has kept the response already: the answer itself has to say what could not be kept.
       settle() {},
     });
   };

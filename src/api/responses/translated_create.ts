@@ -36,7 +36,7 @@ export function translatedAttempts(creation: Creation): Attempts {
       // What is stored is stored by the gateway itself.
       leavesState: false,
       reader: () => readerOf(creation, target),
-      // The encoder has kept it: what cannot be kept is told in the answer.
+      // The encoder has kept the response already: the answer itself has to say what could not be kept.
       settle() {},
     });
   };
