@@ -1,3 +1,4 @@
+import { ConnectionError } from "../../src/core/connection_error.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { BoundType } from "../../src/state/vault.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -182,7 +183,7 @@ function testFailures(object: NativeObject, name: string, { send }: NativeOperat
     const failures: (Says | Error)[] = [404, 429, 500, 503, 529, 302].map((status) => (
       { status, body: "" }
     ));
-    for (const says of [...failures, new TypeError("tcp connect error: refused")]) {
+    for (const says of [...failures, new ConnectionError("refused", "nothing listens")]) {
       const calls = await withNativeObject(object, () => says);
       const answer = await send(calls);
       assert(answer.status >= 400);

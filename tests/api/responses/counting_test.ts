@@ -1,3 +1,4 @@
+import { ConnectionError } from "../../../src/core/connection_error.ts";
 import { assertEquals } from "../../support/assert.ts";
 import {
   type Account,
@@ -113,7 +114,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
 
   Deno.test(`${name} is sent once, whatever goes wrong`, async () => {
     const failures: (Says | Error)[] = [429, 500, 503, 202].map((status) => ({ status, body: "" }));
-    for (const says of [...failures, new TypeError("tcp connect error: refused")]) {
+    for (const says of [...failures, new ConnectionError("refused", "nothing listens")]) {
       const calls = gateway({ first: able, second: {} }, says);
       await calls.post(path, body);
       assertEquals(calls.asked.map(({ host }) => host), ["first"]);

@@ -1,3 +1,4 @@
+import { ConnectionError } from "../../../src/core/connection_error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import {
@@ -7,6 +8,8 @@ import {
   type Says,
   streamOf,
 } from "../../support/native_gateway.ts";
+
+const SENT = { mayHaveRun: true, isAnswered: false };
 
 const BOTH = nativeConfig({
   first: { can: ["background_responses"] },
@@ -18,12 +21,12 @@ const FAILURES: readonly (readonly [what: string, says: Says | Error, untaken: b
   ["429", { status: 429, body: "" }, true],
   ["503", { status: 503, body: "" }, true],
   ["529", { status: 529, body: "" }, true],
-  ["a refused connection", new TypeError("tcp connect error: refused (os error 111)"), true],
-  ["an unknown host", new TypeError("dns error: no such host"), true],
+  ["a refused connection", new ConnectionError("refused", "nothing listens"), true],
+  ["an unknown host", new ConnectionError("dns", "no such host"), true],
   ["500", { status: 500, body: "" }, false],
   ["502", { status: 502, body: "" }, false],
   ["504", { status: 504, body: "" }, false],
-  ["a reset", new TypeError("connection reset by peer"), false],
+  ["a reset", new ConnectionError("reset", "reset", SENT), false],
   ["202", { status: 202, body: "{}" }, false],
   ["no Response", { body: "{}" }, false],
   ["a broken stream", { body: "data: {\n\n" }, false],

@@ -1,3 +1,4 @@
+import { ConnectionError } from "../../../src/core/connection_error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
@@ -132,9 +133,9 @@ Deno.test("a completion that is to be stored is sent again only when it was cert
     [{ status: 429, body: "" }, true],
     [{ status: 503, body: "" }, true],
     [{ status: 529, body: "" }, true],
-    [new TypeError("tcp connect error: refused"), true],
+    [new ConnectionError("refused", "nothing listens"), true],
     [{ status: 500, body: "" }, false],
-    [new TypeError("reset"), false],
+    [new ConnectionError("reset", "reset", { mayHaveRun: true, isAnswered: false }), false],
     [{ body: { ...COMPLETION, id: "" } }, false],
   ];
   for (const [says, again] of failures) {
