@@ -26,9 +26,14 @@ export function hasEscapedKey(text: string): boolean {
  * escapes; returns the value. Only objects that hold such a key are looked at, and only those that
  * were misread are changed: their values are already read, and belong to the keys in the order of the
  * text. Where the engine has made two keys one, a value is lost, and that object is read again with
- * everything in it; its numbers become what `numberFrom` makes of their text.
+ * everything in it. So is every misread object where `exactNumber` is given, because what lies under a
+ * misread key has lost the text of its numbers: they become what `exactNumber` makes of it.
  */
-export function mendEscapedKeys(text: string, value: JsonValue, numberFrom: NumberFrom): JsonValue {
+export function mendEscapedKeys(
+  text: string,
+  value: JsonValue,
+  exactNumber: NumberFrom | null,
+): JsonValue {
   const root = findEscapedKeys(text);
   const work: (readonly [KeyedContainer, JsonValue | undefined])[] = [];
   if (root !== null) work.push([root, value]);
@@ -38,15 +43,18 @@ export function mendEscapedKeys(text: string, value: JsonValue, numberFrom: Numb
       for (const { index, container: one } of container.inner) work.push([one, parsed[index]]);
     } else if (typeof parsed === "object" && parsed !== null) {
       const read = Object.keys(parsed);
-      if (!isInOrder(container, read)) {
-        readAgain(text, container, parsed, numberFrom);
+      const right = isInOrder(container, read) ? misreadKeys(text, container, read) : null;
+      if (right === null || (right.size > 0 && exactNumber !== null)) {
+        readAgain(text, container, parsed, exactNumber ?? Number);
         continue;
       }
       for (const { index, key, container: one } of container.inner) {
         const name = container.escaped.length > 0 ? read[index] : keyOf(text, key);
         work.push([one, parsed[name ?? ""]]);
       }
-      mendObject(text, container, parsed, read);
+      if (right.size > 0) {
+        become(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
+      }
     }
   }
   return value;
@@ -73,16 +81,18 @@ function keyOf(text: string, key: KeySpan | null): string {
   return key === null ? "" : String(JSON.parse(text.slice(key.start, key.end)));
 }
 
-/** Gives the values that were read under wrong keys their own. */
-function mendObject(
+/** The right keys of members that were read under another one, by their place in the object. */
+function misreadKeys(
   text: string,
   { escaped }: KeyedContainer,
-  parsed: JsonObject,
   read: readonly string[],
-): void {
-  const right = new Map(escaped.map((key) => [key.index, keyOf(text, key)]));
-  if (right.entries().every(([index, key]) => read[index] === key)) return;
-  become(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
+): ReadonlyMap<number, string> {
+  const right = new Map<number, string>();
+  for (const span of escaped) {
+    const key = keyOf(text, span);
+    if (read[span.index] !== key) right.set(span.index, key);
+  }
+  return right;
 }
 
 function readAgain(

@@ -31,7 +31,7 @@ export interface JsonDocument {
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text);
-    return hasEscapedKey(text) ? mendEscapedKeys(text, value, Number) : value;
+    return hasEscapedKey(text) ? mendEscapedKeys(text, value, null) : value;
   } catch {
     return undefined;
   }
