@@ -34,8 +34,8 @@ export interface Endpoint {
 export interface SocketEndpoint {
   readonly path: `/${string}`;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
-  /** Begins the dialogue of one connection. */
-  open(): Session;
+  /** Begins the dialogue of one connection, whose messages may hold this many members and elements each. */
+  open(maxItems: number): Session;
 }
 
 /** The dialogue of one connection. */

@@ -7,6 +7,9 @@ import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
 import type { ProviderTls } from "./tls_rules.ts";
 
+/** The default of `server.max_body_memory`. */
+const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
+
 const server = section({
   host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
     .default("127.0.0.1").describe("The IP address or host name to listen on."),
@@ -15,6 +18,16 @@ const server = section({
     .describe("How long running calls may go on when the gateway is told to end."),
   drain_delay: duration(0).prefault("0s")
     .describe("How long calls are still taken then, while /ready says draining already."),
+  body_timeout: duration(1).prefault("30s")
+    .describe(
+      "The longest wait for more bytes of a request body; then 408 and the connection ends.",
+    ),
+  max_json_members: integer(1).prefault(200_000)
+    .describe("The most members and elements of a JSON request, all levels counted; more is 413."),
+  max_concurrent_requests: integer(1).prefault(1_000)
+    .describe("The most calls below /v1/ that run at once; one more is 503 with Retry-After."),
+  max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
+    .describe("The most bytes of request bodies held at once; beyond that 503 with Retry-After."),
   allowed_hosts: z.array(hostName).default([])
     .describe(
       "Host names by which clients may call, beside IP addresses, localhost, server.host and the " +

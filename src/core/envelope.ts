@@ -54,7 +54,9 @@ export function typeOfStatus(status: number): string {
     case 400:
     case 404:
     case 405:
+    case 408:
     case 413:
+    case 415:
     case 422:
     case 426:
       return "invalid_request_error";

@@ -1,11 +1,12 @@
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import { findEscapedKeys, type KeyedContainer, type KeySpan } from "./key_scan.ts";
 import { endOfString, endOfValue, skipBlanks } from "./scan.ts";
 
 /**
  * Whether a JSON text holds a key that is written with an escape. V8 14 may read such a key as
  * another one: it compares what is not unescaped yet with a key that it has met in the same place of
  * any text or object before, and so takes `"a\n"` for the two characters `a\`. One caller could change
- * what another one says. So the value of such a text is not taken from it, but from `readEscapedKeys`.
+ * what another one says. So the keys of such a text are mended by `mendEscapedKeys`.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = 0;
@@ -20,6 +21,106 @@ export function hasEscapedKey(text: string): boolean {
   return false;
 }
 
+/**
+ * Corrects the keys of a value that `JSON.parse` gave for the text, where they are written with
+ * escapes; returns the value. Only objects that hold such a key are looked at, and only those that
+ * were misread are changed: their values are already read, and belong to the keys in the order of the
+ * text. Where the engine has made two keys one, a value is lost, and that object is read again with
+ * everything in it. So is every misread object where `exactNumber` is given, because what lies under a
+ * misread key has lost the text of its numbers: they become what `exactNumber` makes of it.
+ */
+export function mendEscapedKeys(
+  text: string,
+  value: JsonValue,
+  exactNumber: NumberFrom | null,
+): JsonValue {
+  const root = findEscapedKeys(text);
+  const work: (readonly [KeyedContainer, JsonValue | undefined])[] = [];
+  if (root !== null) work.push([root, value]);
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    const [container, parsed] = next;
+    if (Array.isArray(parsed)) {
+      for (const { index, container: one } of container.inner) work.push([one, parsed[index]]);
+    } else if (typeof parsed === "object" && parsed !== null) {
+      const read = Object.keys(parsed);
+      const right = isInOrder(container, read) ? misreadKeys(text, container, read) : null;
+      if (right === null || (right.size > 0 && exactNumber !== null)) {
+        readAgain(text, container, parsed, exactNumber ?? Number);
+        continue;
+      }
+      for (const { index, key, container: one } of container.inner) {
+        const name = container.escaped.length > 0 ? read[index] : keyOf(text, key);
+        work.push([one, parsed[name ?? ""]]);
+      }
+      if (right.size > 0) {
+        become(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
+      }
+    }
+  }
+  return value;
+}
+
+type NumberFrom = (text: string) => JsonValue;
+
+/**
+ * True if each member of the text can be found among the keys that were read: as many as there are
+ * members, and, where some may be misread, in the order of the text. Array indexes come first in an
+ * object, so the first key shows whether there are any.
+ */
+function isInOrder({ keys, escaped }: KeyedContainer, read: readonly string[]): boolean {
+  return keys === read.length && (escaped.length === 0 || !isArrayIndex(read[0] ?? ""));
+}
+
+const LARGEST_ARRAY_INDEX = 2 ** 32 - 2;
+
+function isArrayIndex(key: string): boolean {
+  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) <= LARGEST_ARRAY_INDEX;
+}
+
+function keyOf(text: string, key: KeySpan | null): string {
+  return key === null ? "" : String(JSON.parse(text.slice(key.start, key.end)));
+}
+
+/** The right keys of members that were read under another one, by their place in the object. */
+function misreadKeys(
+  text: string,
+  { escaped }: KeyedContainer,
+  read: readonly string[],
+): ReadonlyMap<number, string> {
+  const right = new Map<number, string>();
+  for (const span of escaped) {
+    const key = keyOf(text, span);
+    if (read[span.index] !== key) right.set(span.index, key);
+  }
+  return right;
+}
+
+function readAgain(
+  text: string,
+  { start, end }: KeyedContainer,
+  parsed: JsonObject,
+  numberFrom: NumberFrom,
+): void {
+  const whole = readEscapedKeys(text.slice(start, end), numberFrom);
+  if (typeof whole === "object" && whole !== null && !Array.isArray(whole)) {
+    become(parsed, Object.entries(whole));
+  }
+}
+
+/** Gives an object these members and no others; it stays the same object for what holds it. */
+function become(
+  object: JsonObject,
+  members: readonly (readonly [key: string, value: JsonValue | undefined])[],
+): void {
+  for (const key of Object.keys(object)) delete object[key];
+  for (const [key, value] of members) {
+    if (key === "__proto__") {
+      const settings = { writable: true, enumerable: true, configurable: true };
+      Object.defineProperty(object, key, { value, ...settings });
+    } else object[key] = value;
+  }
+}
+
 interface Container {
   readonly isObject: boolean;
   /** Values so far; those of an array have no key. */
@@ -32,7 +133,7 @@ interface Container {
  * The value that `JSON.parse` should give, with each key unescaped on its own. Numbers become what
  * `numberFrom` makes of their text. The text must be one that `JSON.parse` accepts.
  */
-export function readEscapedKeys(text: string, numberFrom: (text: string) => JsonValue): JsonValue {
+function readEscapedKeys(text: string, numberFrom: NumberFrom): JsonValue {
   const open: Container[] = [];
   let at = skipBlanks(text, 0);
   for (;;) {

@@ -6,6 +6,7 @@ import type { Answer } from "./reply.ts";
  * `unknown_model` is sent as model_not_found); the status gives the `type`.
  */
 export const REFUSALS = {
+  invalid_request_framing: 400,
   invalid_json: 400,
   invalid_type: 400,
   invalid_value: 400,
@@ -33,12 +34,15 @@ export const REFUSALS = {
   conversation_not_found: 404,
   conversation_item_not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   request_too_large: 413,
   state_too_large: 413,
+  unsupported_content_encoding: 415,
   upgrade_required: 426,
   rate_limit_exceeded: 429,
   too_many_pending_requests: 429,
   draining: 503,
+  overloaded: 503,
 } as const;
 
 /** A reason for which the gateway refuses a request. */

@@ -1,4 +1,4 @@
-import { hasEscapedKey, readEscapedKeys } from "./escaped_keys.ts";
+import { hasEscapedKey, mendEscapedKeys } from "./escaped_keys.ts";
 
 /** Any JSON value as `JSON.parse` gives it. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -29,13 +29,9 @@ export interface JsonDocument {
 
 /** The value of a JSON text; undefined when it is none. */
 export function parseJson(text: string): JsonValue | undefined {
-  return parse(text, Number);
-}
-
-function parse(text: string, numberFrom: (text: string) => JsonValue): JsonValue | undefined {
   try {
     const value = JSON.parse(text);
-    return hasEscapedKey(text) ? readEscapedKeys(text, numberFrom) : value;
+    return hasEscapedKey(text) ? mendEscapedKeys(text, value, null) : value;
   } catch {
     return undefined;
   }
@@ -91,16 +87,15 @@ const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
  * when the text is no JSON. Ask `numberOf` for figures. A value that `isTooDeep` is as parsed.
  */
 export function parseExact(text: string): JsonValue | undefined {
-  const value = parse(text, exactNumber);
-  if (value === undefined || !MAY_CHANGE.test(text) || isTooDeep(value) || hasEscapedKey(text)) {
-    return value;
-  }
+  const value = parseJson(text);
+  if (value === undefined || !MAY_CHANGE.test(text) || isTooDeep(value)) return value;
   const exact: unknown = JSON.parse(
     text,
     (_key, item, { source }) =>
       typeof item === "number" && source !== undefined ? exactNumber(source) : item,
   );
-  return isJson(exact) ? exact : value;
+  if (!isJson(exact)) return value;
+  return hasEscapedKey(text) ? mendEscapedKeys(text, exact, exactNumber) : exact;
 }
 
 function exactNumber(text: string): JsonValue {

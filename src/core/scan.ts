@@ -38,6 +38,30 @@ export function endOfValue(text: string, start: number): number {
   }
 }
 
+/**
+ * True if a JSON text holds more than `limit` members and elements, those of all levels counted. Reads
+ * no further than to the first one beyond, so a text of many is refused at the price of a short one.
+ * The count of a text that is no JSON means nothing.
+ */
+export function hasMoreItems(text: string, limit: number): boolean {
+  // Each of them takes two characters at least.
+  if (text.length <= 2 * limit) return false;
+  let count = 0;
+  // The first item of a container has no comma before it.
+  let isFirst = false;
+  for (let at = 0; at < text.length && count <= limit;) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA) count++;
+    else if (isFirst && !isBlank(code)) {
+      isFirst = false;
+      if (code !== CLOSE_ARRAY && code !== CLOSE_OBJECT) count++;
+    }
+    if (code === OPEN_ARRAY || code === OPEN_OBJECT) isFirst = true;
+    at = code === QUOTE ? endOfString(text, at) : at + 1;
+  }
+  return count > limit;
+}
+
 function endOfContainer(text: string, start: number): number {
   let depth = 0;
   let at = start;

@@ -157,9 +157,10 @@ export function changeMembers(
     const present = members.filter((member) => member.key === key);
     if (text === null) removed.push(key);
     else if (present.length === 0) added.push([key, text]);
-    else edits.push(...present.map((member) => replaceValue(member, text)));
+    else for (const member of present) edits.push(replaceValue(member, text));
   }
-  edits.push(...removeMembers(members, removed));
+  // One by one: a call takes a limited number of arguments.
+  for (const edit of removeMembers(members, removed)) edits.push(edit);
   if (added.length > 0) {
     const isEmpty = members.every((member) => removed.includes(member.key));
     edits.push(insertion(objectStart, added, isEmpty));

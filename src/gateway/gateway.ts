@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
-import type { Sink } from "../observe/report.ts";
+import type { CallReport, Sink } from "../observe/report.ts";
 import { applyCaching } from "../state/response_cache.ts";
 import { newVault, type Vault } from "../state/vault.ts";
 import { changesBetween } from "./changes.ts";
@@ -31,13 +31,20 @@ export function newGateway(
   hostname = "",
 ): Gateway {
   let current = first;
-  const vault = newVault(world, first.config.caching);
+  const vault = newVault(world, first.config.caching, first.config.server);
   const metrics = newMetrics({
     config: () => gateway.generation.config,
     breakers: () => breakersOf(gateway),
     cache: () => vault.cache,
     stores: () => storesOf(vault),
+    bodyBytes: vault.admission.bodyBytes,
   });
+  /** A call is over, however it ended: its place and its body are free for others. */
+  function release({ id }: Pick<CallReport, "id">): void {
+    vault.admission.leave(id);
+    vault.running.leave(id);
+  }
+
   const gateway: Gateway = {
     get generation() {
       return current;
@@ -46,7 +53,7 @@ export function newGateway(
     world,
     metrics,
     hostname,
-    sinks: [({ id }) => vault.running.leave(id), metrics.sink, ...sinks],
+    sinks: [release, metrics.sink, ...sinks],
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);

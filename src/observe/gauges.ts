@@ -13,6 +13,8 @@ export interface MetricSources {
   cache(): Size;
   /** The stores of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
+  /** Bytes of the request bodies that running calls hold. */
+  bodyBytes(): number;
 }
 
 /** What a store holds. */
@@ -58,6 +60,14 @@ export function registerGauges(
     },
   });
   registerStores(registry, sources);
+  new Gauge({
+    name: "gateway_request_body_bytes",
+    help: "Bytes of request bodies that running calls hold.",
+    registers,
+    collect() {
+      this.set(sources.bodyBytes());
+    },
+  });
   new Gauge({
     name: "gateway_circuit_breaker_state",
     help: "Of each provider: 0 closed, 1 half-open, 2 open.",

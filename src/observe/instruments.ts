@@ -125,6 +125,11 @@ export function registerInstruments(registry: Registry) {
       "gateway_rate_limited_total",
       "Requests refused because their caller sent too many.",
     ),
+    overloaded: counter(
+      "gateway_overloaded_total",
+      "Requests refused because too much ran at once; reason is requests or body_memory.",
+      "reason",
+    ),
     reloads: counter(
       "gateway_config_reloads_total",
       "Configurations read again while serving; result is success or failure.",

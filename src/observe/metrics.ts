@@ -7,6 +7,11 @@ import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 
+/** The limit that refused a request: of concurrent requests, or of bytes of request bodies. */
+export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
+
+const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
+
 /** The gateway's metrics for Prometheus, in a registry of their own. */
 export interface Metrics {
   /** A call has begun; its report must follow. */
@@ -20,6 +25,8 @@ export interface Metrics {
   reconnected(provider: string): void;
   /** Counts a failed connection of a request that is no part of a call. */
   connectionFailed(provider: string, cause: ConnectionCause): void;
+  /** A request was refused because a limit of the whole gateway was reached. */
+  overloaded(reason: OverloadReason): void;
   /** So many events for the dashboard were given up. */
   exportDropped(events: number): void;
   /** Everything in the Prometheus text format. */
@@ -56,6 +63,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   registerGauges(registry, sources, active);
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
+  for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
 
   function add(endpoint: string, change: 1 | -1) {
     active.set(endpoint, (active.get(endpoint) ?? 0) + change);
@@ -80,6 +88,7 @@ export function newMetrics(sources: MetricSources): Metrics {
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
+    overloaded: (reason) => instruments.overloaded.inc({ reason }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;

@@ -8,10 +8,12 @@ import { emptyDocument } from "../formats/document.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { admit } from "./admit.ts";
-import { readBody } from "./body.ts";
+import { type BodyLimits, readBody } from "./body.ts";
 import { bugIn } from "./bug_in_call.ts";
+import { endConnection } from "./end_connection.ts";
 import { type Entrance, newEntrance, type Peer } from "./entrance.ts";
 import { newFlusher } from "./flusher.ts";
+import { takePlace } from "./overload.ts";
 import { respond } from "./respond.ts";
 import { openSocket } from "./socket.ts";
 import { isTold } from "./shared.ts";
@@ -32,6 +34,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   const withParameters = new Hono<{ Bindings: Peer }>();
   const others = new Hono<{ Bindings: Peer }>();
   const rim = { sinks: gateway.sinks, flusher: newFlusher() };
+  const limits = gateway.generation.config.server;
   const methods = new Map<string, string[]>();
   for (const api of clientApis) {
     for (const endpoint of api.endpoints) {
@@ -67,16 +70,19 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = admit(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, req.raw, env);
+    const stopped = enter(call, req.raw, env) ?? takePlace(call);
     if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
       if (!isAnswered) call.departure.leave();
     }, { once: true });
-    const result = await handled(call, req, endpoint);
+    const result = await handled(call, req, endpoint, limits);
     isAnswered = true;
-    return respond(call, result, rim);
+    const answer = respond(call, result, rim);
+    return result.ok || result.failure.kind !== "request_timeout"
+      ? answer
+      : await endConnection(answer, call.headers, env, gateway.world);
   }
 
   function talk(
@@ -88,7 +94,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     const stopped = enter(call, req.raw, env) ??
       (call.vault.running.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, rim);
-    const opened = openSocket(gateway, call, req.raw, env, open(), rim);
+    const opened = openSocket(gateway, call, req.raw, env, open(limits.max_json_members), rim);
     return opened instanceof Response ? opened : respond(call, opened, rim);
   }
 
@@ -110,9 +116,13 @@ async function handled(
   call: Call,
   req: Context["req"],
   endpoint: Endpoint,
+  limits: BodyLimits,
 ): Promise<Result<Reply>> {
   try {
-    const body = await bodyOf(req.raw, endpoint);
+    const { body: wanted } = endpoint;
+    const body = wanted === false
+      ? null
+      : await readBody(call, req.raw, wanted === "optional", limits);
     if (body !== null && !body.ok) return body;
     if (body !== null && isTold(call, "share_prompts")) call.report.prompt = body.value.text;
     return await endpoint.handle(call, {
@@ -123,10 +133,6 @@ async function handled(
   } catch (error) {
     return bugIn(call, error);
   }
-}
-
-function bodyOf(request: Request, { body }: Endpoint) {
-  return body === false ? null : readBody(request, body === "optional");
 }
 
 /** One for all, because nobody changes a query. */

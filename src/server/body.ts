@@ -1,51 +1,74 @@
+import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json.ts";
-import { fault, refuse, type Result, success } from "../core/result.ts";
-import { emptyDocument, readDocument } from "../formats/document.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { checkItems, emptyDocument, readDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
+import type { Call } from "../gateway/call.ts";
+import { BODY_LIMIT, receiveBody, tooLarge } from "./receive_body.ts";
 
-/** A request body may have this many bytes. */
-export const BODY_LIMIT = 10 * 1024 * 1024;
+/** Limits of a request body, named as in the configuration. */
+export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members">;
 
-/** The JSON object that a request carries. Its content type is not looked at. An optional one may be empty. */
+const EMPTY = new Uint8Array();
+
+/**
+ * Reads the JSON object that a request carries. Its content type is not looked at. An optional one may
+ * be empty. A request that is refused before all of it was read ends its connection.
+ */
 export async function readBody(
+  call: Call,
   request: Request,
   isOptional: boolean,
+  { body_timeout, max_json_members }: BodyLimits,
 ): Promise<Result<JsonDocument>> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > BODY_LIMIT) return tooLarge();
-  const bytes = await received(request, declared !== null);
-  if (!bytes.ok) return bytes;
+  const declared = declaredLength(call.headers);
+  const refusal = refuseUnread(call.headers, declared);
+  const bytes = refusal ??
+    (request.body === null || declared === 0
+      ? success(EMPTY)
+      : await receiveBody(call, request.body, declared, body_timeout));
+  if (!bytes.ok) {
+    call.answerHeaders["connection"] = "close";
+    return bytes;
+  }
   if (isOptional && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
-  return text === null
-    ? refuse("invalid_json", "The request body is not valid UTF-8.")
-    : readDocument(text, bytes.value);
+  if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
+  return checkItems(text, max_json_members) ?? readDocument(text, bytes.value);
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-async function received(request: Request, isDeclared: boolean): Promise<Result<Bytes>> {
-  try {
-    // A declared length is kept to by the runtime.
-    return isDeclared ? success(await request.bytes()) : await bounded(request);
-  } catch {
-    return fault("client_cancelled", "The client left before its request was complete.");
-  }
+function declaredLength(headers: Headers): number | null {
+  const written = headers.get("content-length");
+  return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
-async function bounded(request: Request): Promise<Result<Bytes>> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of request.body ?? []) {
-    size += piece.length;
-    if (size > BODY_LIMIT) return tooLarge();
-    pieces.push(piece);
+/** Refuses a request by its head; null if its body may be read. */
+function refuseUnread(headers: Headers, declared: number | null): Failed | null {
+  // The two frame the body differently: something before the gateway may have taken the other one.
+  if (headers.has("transfer-encoding") && headers.has("content-length")) {
+    return refuse(
+      "invalid_request_framing",
+      "The request has both Content-Length and Transfer-Encoding; send one of them.",
+    );
   }
-  return success(
-    new Uint8Array(await new Blob(pieces.map((piece) => piece.slice())).arrayBuffer()),
+  const coding = headers.get("content-encoding");
+  if (coding !== null) {
+    const refusal = refuseCoding(coding);
+    if (refusal !== null) return refusal;
+  }
+  return declared !== null && declared > BODY_LIMIT ? tooLarge() : null;
+}
+
+/** Names of codings are short words; anything else is not repeated. */
+const CODING_NAME = /^[a-z0-9._+-]{1,32}$/;
+
+function refuseCoding(written: string): Failed | null {
+  const codings = written.split(",").map((coding) => coding.trim().toLowerCase());
+  const coding = codings.find((one) => one !== "" && one !== "identity");
+  if (coding === undefined) return null;
+  const named = CODING_NAME.test(coding) ? ` '${coding}'` : " that is not known";
+  return refuse(
+    "unsupported_content_encoding",
+    `The request body has the content encoding${named}; send it without one.`,
   );
-}
-
-function tooLarge() {
-  return refuse("request_too_large", "The request body is larger than 10 MiB; send less.");
 }

@@ -9,7 +9,10 @@ import { newGuard } from "./guard.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
 /** Who is at the other end of a connection; absent when there is none. */
-export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">>;
+export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">> & {
+  /** Ends the connection of the peer, also after its request; absent where nothing can do so. */
+  readonly disconnect?: () => void;
+};
 
 /** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
 export type Entrance = (

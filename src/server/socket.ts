@@ -5,6 +5,7 @@ import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bugIn } from "./bug_in_call.ts";
 import type { Peer } from "./entrance.ts";
+import { holdBody, takePlace } from "./overload.ts";
 import { finish, type Rim } from "./respond.ts";
 import { socketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
@@ -62,6 +63,11 @@ export function openSocket(
   finish(handshake, rim, true);
   converse(gateway, handshake.id, socket, calls, session, rim);
   return response;
+}
+
+/** A message waits and runs like a request over HTTP, and counts as one, its characters as bytes. */
+function takeMessage(call: Call, { length }: string): Failed | null {
+  return takePlace(call) ?? holdBody(call, length);
 }
 
 /** The runtime tells who it is only while there is a request. */
@@ -136,7 +142,7 @@ function converse(
   function hear(text: string): void {
     const call = calls.next();
     const { label, turn } = understood(call, text);
-    turns.add(call, label, calls.enter(call) ?? turn);
+    turns.add(call, label, calls.enter(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
   }
 
   function understood(call: Call, text: string): Message {

@@ -1,4 +1,5 @@
 import type { World } from "../core/world.ts";
+import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
 import { type Balancers, balancers } from "./balancers.ts";
 import { type Bindings, newBindings } from "./bindings.ts";
 import { type Breakers, breakers } from "./breakers.ts";
@@ -21,6 +22,7 @@ export interface Vault {
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
   readonly running: Running;
+  readonly admission: Admission;
   readonly snapshots: Snapshots;
   readonly conversations: Conversations;
   /** Which provider account owns an object that was created through the gateway. */
@@ -31,7 +33,7 @@ export interface Vault {
 export type BoundType = "chat_completion" | "response" | "conversation";
 
 /** An empty vault; one lives as long as the process. */
-export function newVault(world: World, caching: CacheSettings): Vault {
+export function newVault(world: World, caching: CacheSettings, server: AdmissionLimits): Vault {
   const now = () => world.now();
   const snapshots = newSnapshots(now);
   return {
@@ -43,6 +45,7 @@ export function newVault(world: World, caching: CacheSettings): Vault {
     catalogs: catalogs(now),
     cache: newResponseCache(caching, now),
     running: runningCalls(),
+    admission: newAdmission(server),
     snapshots,
     conversations: newConversations(now),
     bindings: {

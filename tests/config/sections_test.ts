@@ -14,6 +14,13 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
       "server.drain_timeout: must be a duration with a unit, such as 30s (line 1, column 25)",
     "server: {drain_delay: soon}":
       "server.drain_delay: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 1, column 23)",
+    "server: {body_timeout: 0s}": "server.body_timeout: must be longer than 0s (line 1, column 24)",
+    "server: {max_json_members: 0}":
+      "server.max_json_members: must be at least 1 (line 1, column 28)",
+    "server: {max_concurrent_requests: 0}":
+      "server.max_concurrent_requests: must be at least 1 (line 1, column 35)",
+    "server: {max_body_memory: 256MiB}":
+      "server.max_body_memory: must be a number (line 1, column 27)",
     "server: 8080": "server: must be a mapping (line 1, column 9)",
     "server: {host: }":
       "server.host: has no value; give it one or take the key out (line 1, column 16)",
@@ -53,7 +60,7 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
 
 Deno.test("limits themselves are allowed", () => {
   const config = configOf(withSection(
-    "server: {port: 0, host: '::1'}",
+    "server: {port: 0, host: '::1', body_timeout: 1ms, max_json_members: 1}",
     "retry: {max_attempts: 10, initial_delay: 0s, jitter_factor: 0, retryable_errors: []}",
     "circuit_breaker: {half_open_max_requests: 1, window: 1ms, open_duration: 999999999999999h}",
   ));

@@ -59,6 +59,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
+    bodyBytes: () => 0,
   });
   // Behind a dot stands the key of a section.
   const all = pages.map(({ text }) => text).join("\n");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json.ts";
-import { documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
+import { checkItems, documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
 import { membersOf } from "../../src/formats/edit.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { objectTexts } from "./json_texts.ts";
@@ -42,6 +42,25 @@ Deno.test("a key that comes twice is refused, however it is written", () => {
 Deno.test("a long key that comes twice is not repeated", () => {
   const key = "k".repeat(65);
   assert(!refusalOf(`{"${key}":1,"${key}":2}`).includes(key));
+});
+
+Deno.test("a repeated key is found in time that grows with the number of keys", () => {
+  const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`).join();
+  const began = performance.now();
+  assert(readDocument(`{${keys}}`).ok);
+  const read = performance.now() - began;
+  assertStringIncludes(refusalOf(`{${keys},"k99999":1}`), '"k99999"');
+  const refused = performance.now() - began - read;
+  assert(refused < 5 * read + 500, `${refused} ms instead of ${read} ms`);
+});
+
+Deno.test("more members and elements than allowed are refused with the setting that allows more", () => {
+  const text = `{"a":[${"1,".repeat(9)}1]}`;
+  assertEquals(checkItems(text, 11), null);
+  const refused = checkItems(text, 10);
+  assert(refused !== null);
+  assertEquals(refused.failure.kind, "request_too_large");
+  assertStringIncludes(refused.failure.message, "server.max_json_members");
 });
 
 Deno.test("keys may be repeated below the top level", () => {

@@ -164,3 +164,10 @@ function partsOf(text: string): string[] {
 function asObject(entries: readonly unknown[][]): unknown {
   return Object.fromEntries(entries);
 }
+
+Deno.test("more equal keys than a call takes arguments are changed one by one", () => {
+  const count = 200_000;
+  const text = `{${'"a":1,'.repeat(count)}"b":2}`;
+  const edits = changeMembers(0, membersOf(text), [["a", "3"], ["b", null]]);
+  assertEquals(splice(text, edits), `{${'"a":3,'.repeat(count - 1)}"a":3}`);
+});

@@ -24,6 +24,7 @@ function metricsOver(config = CONFIG): Metrics {
     breakers: () => [["up", "closed"], ["other", "open"]],
     cache: () => ({ entries: 3, bytes: 700 }),
     stores: () => ({}),
+    bodyBytes: () => 0,
   });
 }
 
@@ -66,6 +67,7 @@ Deno.test("a model gets its own label with the configuration that names it", asy
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
+    bodyBytes: () => 0,
   });
   metrics.sink(reportOf({ model: "newer" }));
   config = configOf(CONFIG.replace("default_model: usual", "default_model: newer"));

@@ -29,6 +29,7 @@ async function declared(): Promise<ReadonlySet<string>> {
     breakers: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
+    bodyBytes: () => 0,
   });
   return new Set(declaredIn(await metrics.scrape()));
 }

@@ -1,4 +1,4 @@
-import { BODY_LIMIT } from "../../src/server/body.ts";
+import { BODY_LIMIT } from "../../src/server/receive_body.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";

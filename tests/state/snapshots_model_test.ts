@@ -181,7 +181,8 @@ function newReal(): Real {
   const clock = { time: 0 };
   const sizes = { max_size: 0, max_entry_bytes: 0, max_bytes: 0 };
   const caching = { enabled: false, ttl: 1, ...sizes, per_key: false };
-  const vault = newVault({ ...scriptedWorld(), now: () => clock.time }, caching);
+  const server = { max_concurrent_requests: 1, max_body_memory: 1 };
+  const vault = newVault({ ...scriptedWorld(), now: () => clock.time }, caching, server);
   return { clock, vault };
 }
 

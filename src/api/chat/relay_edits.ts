@@ -1,6 +1,13 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { extractReasoning } from "../../core/reasoning_tags.ts";
-import { changeMembers, type Edit, type Entry, membersOf, valueAt } from "../../formats/edit.ts";
+import {
+  changeMembers,
+  type Edit,
+  elementsOf,
+  type Entry,
+  membersOf,
+  valueAt,
+} from "../../formats/edit.ts";
 
 /** A change to one member of an object: its new JSON text, or null to take it away. */
 export type Change = readonly [key: string, valueText: string | null];
@@ -66,12 +73,19 @@ export function reasoningEdits(
   part: "message" | "delta",
 ): Edit[] {
   const choices = Array.isArray(value.choices) ? value.choices : [];
+  // Found once for all choices, not once for each.
+  let spans: ReturnType<typeof elementsOf> | null = null;
   return choices.flatMap((choice, index) => {
     const message = isObject(choice) ? choice[part] : undefined;
     if (!isObject(message) || typeof message.content !== "string") return [];
     const extracted = extractReasoning(message.content);
-    const span = valueAt(text, ["choices", index, part]);
-    if (extracted === null || span === null) return [];
+    if (extracted === null) return [];
+    spans ??= elementsOf(text, valueAt(text, ["choices"])?.start);
+    const start = spans[index]?.start;
+    const span = start === undefined
+      ? undefined
+      : membersOf(text, start).findLast(({ key }) => key === part);
+    if (span === undefined) return [];
     const before = typeof message.reasoning_content === "string" ? message.reasoning_content : "";
     return changeMembers(span.start, membersOf(text, span.start), [
       ["content", JSON.stringify(extracted.content)],

@@ -1,6 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
-import { readDocument } from "../../formats/document.ts";
+import { checkItems, readDocument } from "../../formats/document.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 
 /** What a message over a socket asks for. */
@@ -27,10 +27,10 @@ function laneOf({ stream_id: label, response }: JsonObject): JsonValue {
   return label ?? (isObject(response) ? response.stream_id : null) ?? null;
 }
 
-/** The message as a document; refused when it is none. */
-export function readMessage(text: string): Result<JsonDocument> {
-  const document = readDocument(text);
-  if (document.ok) return document;
+/** The message as a document; refused when it is none, and when it holds more than `maxItems` members and elements. */
+export function readMessage(text: string, maxItems: number): Result<JsonDocument> {
+  const document = checkItems(text, maxItems) ?? readDocument(text);
+  if (document.ok || document.failure.kind === "request_too_large") return document;
   return refuse(
     "invalid_json",
     "The message is not one JSON object with each key once; send one.",

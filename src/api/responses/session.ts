@@ -15,7 +15,7 @@ import { warmUp } from "./warm_up.ts";
  * The dialogue of one socket. It remembers one response, its last one, so that the next turn can
  * continue it, stored or not; a continuation that fails is forgotten with what it continued.
  */
-export function newSession(): Session {
+export function newSession(maxItems: number): Session {
   let kept: KeptTurn | null = null;
   /** Whose turn that was: a key may get another name while the socket is open. */
   let keeper: Creator = null;
@@ -84,9 +84,12 @@ export function newSession(): Session {
 
   return {
     read(text): Message {
-      const message = readMessage(text);
+      const message = readMessage(text, maxItems);
       // A lane waits for its answer also when the message is refused for a key that comes twice.
-      if (!message.ok) return { label: labelOf(parseJson(text)), turn: message };
+      if (!message.ok) {
+        const isParsed = message.failure.kind !== "request_too_large";
+        return { label: isParsed ? labelOf(parseJson(text)) : null, turn: message };
+      }
       const label = labelOf(message.value.value);
       const frame = readFrame(message.value);
       if (!frame.ok) return { label, turn: frame };

@@ -4,14 +4,16 @@ import type { Result } from "../../../src/core/result.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 
+const MAX_ITEMS = 1_000;
+
 /** The request that a message holds; `warm` in front of one that is not to be generated. */
 function requestIn(text: string): string {
-  const { document, isWarmUp } = valueOf(readFrame(valueOf(readMessage(text))));
+  const { document, isWarmUp } = valueOf(readFrame(valueOf(readMessage(text, MAX_ITEMS))));
   return `${isWarmUp ? "warm " : ""}${document.text}`;
 }
 
 function refusalOf(text: string): Result<unknown> {
-  const message = readMessage(text);
+  const message = readMessage(text, MAX_ITEMS);
   return message.ok ? readFrame(message.value) : message;
 }
 

@@ -1,0 +1,56 @@
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { create } from "../support/dialogue.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { saying, wordStreams } from "../support/word_stream.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const TOO_LARGE = [413, "invalid_request_error", "request_too_large"];
+const SETTING = "server.max_json_members";
+
+/** A chat request with this many members and elements in all. */
+function bodyWith(items: number, end = "}"): string {
+  // Its own members, those of its message, and the list itself.
+  const own = 3 + 1 + 2;
+  const extra = "1,".repeat(items - own - 1) + "1";
+  return `{"model":"m","messages":[{"role":"user","content":"Hi"}],"extra":[${extra}]${end}`;
+}
+
+async function post(body: string, settings = "") {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const { app } = testGateway(`${oneProvider("http://up")}${settings}`, world);
+  return await got(await app(new Request(chatRequest().url, { method: "POST", body })));
+}
+
+Deno.test("a request may hold 200,000 members and elements", async () => {
+  assertEquals((await post(bodyWith(200_000))).status, 200);
+  const refused = await post(bodyWith(200_001));
+  assertEquals(verdictOf(refused), TOO_LARGE);
+  assertStringIncludes(refused.text, SETTING);
+  assertStringIncludes(refused.text, "200000");
+});
+
+Deno.test("the limit of members and elements can be set", async () => {
+  const settings = "server: {max_json_members: 50}";
+  assertEquals((await post(bodyWith(50), settings)).status, 200);
+  assertEquals(verdictOf(await post(bodyWith(51), settings)), TOO_LARGE);
+});
+
+Deno.test("too many members are refused before the text is parsed", async () => {
+  const refused = await post(bodyWith(300_000, " this is not JSON"));
+  assertEquals(verdictOf(refused), TOO_LARGE);
+});
+
+Deno.test("a message over a socket may hold no more, and the dialogue goes on", async () => {
+  const upstream = wordStreams(() => saying("answer"));
+  const config = `${oneProvider("http://up.test")}server: {max_json_members: 50}`;
+  await using served = socketGateway(config, upstream);
+  await using client = await served.open();
+  const list = Array.from({ length: 60 }, () => ({ type: "function", name: "f" }));
+  const { end, error, events } = await client.turn(create({ tools: list }));
+  assertEquals<unknown>([events.length, end.status, error.code], [1, 413, "request_too_large"]);
+  assertStringIncludes(String(error.message), SETTING);
+  assertEquals((await client.turn(create())).output, "answer");
+  assert(upstream.sent.length === 1);
+});

@@ -1,0 +1,107 @@
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import { admit } from "../../src/server/admit.ts";
+import { takePlace } from "../../src/server/overload.ts";
+import { receiveBody } from "../../src/server/receive_body.ts";
+import { configOf } from "../config/parse.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { endpointAt } from "../observe/reports.ts";
+import { chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { connectRaw } from "./raw_connection.ts";
+
+const KIB = 1024;
+
+const PATH = "/v1/chat/completions";
+
+/** An admitted call, and the vault in which it holds its body. */
+function admittedCall() {
+  const config = configOf(oneProvider("http://up.test"));
+  const gateway = newGateway(compile(config, 1), scriptedWorld(), []);
+  const request = new Request(`http://localhost${PATH}`, { method: "POST" });
+  const call = admit(gateway, request, PATH, endpointAt(PATH));
+  assertEquals(takePlace(call), null);
+  return { call, vault: gateway.vault };
+}
+
+/** A body that comes in pieces of so many bytes, and the buffers that it was read into. */
+function bodyInPieces(pieces: readonly number[]) {
+  const buffers: number[] = [];
+  const coming = [...pieces];
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const { byobRequest } = controller;
+      const view = byobRequest?.view ?? null;
+      assert(byobRequest !== null && view !== null);
+      buffers.push(view.buffer.byteLength);
+      const wanted = coming.shift() ?? 0;
+      const given = Math.min(wanted, view.byteLength);
+      if (given < wanted) coming.unshift(wanted - given);
+      new Uint8Array(view.buffer, view.byteOffset, given).fill(120);
+      if (given === 0) controller.close();
+      byobRequest.respond(given);
+    },
+  });
+  return { body, buffers };
+}
+
+Deno.test("memory grows with what has arrived, whatever length is declared", async () => {
+  const { call, vault } = admittedCall();
+  const pieces = Array.from({ length: 64 }, () => KIB);
+  const { body, buffers } = bodyInPieces(pieces);
+  const received = await receiveBody(call, body, 10_000_000, 30_000);
+  assert(received.ok);
+  assertEquals([received.value.byteLength, vault.admission.bodyBytes()], [64 * KIB, 64 * KIB]);
+  assertEquals(received.value.buffer.byteLength, 64 * KIB, "nothing is kept beside it");
+  for (const [index, size] of buffers.entries()) {
+    assert(size <= Math.max(16 * KIB, 2 * index * KIB), `${size} bytes after ${index} KiB`);
+  }
+});
+
+Deno.test("a body in one-byte pieces is gathered in one buffer that doubles", async () => {
+  const { call } = admittedCall();
+  const count = 40 * KIB;
+  const { body, buffers } = bodyInPieces(Array.from({ length: count }, () => 1));
+  const received = await receiveBody(call, body, null, 30_000);
+  assert(received.ok);
+  assertEquals(received.value.byteLength, count);
+  assertEquals(buffers.length, count + 1, "one read for each piece, and one for the end");
+  assertEquals([...new Set(buffers)], [16 * KIB, 32 * KIB, 64 * KIB]);
+});
+
+Deno.test("a body of a known length takes no more than that, and is not read beyond", async () => {
+  const { call } = admittedCall();
+  const { body, buffers } = bodyInPieces([100, 900]);
+  const received = await receiveBody(call, body, 1_000, 30_000);
+  assert(received.ok);
+  assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000]]);
+});
+
+Deno.test("pieces of a stream that is not made of bytes are joined", async () => {
+  const { call } = admittedCall();
+  const pieces = [3, 20_000, 1, 50_000].map((size, index) => new Uint8Array(size).fill(index));
+  const received = await receiveBody(call, ReadableStream.from(pieces), 5, 30_000);
+  assert(received.ok);
+  assertEquals(received.value.byteLength, 70_004);
+  const starts = [0, 3, 20_003, 20_004].map((at) => received.value[at]);
+  assertEquals(starts, [0, 1, 2, 3]);
+});
+
+Deno.test("a body in one-byte chunks arrives as it was sent", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using gateway = serveGateway(oneProvider(upstream.url));
+  await using connection = await connectRaw(gateway.url);
+  const body = await chatRequest({ body: { user: "é".repeat(1_000) } }).text();
+  const chunks = [...new TextEncoder().encode(body)].map((byte) =>
+    `1\r\n${String.fromCharCode(byte)}\r\n`
+  );
+  await connection.send(
+    `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`,
+  );
+  await connection.send(`${chunks.join("")}0\r\n\r\n`);
+  assertMatch(await connection.receiveUntil("\r\n\r\n"), /^HTTP\/1\.1 200 /);
+  assertEquals(upstream.requests[0]?.body, body);
+});
