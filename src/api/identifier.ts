@@ -9,8 +9,8 @@ export function identifierProblem(id: string, param: string): Failed<Refusal> | 
     : refuse("invalid_value", `'${param}' must be text without white space around it.`, param);
 }
 
-// Both slashes end a segment of a path, and two dots are a step up, for some server on the way.
-const PATH_SIGN = /[/\\]|\.\./;
+// Both slashes end a segment of a path, and dots are a step in it, for some server on the way.
+const PATH_SIGN = /[/\\]|\.\.|^\.(?:;|$)/;
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/;
 
 /** Percent-decodings after which a text is compared; what is encoded more often is no identifier. */

@@ -51,7 +51,17 @@ function operations({ path, param }: Kind): readonly Send[] {
 const PATHS = [
   ..."/\\",
   ...["a/b", "a\\b", "/a", "a/", "../files/x", "..\\files", "a..b", "x/../../models"],
-  ...["%2F", "..%2Ffiles%2Fx", "%2e%2e", "%2E.", "a%5Cb", "a%5cb", "%2e%2e%2ffiles"],
+  ...[
+    "%2F",
+    "..%2Ffiles%2Fx",
+    "%2e%2e",
+    "%2e",
+    "%252E;x",
+    "%2E.",
+    "a%5Cb",
+    "a%5cb",
+    "%2e%2e%2ffiles",
+  ],
   ...["%252F", "..%252Ffiles", "%252e%252e", "a%255cb", "%25252fa", "%2525252fa"],
   ...["%252%46", "%2%35%32F/", "%25%32%46", "%u002f%2F", `${"%25".repeat(9)}2F`],
 ];
