@@ -125,7 +125,7 @@ digest() {
   fi
 }
 
-# Sets `verified` to the sentence that is told at the end. A key that the user names must be used; the
+# Sets `verified` to the sentence that is printed at the end. A key that the user names must be used; the
 # key of this script is used where minisign is installed.
 check_key() {
   public_key=${SWITCHYARD_PUBLIC_KEY:-$default_public_key}

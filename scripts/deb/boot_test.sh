@@ -124,7 +124,7 @@ inside() {
     ! journalctl -u switchyard --no-pager | grep -q BOOT_KEY || break
     sleep 0.5
   done
-  journalctl -u switchyard --no-pager | grep -q BOOT_KEY || die "a missing key is not told."
+  journalctl -u switchyard --no-pager | grep -q BOOT_KEY || die "a missing key is not reported."
   echo 'BOOT_KEY=sk-of-the-boot-test' >>/etc/switchyard/switchyard.env
   systemctl restart switchyard
   health "given a key"

@@ -104,7 +104,7 @@ for line in MemoryMax= TasksMax= LimitCORE=0 LoadCredential=.env:; do
   grep -q "^$line" "$unit" || die "the unit has no $line."
 done
 systemd-analyze verify --man=no "$unit" >"$work/out" 2>&1 || die "the unit is not sound."
-# A line that is ignored is told, and no failure.
+# A line that is ignored is a warning, and no failure.
 [ ! -s "$work/out" ] || die "the unit is not sound: $(head -n 1 "$work/out")"
 systemd-analyze security --offline=yes --threshold=15 --no-pager "$unit" >"$work/out" ||
   die "the unit gives more rights than it should: $(tail -n 1 "$work/out")"

@@ -56,7 +56,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   assertEquals(outcomes, [{ code: 0, names: false }, { code: 0, names: true }]);
 });
 
-/** Runs the package's script on a folder that stands for a system. Returns what it called. */
+/** Runs the package's script on a folder in place of a system. Returns its calls. */
 async function configured(overridden: string): Promise<readonly string[]> {
   const folder = await Deno.makeTempDir();
   const root = `${folder}/root`;
@@ -101,7 +101,7 @@ Deno.test("rights that an administrator has set for a packaged file stay", async
   assertEquals(calls.length, 3);
 });
 
-Deno.test("packaged files with keys are readable by nobody else before they are configured, too", async () => {
+Deno.test("packaged files with keys are not readable for everybody before they are configured", async () => {
   const build = await Deno.readTextFile(`${DEB}build.sh`);
   assertStringIncludes(build, 'chmod 640 "$root/etc/switchyard/config.yaml"\n');
   assertStringIncludes(build, 'put 640 "$here/switchyard.env" etc/switchyard/switchyard.env\n');

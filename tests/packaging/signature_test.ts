@@ -6,7 +6,7 @@ const INSTALLER = new URL("../../install.sh", import.meta.url);
 /** Two keys of the form that minisign gives them. */
 const KEY = `RW${"A".repeat(53)}=`, OTHER = `RW${"b".repeat(54)}`;
 
-/** Stands for minisign: a signature is the key and the digest of what it signs. */
+/** A stand-in for minisign: a signature is the key and the digest of what it signs. */
 const MINISIGN = `
 [ "$1 $2 $3 $5 $7" = "-V -q -P -m -x" ] && [ $# = 8 ] || exit 2
 digest=$(sha256sum <"$6" | cut -d" " -f1)

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "../support/assert.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Stands for minisign: a signature is the secret and the digest of what it signs. */
+/** A stand-in for minisign: a signature is the secret and the digest of what it signs. */
 const MINISIGN = `#!/bin/sh
 digest() { sha256sum <"$1" | cut -d" " -f1; }
 case $1 in

@@ -116,12 +116,12 @@ function digitOf(code: number): number {
   return small >= 0x61 && small <= 0x66 ? small - 0x61 + 10 : -1;
 }
 
-// What may stand behind a size, and how the standard writes it (RFC 9112, 7.1.1).
+// The text behind a size: what is read, and what the standard has (RFC 9112, 7.1.1).
 const EXTENSION = /^[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 const EXACT_EXTENSION =
   /^(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 
-/** False where other parsers refuse what stands behind a size; throws where this one does. */
+/** False where other parsers refuse the text behind a size; throws where this one does. */
 function isExactExtension(text: string): boolean {
   if (!EXTENSION.test(text)) throw new Error("a chunk of the answer has no size");
   return EXACT_EXTENSION.test(text);
