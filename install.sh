@@ -6,11 +6,13 @@
 #
 # DIR is ~/.local when it is not given. Releases are read from $SWITCHYARD_BASE_URL: DIR of a
 # release is v<version> there, and the file `latest` names the newest. Nothing that is not as its
-# checksum says gets in, and whatever stops the script leaves the machine as it was.
+# checksum says gets in, and whatever stops the script leaves the machine as it was. The checksums are
+# signed: where minisign is installed and the public key is known, the signature is verified.
 set -eu
 
-# A release fills in the address that it is published at.
+# A release fills in the address that it is published at, and the key that it is signed with.
 default_base_url=''
+default_public_key=''
 
 die() {
   printf 'install.sh: %s\n' "$*" >&2
@@ -26,7 +28,8 @@ install.sh --uninstall [--prefix DIR]
   --prefix     switchyard goes to DIR/bin; ~/.local when not given
   --uninstall  removes DIR/bin/switchyard
 
-SWITCHYARD_BASE_URL is the address that releases are read from.
+SWITCHYARD_BASE_URL is the address that releases are read from. SWITCHYARD_PUBLIC_KEY is the minisign
+key that must have signed the release; with it, minisign is needed.
 TEXT
 }
 
@@ -122,6 +125,33 @@ digest() {
   fi
 }
 
+# Sets `verified` to the sentence that is printed at the end. A key that the user names must be used; the
+# key of this script is used where minisign is installed.
+check_key() {
+  public_key=${SWITCHYARD_PUBLIC_KEY:-$default_public_key}
+  case $public_key in
+    '') verified='The release was not verified by a signature: no public key is known.' ;;
+    RW*[!0-9A-Za-z+/=]*) die "The public key is no minisign key." ;;
+    RW??????????????????????????????????????????????????????) verified='' ;;
+    *) die "The public key is no minisign key." ;;
+  esac
+  if [ -n "$public_key" ] && ! command -v minisign >/dev/null 2>&1; then
+    [ -z "${SWITCHYARD_PUBLIC_KEY:-}" ] ||
+      die "SWITCHYARD_PUBLIC_KEY is set, and minisign is not installed to use it."
+    verified='The release was not verified by its signature: minisign is not installed.'
+  fi
+}
+
+check_signature() {
+  [ -z "$verified" ] || return 0
+  fetch "v$version/SHA256SUMS.minisig" "$work/SHA256SUMS.minisig" ||
+    die "Release $version has no signature; nothing was installed."
+  minisign -V -q -P "$public_key" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig" \
+    >/dev/null 2>&1 ||
+    die "The signature of release $version is not good; nothing was installed."
+  verified='The release was verified by its signature.'
+}
+
 # Before anything is downloaded: may this user write there?
 check_permission() {
   existing=$bin
@@ -135,6 +165,7 @@ check_permission() {
 install_release() {
   base_url=${SWITCHYARD_BASE_URL:-$default_base_url}
   check_address
+  check_key
   [ -z "$version" ] || check_version
   name_machine
   check_permission
@@ -149,6 +180,7 @@ install_release() {
   archive=switchyard-$version-$os-$arch.tar.gz
   fetch "v$version/SHA256SUMS" "$work/SHA256SUMS" ||
     die "There is no release $version at $base_url."
+  check_signature
   expected=$(awk -v name="$archive" '$2 == name { print $1; exit }' "$work/SHA256SUMS")
   [ -n "$expected" ] || die "Release $version has no $archive."
   fetch "v$version/$archive" "$work/archive" ||
@@ -171,6 +203,7 @@ install_release() {
   new='' existing=''
 
   printf 'switchyard %s is installed: %s\n' "$version" "$bin/switchyard"
+  printf '%s\n' "$verified"
   case :${PATH-}: in
     *:"$bin":*) ;;
     *) printf 'Add %s to PATH to call it by its name.\n' "$bin" ;;

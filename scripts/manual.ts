@@ -69,7 +69,7 @@ ${sections}.SH EXIT STATUS
 The configuration of the service.
 .TP
 .I /etc/switchyard/switchyard.env
-The environment of the service, for keys.
+The keys of the service, NAME=value one a line.
 `;
 }
 

@@ -8,3 +8,10 @@ export const PERMISSIONS: readonly string[] = [
   ...manifest.tasks.demo.split(" ").filter((word) => /^--(allow|no-prompt)/.test(word)),
   "--allow-write=config.yaml",
 ];
+
+/**
+ * The permissions without the one to call libraries (FFI): with that one, native code can do whatever
+ * the process may, so that the rest holds only against JavaScript.
+ */
+export const PERMISSIONS_WITHOUT_FFI: readonly string[] = PERMISSIONS
+  .filter((word) => !word.startsWith("--allow-ffi"));

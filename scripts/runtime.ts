@@ -44,3 +44,14 @@ function named(system: string, machine: number, x64: number, arm64: number): str
   if (machine === x64) return `${system}-x64`;
   return machine === arm64 ? `${system}-arm64` : null;
 }
+
+/**
+ * Returns the sentence that says why the runtime in an npm package is not taken for this target; null
+ * if it may be. Its makers have nothing to do with Deno, so taking it needs a word of the user.
+ */
+export function npmRuntimeTrouble(allowed: string | undefined, target: string): string | null {
+  return allowed === "1" ? null : [
+    `There is no runtime for ${target} from Deno's own site. Name one with DENORT_BIN, or set`,
+    "SWITCHYARD_ALLOW_NPM_RUNTIME=1 to take the one that scripts/denort.sh finds in an npm package.",
+  ].join(" ");
+}

@@ -24,6 +24,7 @@ function withoutColours(line: string): string {
 export const PROGRAM_TESTS: readonly string[] = [
   "tests/cli/program_test.ts",
   "tests/cli/drain_program_test.ts",
+  "tests/cli/foreign_functions_test.ts",
   "tests/e2e/executable/",
 ];
 

@@ -106,6 +106,38 @@ inside() {
   grep -q '^CapEff:\s*0*$' "/proc/$(pid)/status" || die "it has capabilities."
   ! grep -q '^Uid:\s*0\b' "/proc/$(pid)/status" || die "it runs as root."
 
+  grep -q "^Uid:.\s*$(id -u switchyard)\b" "/proc/$(pid)/status" || die "it runs as another user."
+  for property in MemoryMax=2147483648 TasksMax=1024 LimitCORE=0; do
+    systemctl show --property "${property%%=*}" switchyard | grep -qx "$property" ||
+      die "it does not run with $property."
+  done
+  for file in config.yaml switchyard.env; do
+    [ "$(stat -c %a:%U:%G "/etc/switchyard/$file")" = 640:root:switchyard ] ||
+      die "$file is not for root and the service alone."
+  done
+
+  # A key gets to the configuration and not into the environment.
+  provider='booted: {type: compat, base_url: "http://127.0.0.1:9", api_key: "$''{BOOT_KEY}"}'
+  sed -i "s|^providers:|&\\n  $provider|" /etc/switchyard/config.yaml
+  systemctl restart switchyard || true
+  for _ in $(seq 20); do
+    ! journalctl -u switchyard --no-pager | grep -q BOOT_KEY || break
+    sleep 0.5
+  done
+  journalctl -u switchyard --no-pager | grep -q BOOT_KEY || die "a missing key is not reported."
+  echo 'BOOT_KEY=sk-of-the-boot-test' >>/etc/switchyard/switchyard.env
+  systemctl restart switchyard
+  health "given a key"
+  invocation=$(systemctl show --property InvocationID --value switchyard)
+  ! journalctl "_SYSTEMD_INVOCATION_ID=$invocation" --no-pager | grep BOOT_KEY ||
+    die "a key does not get to the configuration."
+  ! grep -q sk-of-the-boot-test "/proc/$(pid)/environ" || die "a key is in the environment."
+  sed -i '/^  booted: /d' /etc/switchyard/config.yaml
+  mv /etc/switchyard/switchyard.env /etc/switchyard/moved
+  systemctl restart switchyard
+  health "without a file of keys"
+  mv /etc/switchyard/moved /etc/switchyard/switchyard.env
+
   running=$(pid)
   sed -i 's/- name: main/- name: edited/' /etc/switchyard/config.yaml
   systemctl reload switchyard

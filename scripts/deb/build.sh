@@ -40,9 +40,11 @@ put() {
 
 put 755 "$executable" usr/bin/switchyard
 put 644 "$here/switchyard.service" lib/systemd/system/switchyard.service
+put 644 "$here/switchyard.sysusers" usr/lib/sysusers.d/switchyard.conf
 mkdir -p "$root/etc/switchyard"
 "$top/scripts/deno" run --no-prompt --allow-read --allow-env "$top/main.ts" init edge --print \
   >"$root/etc/switchyard/config.yaml"
+chmod 640 "$root/etc/switchyard/config.yaml"
 put 640 "$here/switchyard.env" etc/switchyard/switchyard.env
 put 644 "$here/copyright" usr/share/doc/switchyard/copyright
 put 644 "$here/lintian-overrides" usr/share/lintian/overrides/switchyard

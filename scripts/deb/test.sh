@@ -2,12 +2,12 @@
 # test.sh PACKAGE
 #
 # Installs, upgrades, removes and purges the package in a folder that stands for a whole system, and
-# says what is not as it should be. Needs dpkg, lintian and systemd-analyze; who is not root needs
-# user namespaces.
+# says what is not as it should be. Needs dpkg, lintian, systemd-analyze and systemd-sysusers; who is
+# not root needs user namespaces with subordinate ids.
 set -eu
 
 package=$1
-if [ "$(id -u)" != 0 ]; then exec unshare --map-root-user "$0" "$package"; fi
+if [ "$(id -u)" != 0 ]; then exec unshare --map-root-user --map-auto "$0" "$package"; fi
 
 die() {
   printf 'test.sh: %s\n' "$*" >&2
@@ -40,8 +40,17 @@ config=$root/etc/switchyard/config.yaml
 in_root --install "$package"
 has "$enabled" "installed"
 has usr/share/man/man1/switchyard.1.gz "installed"
-[ "$(stat -c %a:%u:%g "$root/etc/switchyard/switchyard.env")" = 640:0:0 ] ||
-  die "others can read the file with the keys."
+group=$(sed -n 's/^switchyard:[^:]*:\([0-9]*\):.*/\1/p' "$root/etc/group")
+[ -n "$group" ] || die "the service has no group."
+protected() {
+  for file in config.yaml switchyard.env; do
+    [ "$(stat -c %a:%u:%g "$root/etc/switchyard/$file")" = "640:0:$group" ] ||
+      die "$1: $file is not for root and the service alone."
+  done
+}
+protected "installed"
+dpkg-deb --contents "$package" | awk '$6 ~ "^./etc/switchyard/." && $1 != "-rw-r-----" { exit 1 }' ||
+  die "others can read what it brings before it is configured."
 version=$(dpkg-deb --field "$package" Version)
 if [ "$(dpkg-deb --field "$package" Architecture)" = "$(dpkg --print-architecture)" ]; then
   [ "$("$root/usr/bin/switchyard" --version)" = "switchyard $(echo "$version" | tr '~' -)" ] ||
@@ -62,6 +71,12 @@ in_root --install "$work/newer.deb"
 grep -q '# edited' "$config" || die "an edited configuration was overwritten."
 grep -q '# newer' "$config.dpkg-dist" || die "the new configuration was not put beside it."
 grep -q KEY=value "$root/etc/switchyard/switchyard.env" || die "the keys were overwritten."
+
+# An older release left the configuration to be read by everybody.
+chmod 644 "$config"
+chgrp 0 "$config"
+in_root --install "$work/newer.deb"
+protected "upgraded"
 
 # What an administrator has switched off stays off.
 rm "$root/$enabled"
@@ -85,7 +100,12 @@ left=$(find "$root" -name '*switchyard*' ! -path '*/dpkg/*')
 unit=$work/switchyard.service
 sed 's|^ExecStart=/usr/bin/switchyard |ExecStart=/bin/true |' \
   "$work/newer/lib/systemd/system/switchyard.service" >"$unit"
-systemd-analyze verify --man=no "$unit" || die "the unit is not sound."
+for line in MemoryMax= TasksMax= LimitCORE=0 LoadCredential=.env:; do
+  grep -q "^$line" "$unit" || die "the unit has no $line."
+done
+systemd-analyze verify --man=no "$unit" >"$work/out" 2>&1 || die "the unit is not sound."
+# A line that is ignored is a warning, and no failure.
+[ ! -s "$work/out" ] || die "the unit is not sound: $(head -n 1 "$work/out")"
 systemd-analyze security --offline=yes --threshold=15 --no-pager "$unit" >"$work/out" ||
   die "the unit gives more rights than it should: $(tail -n 1 "$work/out")"
 

@@ -8,3 +8,67 @@ export function identifierProblem(id: string, param: string): Failed<Refusal> | 
     ? null
     : refuse("invalid_value", `'${param}' must be text without white space around it.`, param);
 }
+
+// Both slashes end a segment of a path, and dots are a step in it, for some server on the way.
+const PATH_SIGN = /[/\\]|\.\.|^\.(?:;|$)/;
+const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/;
+
+/** Percent-decodings after which a text is compared; what is encoded more often is no identifier. */
+const MAX_DECODINGS = 4;
+
+/**
+ * Returns the refusal of an id that may not become a part of an upstream's path, else null. An id that
+ * an upstream has returned is sent to it encoded, whatever it holds besides dot segments. Any other
+ * must not hold `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the
+ * path before it routes it would serve another path under the gateway's key.
+ */
+export function pathIdProblem(
+  id: string,
+  param: string,
+  isReturned: boolean,
+): Failed<Refusal> | null {
+  if (isReturned || !holdsDecoded(PATH_SIGN, id)) return segmentProblem(id, param);
+  return refuse(
+    "invalid_value",
+    `'${param}' must not hold '/', '\\' or '..', encoded or not: no provider has returned this id.`,
+    param,
+  );
+}
+
+/**
+ * Returns the refusal of an item's id that may not become a part of an upstream's path, else null. The
+ * gateway does not know which items an upstream has returned, so a slash alone is allowed; what is
+ * refused leads out of the list of items: a segment of dots between slashes, however encoded.
+ */
+export function pathItemProblem(id: string, param: string): Failed<Refusal> | null {
+  return holdsDecoded(DOT_SEGMENT, id)
+    ? refuse("invalid_value", `'${param}' must not hold a path segment of dots.`, param)
+    : null;
+}
+
+/** Refuses what the URL standard takes for a step in the path, which no encoding hides. */
+function segmentProblem(id: string, param: string): Failed<Refusal> | null {
+  return /^\.{1,2}$/.test(id)
+    ? refuse("invalid_value", `'${param}' must not be one or two dots.`, param)
+    : null;
+}
+
+/** True if the pattern is found in the text as it is, or after any number of percent-decodings. */
+function holdsDecoded(pattern: RegExp, text: string): boolean {
+  let current = text;
+  for (let decodings = 0; decodings <= MAX_DECODINGS; decodings++) {
+    if (pattern.test(current)) return true;
+    const decoded = percentDecoded(current);
+    if (decoded === current) return false;
+    current = decoded;
+  }
+  return true;
+}
+
+/** Returns the text with a character for each encoded byte: enough to find ASCII signs. */
+function percentDecoded(text: string): string {
+  return text.replace(
+    /%([0-9a-f]{2})/gi,
+    (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}

@@ -1,7 +1,7 @@
 import type { Usage } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
 import type { Answer, Reply, UpstreamAnswer } from "../core/reply.ts";
-import { fault, refuse, type Result, success } from "../core/result.ts";
+import { fault, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
@@ -17,7 +17,7 @@ export const RESOURCE_LIMIT = 16 * 1024 * 1024;
 export interface NativeCall {
   readonly provider: Provider;
   readonly method: UpstreamRequest["method"];
-  /** Below the provider's base; ids stand in it as they are. */
+  /** Segments below the provider's base, not encoded. What a client wrote was checked: see identifier.ts. */
   readonly path: readonly string[];
   readonly query?: URLSearchParams;
   /** JSON text; null when none is sent. */
@@ -46,17 +46,13 @@ export interface NativeCall {
  * sent twice. An answer that is not the resource that was asked for is `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
-  const path = pathOf(native);
-  if (path === null) {
-    return refuse("invalid_value", "An id of one or two dots cannot be part of a path.");
-  }
   const { provider, method, body = null, model = null } = native;
   const accept = call.headers.get("accept");
   return await forward(call, {
     target: { provider, wire: provider.wire, model: model ?? "" },
     request: {
       method,
-      path,
+      path: pathOf(native),
       body: body === null ? null : () => body,
       headers: accept === null ? {} : { accept },
     },
@@ -68,9 +64,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
   });
 }
 
-/** Null where a segment would be taken for a step up the path (URL standard, dot segments). */
-function pathOf({ path, query }: NativeCall): string | null {
-  if (path.some((segment) => /^\.{1,2}$/.test(segment))) return null;
+function pathOf({ path, query }: NativeCall): string {
   const search = query?.toString() ?? "";
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }

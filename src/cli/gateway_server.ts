@@ -13,6 +13,7 @@ import { createApp } from "../server/app.ts";
 import { newRemoteEntrance } from "../server/remote_entrance.ts";
 import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
+import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
 import { listen, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
 import { routeLine, writtenRoutes } from "./route_text.ts";
@@ -63,6 +64,8 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     return listening;
   }
   if (listening.note !== null) log.debug(listening.note);
+  const missing = missingFunctions(foreignFunctions());
+  if (missing !== null) log.debug(missing);
   const warning = runtimeWarning(Deno.version.deno);
   if (warning !== null) log.warn(warning);
   outbound.apply(config);

@@ -45,6 +45,8 @@ export interface Owned {
   readonly provider: Provider;
   /** Null when the client names the provider and nothing else is known. */
   readonly owner: Owner | null;
+  /** True if an upstream has returned the id, also where two of them have. */
+  readonly isReturned: boolean;
 }
 
 /** An object that a client names. */
@@ -75,7 +77,11 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
   if (binding !== undefined && !isVisible(call, creatorOf(binding))) {
     return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
   }
-  if (reference.provider !== null) return namedOwner(call, reference.provider, owner);
+  const isReturned = binding !== undefined;
+  if (reference.provider !== null) {
+    const named = namedOwner(call, reference.provider, owner);
+    return named.ok ? success({ provider: named.value, owner, isReturned }) : named;
+  }
   if (binding?.state === "conflict") {
     return refuse(
       "provider_binding_conflict",
@@ -93,7 +99,7 @@ export function ownerOf(call: Call, reference: Reference): Result<Owned | null> 
       reference.param,
     );
   }
-  return success({ provider, owner });
+  return success({ provider, owner, isReturned });
 }
 
 /** How a response was made; null when nothing is known of it that holds for the provider's account. */
@@ -112,18 +118,17 @@ function hiddenFrom(call: Call, provider: string): Result<null> {
   return named.ok ? success(null) : named;
 }
 
-function namedOwner(call: Call, id: string, owner: Owner | null): Result<Owned> {
+function namedOwner(call: Call, id: string, owner: Owner | null): Result<Provider> {
   const named = namedProvider(call, id);
   if (!named.ok) return named;
-  const provider = named.value;
-  if (owner !== null && owner.provider !== id && !isRenamed(call, provider, owner)) {
+  if (owner !== null && owner.provider !== id && !isRenamed(call, named.value, owner)) {
     return refuse(
       "invalid_value",
       "The id belongs to another provider; name that one or none.",
       "provider",
     );
   }
-  return success({ provider, owner });
+  return named;
 }
 
 /** Whether the provider is the owner's account under another name. */

@@ -32,9 +32,20 @@ export interface Program {
 
 /** The real program, its outputs as they come. Read both to their end. */
 export function program(args: readonly string[], options: Deno.CommandOptions = {}): Program {
-  const [command, ...words] = programCommand(args);
+  return started(programCommand(args), options);
+}
+
+/** The sources with these permissions instead of the usual ones, also where an executable is tested. */
+export function programWith(permissions: readonly string[], args: readonly string[]): Program {
+  return started([Deno.execPath(), "run", ...permissions, MAIN, ...args], {});
+}
+
+function started(
+  [command, ...args]: readonly [string, ...string[]],
+  options: Deno.CommandOptions,
+): Program {
   const child = new Deno.Command(command, {
-    args: words,
+    args,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -31,6 +31,11 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
     return args.join(" ") === "--check --ignore-missing SHA256SUMS" &&
       release.includes("/SHA256SUMS\n");
   },
+  async minisign(args) {
+    const release = await textOf("scripts/release");
+    return args.join(" ") === "-V -p switchyard.pub -m SHA256SUMS" &&
+      release.includes("public=dist/switchyard.pub ");
+  },
   async tar([flags, archive = ""]) {
     const release = await textOf("scripts/release");
     const machine = Object.keys(TARGETS)

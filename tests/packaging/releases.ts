@@ -54,14 +54,21 @@ export interface Machine extends AsyncDisposable {
   /** The paths that were asked for. */
   readonly asked: readonly string[];
   /** Runs `install.sh` with these arguments and variables besides the usual ones. */
-  install(
-    args?: readonly string[],
-    options?: { readonly env?: Record<string, string>; readonly uid?: number },
-  ): Promise<Installed>;
+  install(args?: readonly string[], options?: InstallOptions): Promise<Installed>;
   /** A program of this name that is found before the real one. */
   fake(name: string, script: string): Promise<void>;
+  /** The folder of those programs. */
+  readonly fakes: string;
   /** The paths of everything in the home, with what files hold. */
   state(): Promise<Record<string, string>>;
+}
+
+/** How the installer is run. */
+export interface InstallOptions {
+  readonly env?: Record<string, string>;
+  readonly uid?: number;
+  /** The path of another installer than that of the sources. */
+  readonly script?: string;
 }
 
 /** How the installer ended. */
@@ -88,12 +95,13 @@ export async function machine(files: Files): Promise<Machine> {
   return {
     home,
     files,
+    fakes,
     get asked() {
       return server.requests.map(({ path }) => path);
     },
-    async install(args = [], { env = {}, uid } = {}) {
+    async install(args = [], { env = {}, uid, script = INSTALLER } = {}) {
       const { code, stdout, stderr } = await new Deno.Command("sh", {
-        args: [INSTALLER, ...args],
+        args: [script, ...args],
         clearEnv: true,
         cwd: home,
         env: {

@@ -1,21 +1,24 @@
 import {
   checksums,
+  compile,
   compileArguments,
   hostName,
   readOptions,
   releaseAddress,
   TARGETS,
 } from "../../scripts/compile.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 
 Deno.test("without arguments the executable is for this machine", () => {
   const output = "dist/bin";
-  assertEquals(readOptions([], "linux-x64"), { targets: ["linux-x64"], output });
+  assertEquals(readOptions([], "linux-x64"), { targets: ["linux-x64"], output, hasFfi: true });
   const args = ["--target", "darwin-arm64", "--target", "win32-x64", "--output", "elsewhere"];
   assertEquals(readOptions(args, "linux-x64"), {
     targets: ["darwin-arm64", "win32-x64"],
     output: "elsewhere",
+    hasFfi: true,
   });
+  assertEquals(readOptions(["--no-ffi"], "linux-x64")?.hasFfi, false);
 });
 
 Deno.test("a machine that there is no runtime for is refused", () => {
@@ -36,7 +39,7 @@ Deno.test("machines are named as their archives are", () => {
 });
 
 Deno.test("an executable can do what the program needs and nothing else", () => {
-  const args = compileArguments("linux-x64", "out");
+  const args = compileArguments("linux-x64", "out", true);
   const rights = args.filter((word) => word.startsWith("--allow") || word === "--no-prompt");
   assertEquals(rights.toSorted(), [
     "--allow-env",
@@ -47,6 +50,46 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
     "--allow-write=config.yaml",
     "--no-prompt",
   ]);
+});
+
+Deno.test("an executable without the right to call libraries has all its other rights", () => {
+  const rights = (hasFfi: boolean) => compileArguments("linux-x64", "out", hasFfi);
+  const ffi = rights(true).filter((word) => word.includes("ffi"));
+  assertEquals(ffi, ["--allow-ffi=/lib,/lib64,/usr/lib"]);
+  assertEquals(rights(false), rights(true).filter((word) => !ffi.includes(word)));
+});
+
+/** Builds where only some runtimes can be had. Returns those that were tried, and what went wrong. */
+async function built(
+  given: string,
+  tools: { readonly allowsNpm?: string; readonly ownSite?: boolean },
+) {
+  const { allowsNpm, ownSite = false } = tools;
+  const tried: string[] = [];
+  const trouble = await compile({ target: "linux-x64", output: "out", given, hasFfi: true }, {
+    compile(_args, runtime) {
+      tried.push(runtime ?? "own site");
+      return Promise.resolve(runtime !== null || ownSite);
+    },
+    npmRuntime: (target) => Promise.resolve(`npm ${target}`),
+    allowsNpm,
+  });
+  return { tried, trouble };
+}
+
+Deno.test("the runtime is the one that is named, else that of Deno's own site", async () => {
+  assertEquals(await built("/runtime", {}), { tried: ["/runtime"], trouble: null });
+  assertEquals(await built("", { ownSite: true }), { tried: ["own site"], trouble: null });
+});
+
+Deno.test("the runtime in an npm package is taken only with leave, else nothing is built", async () => {
+  const allowed = await built("", { allowsNpm: "1" });
+  assertEquals(allowed, { tried: ["own site", "npm linux-x64"], trouble: null });
+  for (const tools of [{}, { allowsNpm: "" }, { allowsNpm: "0" }, { allowsNpm: "yes" }]) {
+    const { tried, trouble } = await built("", tools);
+    assertEquals(tried, ["own site"]);
+    assertMatch(trouble ?? "", /no runtime for linux-x64.*SWITCHYARD_ALLOW_NPM_RUNTIME=1/);
+  }
 });
 
 Deno.test("checksums are as sha256sum tells them, in the order of names", async () => {

@@ -7,7 +7,7 @@ import { ownerOf } from "../../gateway/owner.ts";
 import type { Conversation } from "../../state/conversations.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
-import { identifierProblem } from "../identifier.ts";
+import { identifierProblem, pathIdProblem, pathItemProblem } from "../identifier.ts";
 import * as local from "./local.ts";
 import * as native from "./native.ts";
 
@@ -79,14 +79,14 @@ function pathProblem({ params }: ApiRequest) {
 function keeperOf(call: Call, request: ApiRequest): Result<Provider | null> {
   const named = providerNamed(call, request);
   if (!named.ok) return named;
-  const owned = ownerOf(call, {
-    type: "conversation",
-    id: request.params.conversation_id ?? "",
-    param: "conversation_id",
-    provider: named.value,
-  });
+  const { conversation_id: id = "", item_id: item } = request.params;
+  const param = "conversation_id";
+  const owned = ownerOf(call, { type: "conversation", id, param, provider: named.value });
   if (!owned.ok) return owned;
-  return owned.value === null ? success(null) : capable(owned.value.provider, "conversations");
+  if (owned.value === null) return success(null);
+  return pathIdProblem(id, param, owned.value.isReturned) ??
+    (item === undefined ? null : pathItemProblem(item, "item_id")) ??
+    capable(owned.value.provider, "conversations");
 }
 
 /** The provider that a client asks for, by the header or by a canonical model; null when by neither. */

@@ -8,7 +8,7 @@ import { isUpstreamOnly, originOf, ownerOf } from "../../gateway/owner.ts";
 import type { Snapshot } from "../../state/snapshots.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
-import { identifierProblem } from "../identifier.ts";
+import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import * as local from "./local_lifecycle.ts";
 import * as native from "./native_lifecycle.ts";
 
@@ -68,6 +68,8 @@ function keptAt(call: Call, id: string): Result<Kept> {
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownResponse();
   const owner = owned.value.provider;
+  const unsafe = pathIdProblem(id, param, owned.value.isReturned);
+  if (unsafe !== null) return unsafe;
   const origin = originOf(owned.value);
   if (origin === null) return success({ at: "upstream", id, provider: owner });
   const snapshot = call.vault.snapshots.get(id);

@@ -6,7 +6,7 @@ import { capable, someNativeProvider } from "../../gateway/capable.ts";
 import { ownerOf, release } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
-import { identifierProblem } from "../identifier.ts";
+import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 import { ownPage } from "./own_page.ts";
 
@@ -99,7 +99,8 @@ function keeperOf(call: Call, id: string): Result<Provider> {
       param,
     );
   }
-  return capable(owned.value.provider, CAPABILITY);
+  return pathIdProblem(id, param, owned.value.isReturned) ??
+    capable(owned.value.provider, CAPABILITY);
 }
 
 function retrieve(call: Call, { query }: ApiRequest, provider: Provider, id: string) {

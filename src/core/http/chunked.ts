@@ -1,4 +1,5 @@
 import type { BodyFraming } from "./framing.ts";
+import { isFieldLine, textOf } from "./head.ts";
 
 const LF = 10, CR = 13;
 
@@ -14,16 +15,26 @@ const MOST_SIZE = 2 ** 48;
 /** What stands at the next byte: the line of a chunk's size, its data, the line end behind, the trailers. */
 type Place = "size" | "data" | "behind" | "trailers" | "over";
 
-/** A body in chunks (RFC 9112, 7.1). Extensions and trailers are passed over. */
+/**
+ * A body in chunks (RFC 9112, 7.1). Extensions and trailers are passed over, malformed ones too: the
+ * data is the same, but the framing is not exact.
+ */
 export function chunkedFraming(): BodyFraming {
   let place: Place = "size";
   let left = 0;
   let trailers = 0;
+  let isExact = true;
+
+  function size(bytes: Uint8Array, start: number, end: number): number {
+    const digits = endOfDigits(bytes, start, end);
+    if (digits < end && !isExactExtension(textOf(bytes.subarray(digits, end)))) isExact = false;
+    return sizeOf(bytes.subarray(start, digits));
+  }
 
   function line(bytes: Uint8Array, start: number, end: number) {
     switch (place) {
       case "size":
-        left = sizeOf(bytes, start, end);
+        left = size(bytes, start, end);
         place = left === 0 ? "trailers" : "data";
         break;
       case "behind":
@@ -34,6 +45,7 @@ export function chunkedFraming(): BodyFraming {
         trailers += end - start + 2;
         if (trailers > MOST_TRAILERS) throw new Error("the answer's trailers have no end");
         if (end === start) place = "over";
+        else isExact &&= isTrailer(textOf(bytes.subarray(start, end)));
         break;
       case "data":
       case "over":
@@ -69,22 +81,31 @@ export function chunkedFraming(): BodyFraming {
       return { length, used };
     },
     isOver: () => place === "over",
+    isExact: () => isExact,
     endsWithConnection: false,
   };
 }
 
-/** The hexadecimal number that a chunk begins with; an extension may follow. */
-function sizeOf(bytes: Uint8Array, start: number, end: number): number {
-  let size = 0;
+/** False where other parsers refuse a trailer, or take it for a field that frames (RFC 9110, 6.5.1). */
+function isTrailer(line: string): boolean {
+  return isFieldLine(line) &&
+    !/^(?:content-length|transfer-encoding|(?:proxy-)?connection|upgrade):/i.test(line);
+}
+
+/** Returns the place behind the digits that a chunk's line begins with. */
+function endOfDigits(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
-  for (; at < end; at++) {
-    const digit = digitOf(bytes[at] ?? 0);
-    if (digit < 0) break;
-    size = size * 16 + digit;
+  while (at < end && digitOf(bytes[at] ?? 0) >= 0) at++;
+  return at;
+}
+
+/** Returns the hexadecimal number of these digits. */
+function sizeOf(digits: Uint8Array): number {
+  if (digits.length === 0) throw new Error("a chunk of the answer has no size");
+  let size = 0;
+  for (const digit of digits) {
+    size = size * 16 + digitOf(digit);
     if (size > MOST_SIZE) throw new Error("a chunk of the answer is too large");
-  }
-  if (at === start || !isExtension(bytes, at, end)) {
-    throw new Error("a chunk of the answer has no size");
   }
   return size;
 }
@@ -95,10 +116,13 @@ function digitOf(code: number): number {
   return small >= 0x61 && small <= 0x66 ? small - 0x61 + 10 : -1;
 }
 
-/** Nothing but blanks, or a semicolon and text. */
-function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
-  if (at < end && bytes[at] !== 0x3b) return false;
-  return bytes.subarray(at, end).every((code) => code === 0x09 || (code >= 0x20 && code !== 0x7f));
+// The text behind a size: what is read, and what the standard has (RFC 9112, 7.1.1).
+const EXTENSION = /^[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+const EXACT_EXTENSION =
+  /^(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
+
+/** False where other parsers refuse the text behind a size; throws where this one does. */
+function isExactExtension(text: string): boolean {
+  if (!EXTENSION.test(text)) throw new Error("a chunk of the answer has no size");
+  return EXACT_EXTENSION.test(text);
 }

@@ -67,7 +67,7 @@ export async function exchange(
       for (;;) {
         if (state === "ended") return null;
         if (state === "broken") throw new Error("the answer was given up");
-        if (framing.isOver()) return end(rest());
+        if (framing.isOver()) return end(framing.isExact() ? rest() : 0);
         const bytes = received.bytes();
         const { length, used } = framing.take(bytes);
         received.take(used);

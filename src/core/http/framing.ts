@@ -1,5 +1,5 @@
 import { chunkedFraming } from "./chunked.ts";
-import type { Head } from "./head.ts";
+import { type Head, listed } from "./head.ts";
 
 /** Finds the body of an answer in what is received. Throws where the answer is malformed. */
 export interface BodyFraming {
@@ -7,6 +7,8 @@ export interface BodyFraming {
   take(bytes: Uint8Array): Taken;
   /** The body has ended. */
   isOver(): boolean;
+  /** False once framing was read that other parsers refuse: the connection is not used again. */
+  isExact(): boolean;
   /** The end of the connection is the end of the body. */
   readonly endsWithConnection: boolean;
 }
@@ -30,8 +32,6 @@ export function bodyFraming({ status, fields, isPersistent }: Head): BodyFraming
     const [coding] = codings;
     // It came with HTTP/1.1: whoever says it in HTTP/1.0 may mean something else (RFC 9112, 6.1).
     if (codings.size === 1 && coding === "chunked" && isPersistent) return chunkedFraming();
-    // No coding at all: an old word, which some servers still write.
-    if (codings.size === 1 && coding === "identity") return openFraming();
     throw new Error("the answer has an unknown transfer coding");
   }
   const length = fields.get("content-length");
@@ -45,21 +45,12 @@ const LONGEST_REST = 60_000;
  * Returns the milliseconds for which a connection may be idle once the body has ended; 0 when it cannot
  * be used again. A server's `Keep-Alive` wins over the given time, less a second: it is to close first.
  */
-export function restOf({ fields, isPersistent }: Head, keepAliveMs: number): number {
-  if (keepAliveMs <= 0) return 0;
-  const codings = listed(fields.get("transfer-encoding"));
-  // Where both frame the body, or one twice, somebody on the way may have taken it otherwise.
-  const isInDoubt = codings.length > 1 || (codings.length > 0 && fields.has("content-length"));
-  if (!isPersistent || isInDoubt) return 0;
-  if (listed(fields.get("connection")).includes("close")) return 0;
+export function restOf({ fields, isReusable }: Head, keepAliveMs: number): number {
+  if (keepAliveMs <= 0 || !isReusable) return 0;
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/.exec(fields.get("keep-alive") ?? "")?.[1];
   return seconds === undefined
     ? keepAliveMs
     : Math.min(Math.max(LONGEST_REST, keepAliveMs), (Number(seconds) - 1) * 1000);
-}
-
-function listed(value: string | undefined): readonly string[] {
-  return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
 /** Sent twice it still has to be one. */
@@ -81,6 +72,7 @@ function lengthFraming(length: number): BodyFraming {
       return { length: count, used: count };
     },
     isOver: () => left === 0,
+    isExact: () => true,
     endsWithConnection: false,
   };
 }
@@ -89,6 +81,7 @@ function openFraming(): BodyFraming {
   return {
     take: ({ length }) => ({ length, used: length }),
     isOver: () => false,
+    isExact: () => true,
     endsWithConnection: true,
   };
 }

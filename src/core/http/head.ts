@@ -5,14 +5,19 @@ export interface Head {
   readonly status: number;
   /** By lower-case name; a field that came twice is one, with a comma. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The server speaks HTTP/1.1, so that the connection stays open unless it says otherwise. */
+  /** The server speaks HTTP/1.1. */
   readonly isPersistent: boolean;
+  /** True if the connection may carry another request: see `isReusable`. */
+  readonly isReusable: boolean;
 }
 
 // RFC 9110, 5.5 and 5.6.2; what may not stand in a head could end it.
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+
+/** Bytes of the head of one answer, or of one interim answer. */
+const MAX_HEAD_BYTES = 64 * 1024;
 
 /** An answer may be announced by so many interim ones. */
 const MOST_INTERIM = 20;
@@ -22,12 +27,24 @@ export function isField(name: string, value: string): boolean {
   return NAME.test(name) && VALUE.test(value);
 }
 
+/** True if the line, of one character for each byte, is one header field. */
+export function isFieldLine(line: string): boolean {
+  const colon = line.indexOf(":");
+  return isField(line.slice(0, Math.max(colon, 0)), line.slice(colon + 1));
+}
+
 /** The head of the final answer; interim ones are passed over. Throws when there is none. */
 export async function readHead(received: Received): Promise<Head> {
+  let isReusable = true;
   for (let interim = 0; interim <= MOST_INTERIM; interim++) {
     const head = await nextHead(received);
+    isReusable &&= head.isReusable;
     // 101 is the last one in this protocol, and nobody asked for another.
-    if (head.status >= 200 || head.status === 101) return head;
+    if (head.status >= 200 || head.status === 101) return { ...head, isReusable };
+    // An interim answer has no body, but some parsers look for the one that it declares.
+    if (head.fields.has("content-length") || head.fields.has("transfer-encoding")) {
+      isReusable = false;
+    }
   }
   throw new Error("the answer is announced without end");
 }
@@ -37,6 +54,9 @@ async function nextHead(received: Received): Promise<Head> {
     skipLineEnds(received);
     const bytes = received.bytes();
     const length = headLength(bytes, seen);
+    if (length > MAX_HEAD_BYTES || (length === 0 && bytes.length >= MAX_HEAD_BYTES)) {
+      throw new Error("the head of the answer is larger than 64 KiB");
+    }
     if (length > 0) {
       const text = textOf(bytes.subarray(0, length));
       received.take(length);
@@ -72,7 +92,7 @@ function headLength(bytes: Uint8Array, from: number): number {
 const decoder = new TextDecoder("latin1");
 
 /** Each byte is a character. What the decoder calls Latin-1 has other characters from 128 to 159. */
-function textOf(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   return /^[\0-\x7f]*$/.test(text)
     ? text
@@ -93,7 +113,40 @@ function parsed(text: string): Head {
     const before = fields.get(name);
     fields.set(name, before === undefined ? trimmed(value) : `${before}, ${trimmed(value)}`);
   }
-  return { status: Number(line[2]), fields, isPersistent: line[1] === "1" };
+  const isPersistent = line[1] === "1";
+  return {
+    status: Number(line[2]),
+    fields,
+    isPersistent,
+    isReusable: isPersistent && !isOddlyWritten(text) && isReusable(fields),
+  };
+}
+
+/** True if a line ends without CR, which for some parsers is no end, or a tab is where framing is. */
+function isOddlyWritten(text: string): boolean {
+  return /(?:^|[^\r])\n/.test(text) ||
+    /^(?:content-length|transfer-encoding|(?:proxy-)?connection):.*\t/im.test(text);
+}
+
+/**
+ * True if every parser finds the same end of the body by these fields, and the server keeps the
+ * connection open behind it. Where a body is framed twice, somebody on the way may have read it
+ * otherwise.
+ */
+function isReusable(fields: Head["fields"]): boolean {
+  const coding = fields.get("transfer-encoding");
+  const length = fields.get("content-length");
+  if (coding !== undefined && (length !== undefined || coding.toLowerCase() !== "chunked")) {
+    return false;
+  }
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) return false;
+  const options = [...listed(fields.get("connection")), ...listed(fields.get("proxy-connection"))];
+  return !options.includes("close");
+}
+
+/** Returns the elements of a field's value in lower case. */
+export function listed(value: string | undefined): readonly string[] {
+  return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
 /** Without the blanks around it, which are no part of a value. */

@@ -4,8 +4,8 @@ import { causeOf } from "./runtime_errors.ts";
 /** Room for what is received, in bytes: a stream keeps it for its whole life. */
 const ROOM = 16 * 1024;
 
-/** A head that fills so many bytes is not waited for any longer. */
-const MOST = 256 * 1024;
+/** Bytes that may wait to be taken: the head of an answer is the longest of what is read whole. */
+const MAX_WAITING_BYTES = 64 * 1024;
 
 /** Bytes of a connection that were received and not yet taken. */
 export interface Received {
@@ -34,7 +34,9 @@ export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
   function makeRoom() {
     if (start === end) start = end = 0;
     if (end < room.length) return;
-    if (start === 0 && room.length === MOST) throw new Error("an answer's line has no end");
+    if (start === 0 && room.length === MAX_WAITING_BYTES) {
+      throw new Error("an answer's line has no end");
+    }
     const larger = start === 0 ? new Uint8Array(2 * room.length) : room;
     larger.set(room.subarray(start, end));
     room = larger;

@@ -9,6 +9,8 @@ interface Written {
   readonly body: string;
   /** The connection's end is the body's. */
   readonly isOpen: boolean;
+  /** Every parser reads it in the same way. */
+  readonly isExact: boolean;
 }
 
 const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
@@ -30,7 +32,7 @@ const chunk = fc.record({
   data: fc.array(byte, { minLength: 1, maxLength: 20 }).map((all) => all.join("")),
   zeros: fc.constantFrom("", "0", "000"),
   isUpper: fc.boolean(),
-  extension: fc.constantFrom("", ";a", " ; a=b", ';a="\xe9 ;"'),
+  extension: fc.constantFrom("", ";a", " ; a=b", ";b=c", ';a="\xe9 ;"'),
 });
 
 const sized = bytes.map((body) => ({
@@ -38,9 +40,10 @@ const sized = bytes.map((body) => ({
   framed: body,
   body,
   isOpen: false,
+  isExact: true,
 }));
 
-const open = bytes.map((body) => ({ line: "", framed: body, body, isOpen: true }));
+const open = bytes.map((body) => ({ line: "", framed: body, body, isOpen: true, isExact: true }));
 
 const chunked = fc.tuple(fc.array(chunk, { maxLength: 5 }), fields).map(([chunks, trailers]) => ({
   line: "transfer-encoding: chunked\r\n",
@@ -50,6 +53,7 @@ const chunked = fc.tuple(fc.array(chunk, { maxLength: 5 }), fields).map(([chunks
   }).join("") + `0\r\n${trailers}\r\n`,
   body: chunks.map(({ data }) => data).join(""),
   isOpen: false,
+  isExact: chunks.every(({ extension }) => !extension.startsWith(" ")),
 }));
 
 const answer: fc.Arbitrary<Written> = fc.tuple(fc.oneof(sized, open, chunked), fields, interim)
@@ -73,10 +77,10 @@ const lengths = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLen
 
 Deno.test("any answer in any pieces has its body, and its connection is kept where it can be", async () => {
   await fc.assert(
-    fc.asyncProperty(answer, lengths, async ({ head, framed, body, isOpen }, sizes) => {
+    fc.asyncProperty(answer, lengths, async ({ head, framed, body, isOpen, isExact }, sizes) => {
       const found = await heard(pieces(head + framed, sizes));
       assertEquals([found.answer.status, found.body], [200, body]);
-      assertEquals(found.fate, isOpen ? "closed" : "kept");
+      assertEquals(found.fate, isOpen || !isExact ? "closed" : "kept");
     }),
     { numRuns: 500 },
   );

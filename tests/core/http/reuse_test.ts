@@ -185,21 +185,6 @@ Deno.test("nothing is open once the client is closed", async () => {
   assertEquals(await outcomeOf(client.send(url, post("x"))), "broken");
 });
 
-Deno.test("a coding that is said twice, or is none, is read, and its connection is not used again", async () => {
-  const chunked = "5\r\nhello\r\n0\r\n\r\n";
-  for (const [coding, body] of [["chunked, chunked", chunked], ["Identity", "hello"]] as const) {
-    await using served = server(async (line) => {
-      await readRequest(line.read);
-      const head = `HTTP/1.1 200 OK\r\ntransfer-encoding: ${coding}\r\n\r\n`;
-      await line.write(encoder.encode(head + body));
-      if (coding === "Identity") line.close();
-      else await line.read();
-    });
-    assertEquals([await ask(served), await ask(served)], ["hello", "hello"], coding);
-    assertEquals(served.connections(), 2, coding);
-  }
-});
-
 Deno.test("an empty line before the head of an answer is passed over", async () => {
   await using served = server(answering(() => `\r\n\r\n${plain("a")}`));
   assertEquals(await ask(served), "a");
