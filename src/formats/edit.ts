@@ -1,4 +1,5 @@
 import { type Member, parseJson } from "../core/json.ts";
+import { pushAll } from "../core/push_all.ts";
 import { endOfString, endOfValue, skipBlanks } from "../core/scan.ts";
 
 /** A part of a text: `text.slice(start, end)`. */
@@ -157,9 +158,9 @@ export function changeMembers(
     const present = members.filter((member) => member.key === key);
     if (text === null) removed.push(key);
     else if (present.length === 0) added.push([key, text]);
-    else edits.push(...present.map((member) => replaceValue(member, text)));
+    else pushAll(edits, present.map((member) => replaceValue(member, text)));
   }
-  edits.push(...removeMembers(members, removed));
+  pushAll(edits, removeMembers(members, removed));
   if (added.length > 0) {
     const isEmpty = members.every((member) => removed.includes(member.key));
     edits.push(insertion(objectStart, added, isEmpty));

@@ -1,5 +1,6 @@
 import type { Delivery, Outcome } from "../core/codec.ts";
 import type { Failure } from "../core/failure.ts";
+import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import type { Source } from "./source.ts";
@@ -71,7 +72,7 @@ async function advance({ source, delivery, settle, threw }: Stream): Promise<Ste
   for (const record of group.value ?? [null]) {
     const out = taken(delivery, record, threw);
     if (!out.ok) return { records, failure: out.failure };
-    records.push(...out.value);
+    pushAll(records, out.value);
     if (delivery.done()) break;
   }
   const outcome = delivery.outcome();

@@ -19,6 +19,16 @@ export function startOf(message: JsonObject, mint: Mint): StreamEvent {
   };
 }
 
+/** The members of a usage object that are read. */
+export const USAGE_MEMBERS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "output_tokens_details",
+  "service_tier",
+] as const;
+
 /**
  * Token counts; null without a usage object, for none is ever invented. The three input counts do
  * not overlap, so their sum is the input (Messages API, usage).
