@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { Delivery, Outcome } from "../../core/codec.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, parseExact } from "../../core/json.ts";
@@ -30,9 +29,6 @@ export interface NativeOptions {
   identified?(id: string): void;
 }
 
-/** So many records, and so many bytes of them together, may wait for the first useful event. */
-const MOST_WAITING = 1024, LARGEST_WAITING = 4 * 1024 * 1024;
-
 /**
  * Relays a Responses stream of a provider that speaks the client's protocol: every event is checked,
  * and keeps its bytes unless a local conversation is put into it. Comments and signs of life wait for
@@ -40,7 +36,6 @@ const MOST_WAITING = 1024, LARGEST_WAITING = 4 * 1024 * 1024;
  */
 export function nativeRelay(options: NativeOptions): Delivery {
   let waiting: StreamRecord[] | null = [];
-  let held = 0;
   let id = options.expected;
   let sequence = -1;
   let told: string | null = null;
@@ -51,7 +46,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isOver) return success([]);
-    if (record.data === "") return release(record, false);
+    if (record.data === "") return success(release(record, false));
     const read = readEvent(record);
     if (!read.ok) return read;
     const event = read.value;
@@ -67,14 +62,13 @@ export function nativeRelay(options: NativeOptions): Delivery {
       ? record
       : { ...record, data: rewritten(event.document, conversation), raw: null };
     const released = release(sent, beginsAnswer(event));
-    if (!released.ok) return released;
     if (waiting === null) tellIdentity(identity.value);
     id = identity.value;
     sequence = event.sequence;
     if (event.response !== null) told = sent.data;
     items.add(event);
     if (terminal.value !== null) finish(sent.data);
-    return released;
+    return success(released);
   }
 
   function tellIdentity(known: string | null) {
@@ -83,17 +77,14 @@ export function nativeRelay(options: NativeOptions): Delivery {
     options.identified?.(known);
   }
 
-  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
-    if (waiting === null) return success([record]);
-    if (!begins) {
-      held += Buffer.byteLength(record.raw ?? record.data);
-      if (waiting.length >= MOST_WAITING || held > LARGEST_WAITING) return tooMuchWaiting();
-      waiting.push(record);
-      return success([]);
-    }
-    const released = [...waiting, record];
+  /** How much may wait is for the driver of the stream to say. */
+  function release(record: StreamRecord, begins: boolean): readonly StreamRecord[] {
+    if (waiting === null) return [record];
+    waiting.push(record);
+    if (!begins) return [];
+    const released = waiting;
     waiting = null;
-    return success(released);
+    return released;
   }
 
   function finish(data: string) {
@@ -162,13 +153,6 @@ export function nativeAnswer(
 function rewritten({ text, members }: JsonDocument, conversation: string): string {
   const member = members.find(({ key }) => key === "response");
   return member === undefined ? text : associated(text, member.start, conversation);
-}
-
-function tooMuchWaiting(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's stream began with too much that carries nothing.",
-  );
 }
 
 function endedEarly(): Result<never> {
