@@ -18,8 +18,11 @@ export interface PreparedCall {
   close?(): Promise<void>;
 }
 
-/** Calls are made larger until they take this many milliseconds: below, noise outweighs growth. */
+/** Less than this many milliseconds is not measured: noise outweighs growth. */
 const MIN_MEASURED_MS = 50;
+
+/** Calls are made larger until they take this many milliseconds, or have as many things as allowed. */
+const ENOUGH_MS = 150;
 
 /** Things in the first call, and in each further one how many times those of the one before. */
 const FIRST_THINGS = 2_500, STEP = 4;
@@ -37,7 +40,7 @@ const MAX_RATIO = 3;
 const MAX_RUNS = 4;
 
 /** Comparisons before a call counts as one that grows too fast, each with this many times the things. */
-const MAX_COMPARISONS = 3, COMPARISON_STEP = 1.4;
+const MAX_COMPARISONS = 2, COMPARISON_STEP = 1.4;
 
 /** Some systems count processor time in ticks of this many milliseconds. */
 const TICK_MS = 10;
@@ -47,7 +50,7 @@ export async function growthProblem(call: GrowingCall): Promise<string | null> {
   const { most = MAX_THINGS } = call;
   let n = Math.min(FIRST_THINGS, most);
   let time = await timeOf(call, n);
-  while (time < MIN_MEASURED_MS && n < most) {
+  while (time < ENOUGH_MS && n < most) {
     n = Math.min(n * STEP, most);
     time = await timeOf(call, n);
   }
