@@ -2,6 +2,7 @@ import type { Codec, Delivery } from "./codec.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
+import { pushAll } from "./push_all.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 
@@ -31,7 +32,7 @@ export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventE
     for (const event of events.value) {
       const step = encoder.push(event);
       if (!step.ok) return step;
-      records.push(...step.value);
+      pushAll(records, step.value);
     }
     if (!isLast) return success(records);
     const terminal = encoder.end();

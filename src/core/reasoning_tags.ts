@@ -3,7 +3,7 @@ import type { StreamEvent } from "./events.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 
-const REGION = /<think>([\s\S]*?)<\/think>/g;
+const OPEN = "<think>", CLOSE = "</think>";
 
 /** Content without its complete `<think>` regions, and what stood in them, in order and untrimmed. */
 export interface Extracted {
@@ -11,15 +11,26 @@ export interface Extracted {
   readonly reasoning: string;
 }
 
-/** Takes complete paired `<think>…</think>` regions out of assistant content; null when there is none. */
+/**
+ * Takes complete paired `<think>…</think>` regions out of assistant content; null when there is none.
+ * A region ends at the first closing tag. One search forward for each tag: a regular expression would
+ * look through the rest of the text again for every opening tag without a closing one.
+ */
 export function extractReasoning(content: string): Extracted | null {
-  if (!content.includes("<think>")) return null;
-  const regions = [...content.matchAll(REGION)];
-  if (regions.length === 0) return null;
-  return {
-    content: content.replace(REGION, ""),
-    reasoning: regions.map(([, inner = ""]) => inner).join(""),
-  };
+  const said: string[] = [];
+  const thought: string[] = [];
+  let at = 0;
+  for (;;) {
+    const open = content.indexOf(OPEN, at);
+    const close = open < 0 ? -1 : content.indexOf(CLOSE, open + OPEN.length);
+    if (close < 0) break;
+    said.push(content.slice(at, open));
+    thought.push(content.slice(open + OPEN.length, close));
+    at = close + CLOSE.length;
+  }
+  if (at === 0) return null;
+  said.push(content.slice(at));
+  return { content: said.join(""), reasoning: thought.join("") };
 }
 
 /** Events in which complete `<think>` regions of a text have become reasoning. */

@@ -1,4 +1,5 @@
 import { type Member, parseJson } from "../core/json.ts";
+import { pushAll } from "../core/push_all.ts";
 import { endOfString, endOfValue, skipBlanks } from "../core/scan.ts";
 
 /** A part of a text: `text.slice(start, end)`. */
@@ -157,10 +158,9 @@ export function changeMembers(
     const present = members.filter((member) => member.key === key);
     if (text === null) removed.push(key);
     else if (present.length === 0) added.push([key, text]);
-    else for (const member of present) edits.push(replaceValue(member, text));
+    else pushAll(edits, present.map((member) => replaceValue(member, text)));
   }
-  // One by one: a call takes a limited number of arguments.
-  for (const edit of removeMembers(members, removed)) edits.push(edit);
+  pushAll(edits, removeMembers(members, removed));
   if (added.length > 0) {
     const isEmpty = members.every((member) => removed.includes(member.key));
     edits.push(insertion(objectStart, added, isEmpty));

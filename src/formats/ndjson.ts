@@ -2,8 +2,9 @@ import type { StreamRecord } from "../core/reply.ts";
 import type { Framing } from "./framing.ts";
 
 /**
- * Cuts newline-delimited JSON: one record a line, blank lines are skipped, a CR before the LF is no
- * part of the data. The end of the source also ends the last line.
+ * Cuts newline-delimited JSON: one record a line, a CR before the LF is no part of the data. A blank
+ * line is a record too, with empty data, so that a flood of them is seen. The end of the source also
+ * ends the last line.
  */
 export function ndjsonFraming(): Framing {
   // A list, because a long line may come in very many pieces: each is looked at once.
@@ -24,7 +25,7 @@ export function ndjsonFraming(): Framing {
     for (;;) {
       const newline = text.indexOf("\n", start);
       if (newline < 0) break;
-      addRecord(records, take(text.slice(start, newline + 1)));
+      records.push(recordOf(take(text.slice(start, newline + 1))));
       start = newline + 1;
     }
     if (start < text.length) {
@@ -36,7 +37,8 @@ export function ndjsonFraming(): Framing {
 
   function end(): readonly StreamRecord[] {
     const records: StreamRecord[] = [];
-    addRecord(records, take(""));
+    const last = take("");
+    if (last !== "") records.push(recordOf(last));
     return records;
   }
 
@@ -47,9 +49,9 @@ export function ndjsonFraming(): Framing {
   };
 }
 
-function addRecord(records: StreamRecord[], raw: string): void {
+function recordOf(raw: string): StreamRecord {
   let end = raw.length;
   if (raw.endsWith("\n")) end -= raw.endsWith("\r\n") ? 2 : 1;
   const data = raw.slice(0, end);
-  if (data.trim() !== "") records.push({ event: null, data, raw });
+  return { event: null, data: data.trim() === "" ? "" : data, raw };
 }

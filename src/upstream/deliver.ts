@@ -1,5 +1,7 @@
+import { Buffer } from "node:buffer";
 import type { Delivery, Outcome } from "../core/codec.ts";
 import type { Failure } from "../core/failure.ts";
+import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import type { Source } from "./source.ts";
@@ -20,15 +22,23 @@ interface Step {
   readonly failure: Failure | null;
 }
 
+/** Records, comments and blank lines among them, that may come before the first that carries something. */
+const MAX_UNCOMMITTED_RECORDS = 1024;
+
+/** Bytes of all these records together. */
+const MAX_UNCOMMITTED_BYTES = 4 * 1024 * 1024;
+
 /**
  * Reads up to the first record that carries something. A failure until then is a failed attempt,
- * not a broken stream.
+ * not a broken stream, and so is a stream that begins with too much that carries nothing: it would
+ * fill the memory or keep the client waiting for ever.
  */
 export async function commit(
   stream: Stream,
 ): Promise<Result<AsyncIterable<readonly StreamRecord[]>>> {
+  const budget = newBudget();
   for (;;) {
-    const step = await advance(stream);
+    const step = await advance(stream, budget);
     if (step.records.length > 0) return success(deliver(step, stream));
     if (step.failure !== null) {
       const failure = uncommitted(step.failure);
@@ -69,19 +79,50 @@ async function* deliver(
   }
 }
 
-async function advance({ source, delivery, settle, threw }: Stream): Promise<Step> {
+/** Counts records that carry nothing. */
+interface Budget {
+  /** Returns whether the stream may still go on after this record. */
+  admits(record: StreamRecord): boolean;
+}
+
+function newBudget(): Budget {
+  let records = 0;
+  let bytes = 0;
+  return {
+    admits(record) {
+      records += 1;
+      bytes += Buffer.byteLength(record.raw ?? record.data);
+      return records <= MAX_UNCOMMITTED_RECORDS && bytes <= MAX_UNCOMMITTED_BYTES;
+    },
+  };
+}
+
+/** Reads the next group of records; `budget` is for those before the first one that goes out. */
+async function advance(
+  { source, delivery, settle, threw }: Stream,
+  budget: Budget | null = null,
+): Promise<Step> {
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
   const records: StreamRecord[] = [];
   for (const record of group.value ?? [null]) {
     const out = taken(delivery, record, threw);
     if (!out.ok) return { records, failure: out.failure };
-    records.push(...out.value);
+    pushAll(records, out.value);
     if (delivery.done()) break;
+    const isWaiting = budget !== null && record !== null && records.length === 0;
+    if (isWaiting && !budget.admits(record)) return { records, failure: tooMuchWaiting() };
   }
   const outcome = delivery.outcome();
   if (outcome !== null) settle(outcome);
   return { records, failure: null };
+}
+
+function tooMuchWaiting(): Failure {
+  return fault(
+    "upstream_response_too_large",
+    "The provider's stream began with too much that carries nothing.",
+  ).failure;
 }
 
 /** A codec that throws is a bug; the client still gets its one terminal. */

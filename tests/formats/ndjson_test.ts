@@ -19,8 +19,10 @@ Deno.test("a CR before the LF is no part of the data", () => {
   assertEquals(read("{}\r", "\n"), [{ event: null, data: "{}", raw: "{}\r\n" }]);
 });
 
-Deno.test("blank lines are skipped", () => {
-  assertEquals(read("\n{}\n\r\n  \n{}\n\n").length, 2);
+Deno.test("a blank line is a record without data", () => {
+  const records = read("\n{}\n\r\n  \n{}\n\n");
+  assertEquals(records.map(({ data }) => data), ["", "{}", "", "", "{}", ""]);
+  assertEquals(rawOf(records), "\n{}\n\r\n  \n{}\n\n");
 });
 
 Deno.test("the end makes a last line without a line feed whole", () => {

@@ -31,3 +31,89 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is to
   assertEquals(records, [[RECORD], [TERMINAL]]);
   assertEquals(told, ["RangeError", "internal_error"]);
 });
+
+/** A stream of these records, of which only the last goes out. */
+function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
+  const told: string[] = [];
+  const left = [...groups];
+  const stream: Stream = {
+    source: { next: () => Promise.resolve(success(left.shift() ?? null)) },
+    delivery: {
+      push: (record) => success(record === RECORD ? [record] : []),
+      end: () => success([]),
+      fail: () => [TERMINAL],
+      done: () => false,
+      outcome: () => null,
+    },
+    settle() {},
+    threw() {},
+    over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+  };
+  return { stream, told };
+}
+
+/** A record that carries nothing, with so many bytes. */
+function silent(size: number): StreamRecord {
+  return { event: null, data: "", raw: "x".repeat(size) };
+}
+
+const MIB = 1024 * 1024;
+
+Deno.test("1,024 records that carry nothing may come first, in any groups, and one more may not", async () => {
+  const records = (count: number) => Array.from({ length: count }, () => silent(1));
+  for (const size of [1, 7, 2000]) {
+    const groups = (all: readonly StreamRecord[]) =>
+      Array.from(
+        { length: Math.ceil(all.length / size) },
+        (_, at) => all.slice(at * size, (at + 1) * size),
+      );
+    const most = waitingStream(groups([...records(1024), RECORD]));
+    assert((await commit(most.stream)).ok);
+    const more = waitingStream(groups([...records(1025), RECORD]));
+    const committed = await commit(more.stream);
+    assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
+    assertEquals(more.told, ["upstream_response_too_large"]);
+  }
+});
+
+Deno.test("4 MiB of records that carry nothing may come first, and one byte more may not", async () => {
+  const most = waitingStream([[silent(3 * MIB)], [silent(MIB)], [RECORD]]);
+  assert((await commit(most.stream)).ok);
+  const more = waitingStream([[silent(3 * MIB)], [silent(MIB + 1)], [RECORD]]);
+  const committed = await commit(more.stream);
+  assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
+});
+
+Deno.test("bytes that come first are counted, not characters", async () => {
+  const record = { event: null, data: "", raw: "世".repeat(MIB) };
+  const committed = await commit(waitingStream([[record], [record], [RECORD]]).stream);
+  assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
+  assert((await commit(waitingStream([[record], [RECORD]]).stream)).ok);
+});
+
+Deno.test("once something has gone out, records that carry nothing have no limit", async () => {
+  const behind = Array.from({ length: 5000 }, () => silent(1024));
+  const { stream, told } = waitingStream([[RECORD, ...behind], behind, [RECORD]]);
+  const committed = await commit(stream);
+  assert(committed.ok);
+  const sent: StreamRecord[] = [];
+  for await (const group of committed.value) {
+    sent.push(...group);
+    if (sent.length === 2) break;
+  }
+  assertEquals([sent, told], [[RECORD, RECORD], ["client_cancelled"]]);
+});
+
+Deno.test("a group of very many records goes out whole", async () => {
+  const many = Array.from({ length: 200_000 }, () => RECORD);
+  const { stream } = waitingStream([[silent(1)]]);
+  const committed = await commit({
+    ...stream,
+    delivery: { ...stream.delivery, push: () => success(many) },
+  });
+  assert(committed.ok);
+  for await (const group of committed.value) {
+    assertEquals(group.length, 200_000);
+    break;
+  }
+});

@@ -1,5 +1,6 @@
 import type { Outcome } from "../../core/codec.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import type { Answer, UpstreamAnswer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
@@ -44,7 +45,7 @@ export function relayAnswer(
   const edits: Edit[] = changes.length === 0
     ? []
     : changeMembers(text.indexOf("{"), membersOf(text), changes);
-  if (extractsReasoning) edits.push(...reasoningEdits(text, value, "message"));
+  if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({
     answer: {
       status: 200,

@@ -1,6 +1,7 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { calledAs, type CallKind, logprobsOf } from "./called.ts";
 import { chatUsage } from "./usage.ts";
@@ -56,7 +57,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
         break;
       case "text":
         texts.text += event.delta;
-        logprobs.push(...event.logprobs ?? []);
+        pushAll(logprobs, event.logprobs ?? []);
         break;
       case "refusal":
       case "reasoning":

@@ -1,6 +1,7 @@
 import type { Delivery } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
@@ -116,7 +117,7 @@ export function relay(options: RelayOptions): Delivery {
     const edits = changes.length > 0
       ? changeMembers(text.indexOf("{"), membersOf(text), changes)
       : [];
-    if (options.extractsReasoning) edits.push(...reasoningEdits(text, chunk, "delta"));
+    if (options.extractsReasoning) pushAll(edits, reasoningEdits(text, chunk, "delta"));
     return edits.length === 0 ? record : rewritten(record, splice(text, edits));
   }
 

@@ -73,23 +73,26 @@ export function reasoningEdits(
   part: "message" | "delta",
 ): Edit[] {
   const choices = Array.isArray(value.choices) ? value.choices : [];
-  // Found once for all choices, not once for each.
-  let spans: ReturnType<typeof elementsOf> | null = null;
-  return choices.flatMap((choice, index) => {
-    const message = isObject(choice) ? choice[part] : undefined;
-    if (!isObject(message) || typeof message.content !== "string") return [];
-    const extracted = extractReasoning(message.content);
-    if (extracted === null) return [];
-    spans ??= elementsOf(text, valueAt(text, ["choices"])?.start);
-    const start = spans[index]?.start;
-    const span = start === undefined
-      ? undefined
-      : membersOf(text, start).findLast(({ key }) => key === part);
-    if (span === undefined) return [];
+  const messages = choices.map((choice) => isObject(choice) ? choice[part] : undefined);
+  const extracted = messages.map((message) =>
+    isObject(message) && typeof message.content === "string"
+      ? extractReasoning(message.content)
+      : null
+  );
+  if (extracted.every((one) => one === null)) return [];
+  // Looked for once for all choices: from the beginning for each would take quadratic time.
+  const list = valueAt(text, ["choices"]);
+  const spans = list === null ? [] : elementsOf(text, list.start);
+  return extracted.flatMap((one, index) => {
+    const message = messages[index];
+    const choice = spans[index];
+    if (one === null || choice === undefined || !isObject(message)) return [];
+    const member = membersOf(text, choice.start).findLast(({ key }) => key === part);
+    if (member === undefined) return [];
     const before = typeof message.reasoning_content === "string" ? message.reasoning_content : "";
-    return changeMembers(span.start, membersOf(text, span.start), [
-      ["content", JSON.stringify(extracted.content)],
-      ["reasoning_content", JSON.stringify(before + extracted.reasoning)],
+    return changeMembers(member.start, membersOf(text, member.start), [
+      ["content", JSON.stringify(one.content)],
+      ["reasoning_content", JSON.stringify(before + one.reasoning)],
     ]);
   });
 }

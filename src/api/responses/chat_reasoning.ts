@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Optional, unsupported, wrongType } from "../../wires/fields.ts";
 import type { WireName } from "../../wires/wire.ts";
@@ -39,7 +40,9 @@ export function thoughtOf(
   if (!text.ok) return text;
   const place = before?.at ?? at;
   if (wire === "messages" && blocks.length > 0) {
-    const thinking_blocks = [...before?.members.thinking_blocks ?? [], ...blocks];
+    // The list of the thought before grows: a copy for each item would take quadratic time.
+    const thinking_blocks = before?.members.thinking_blocks ?? [];
+    pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
   }
   if (text.value === "") return success(before);

@@ -41,7 +41,7 @@ export interface NativeOptions {
   readonly hidesErrors?: boolean;
 }
 
-/** Limits of the records that wait for the first useful event, or for the terminal behind an error. */
+/** Limits of the records that wait for the terminal behind an error. */
 const MAX_WAITING = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** An error event that waits for the terminal of its stream. */
@@ -61,6 +61,7 @@ interface HeldError {
  */
 export function nativeRelay(options: NativeOptions): Delivery {
   let waiting: StreamRecord[] | null = [];
+  /** Bytes behind a held error. */
   let held = 0;
   let id = options.expected;
   let sequence = -1;
@@ -105,7 +106,6 @@ export function nativeRelay(options: NativeOptions): Delivery {
       if (!kept.ok) return kept;
     }
     const released = release(sent, beginsAnswer(event));
-    if (!released.ok) return released;
     if (waiting === null) tellIdentity(identity.value);
     id = identity.value;
     sequence = event.sequence;
@@ -136,8 +136,10 @@ export function nativeRelay(options: NativeOptions): Delivery {
     const before = error?.records ?? waiting;
     if (before === null) return success([record]);
     if (!begins) {
-      held += Buffer.byteLength(record.raw ?? record.data);
-      if (before.length >= MAX_WAITING || held > MAX_WAITING_BYTES) return tooMuchWaiting();
+      // Before the commit the driver of the stream limits what waits.
+      if (error !== null) held += Buffer.byteLength(record.raw ?? record.data);
+      const isFull = error !== null && before.length >= MAX_WAITING;
+      if (isFull || held > MAX_WAITING_BYTES) return tooMuchWaiting();
       before.push(record);
       return success([]);
     }
@@ -227,16 +229,16 @@ function rewritten({ text, members }: JsonDocument, conversation: string): strin
   return member === undefined ? text : associated(text, member.start, conversation);
 }
 
-function tooMuchWaiting(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's stream began with too much that carries nothing.",
-  );
-}
-
 function endedEarly(): Result<never> {
   return fault(
     "invalid_upstream_response",
     "The provider's stream ended before the answer was finished.",
+  );
+}
+
+function tooMuchWaiting(): Result<never> {
+  return fault(
+    "upstream_response_too_large",
+    "The provider's stream holds too much behind an error event.",
   );
 }

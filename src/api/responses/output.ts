@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import {
   type CalledFunction,
@@ -135,8 +136,8 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
       const open = entries[current];
       if (next === undefined) return said;
       if (open?.arguments?.isReached() === false) return said;
-      if (open !== undefined) said.push(...finish(open, "completed"));
-      said.push(...start(next));
+      if (open !== undefined) pushAll(said, finish(open, "completed"));
+      pushAll(said, start(next));
     }
   }
 
@@ -169,9 +170,9 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     for (let open = entries[current]; open !== undefined; open = entries[current]) {
       const next = entries[current + 1];
       const isCut = next === undefined || open.arguments?.isReached() === false;
-      said.push(...finish(open, isCut ? status : "completed"));
+      pushAll(said, finish(open, isCut ? status : "completed"));
       if (next === undefined) return said;
-      said.push(...start(next));
+      pushAll(said, start(next));
     }
     return said;
   }

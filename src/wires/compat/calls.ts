@@ -34,6 +34,8 @@ interface Call {
 export function callReader(mint: Mint): CallReader {
   const calls: Call[] = [];
   const byIndex = new Map<Optional, Call>();
+  /** The first call with each id: a search of all calls for each would take quadratic time. */
+  const byId = new Map<string, Call>();
   const used = new Set<string>();
   let announced = 0;
 
@@ -43,6 +45,7 @@ export function callReader(mint: Mint): CallReader {
     const legacy = message.function_call ?? null;
     const given = legacy === null ? list : [...list, { index: "legacy", function: legacy }];
     const events: StreamEvent[] = [];
+    let exact: readonly JsonValue[] | null = null;
     for (const [at, item] of given.entries()) {
       if (!isObject(item) || (item.type ?? "function") !== "function") {
         return malformed("a tool call that is no function call");
@@ -51,8 +54,13 @@ export function callReader(mint: Mint): CallReader {
       if (!isObject(called)) return malformed("a malformed tool call");
       const call = callOf(item, called.name);
       call.id ||= textOf(item.id);
+      if (call.id !== "" && !byId.has(call.id)) byId.set(call.id, call);
       call.name ||= textOf(called.name);
-      const piece = argumentsText(called.arguments ?? "", () => exactArguments(text, at));
+      // The text is read once more at most, however many calls it holds.
+      const piece = argumentsText(
+        called.arguments ?? "",
+        () => exactArguments(exact ??= exactCalls(text), at),
+      );
       if (piece === null) return malformed("tool arguments that are no text");
       events.push(...add(call, piece));
     }
@@ -74,7 +82,7 @@ export function callReader(mint: Mint): CallReader {
 
   /** Without a number: the call with that id, or the last one when nothing speaks of a new one. */
   function unnumbered(id: string, name: string): Call | undefined {
-    if (id !== "") return calls.find((call) => call.id === id);
+    if (id !== "") return byId.get(id);
     return name === "" ? calls.at(-1) : undefined;
   }
 
@@ -125,7 +133,8 @@ function argumentsText(given: JsonValue, exact: () => JsonValue | undefined): st
   return isObject(given) ? JSON.stringify(exact() ?? given) : null;
 }
 
-function exactArguments(text: string, at: number): JsonValue | undefined {
+/** The calls of the message in a text, with numbers that keep their text. */
+function exactCalls(text: string): readonly JsonValue[] {
   const body = parseExact(text);
   const choices = isObject(body) ? body.choices : undefined;
   const choice = Array.isArray(choices)
@@ -133,7 +142,11 @@ function exactArguments(text: string, at: number): JsonValue | undefined {
     : undefined;
   const message = choice?.message ?? choice?.delta;
   const list = isObject(message) ? message.tool_calls : undefined;
-  const call = Array.isArray(list) ? list[at] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function exactArguments(calls: readonly JsonValue[], at: number): JsonValue | undefined {
+  const call = calls[at];
   const called = isObject(call) ? call.function : undefined;
   return isObject(called) ? called.arguments : undefined;
 }

@@ -27,6 +27,9 @@ const COUNTS = [
   "cache_creation_input_tokens",
 ];
 
+/** The members of a usage object that are read. */
+export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
+
 /**
  * Returns the token counts; null when there are none, for none is ever invented. The three input
  * counts do not overlap, so their sum is the input (Messages API, usage). A count with a fraction is

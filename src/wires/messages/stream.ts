@@ -4,7 +4,6 @@ import {
   isObject,
   isTooDeep,
   type JsonObject,
-  type JsonValue,
   numberOf,
   parseExact,
   parseJson,
@@ -12,7 +11,7 @@ import {
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
-import { endOf, startOf } from "./answer.ts";
+import { endOf, startOf, USAGE_MEMBERS } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../fields.ts";
@@ -111,11 +110,11 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     return success([...closed, ...end.value]);
   }
 
-  /** Later counts replace earlier ones; null says nothing. */
+  /** Later counts replace earlier ones; null says nothing. Other members would only add up. */
   function takeUsage(given: Optional): void {
     if (!isObject(given)) return;
-    const told = Object.entries(given).filter(([, value]) => (value ?? null) !== null);
-    usage = { ...usage, ...Object.fromEntries<JsonValue | undefined>(told) };
+    const told = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
+    usage = { ...usage, ...Object.fromEntries(told.map((key) => [key, given[key]])) };
   }
 
   return {

@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assistantBlocks } from "./assistant.ts";
 import { blocksOf, withCacheControl } from "./content.ts";
 import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
+import { openCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 
 /** One message as it goes out, before its shape is chosen. */
@@ -15,14 +17,14 @@ interface Turn {
   readonly isText: boolean;
 }
 
+/** A turn that still grows: joining neighbours by copying would take quadratic time. */
+interface OpenTurn extends Pick<Turn, "role" | "path"> {
+  readonly blocks: JsonObject[];
+  isText: boolean;
+}
+
 /** The part of the dialogue that one message of the client becomes. */
 type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly JsonObject[] }>;
-
-/** A legacy call that has no result yet. */
-interface OpenCall {
-  readonly id: string;
-  readonly name: Optional;
-}
 
 /**
  * `system` and `messages` of a Messages request. Instructions are taken out, results become user
@@ -33,14 +35,14 @@ export function turns(messages: Optional): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
-  const dialogue: Turn[] = [];
+  const dialogue: OpenTurn[] = [];
   const read = messageReader();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
     const piece = read(message, path);
     if (!piece.ok) return piece;
-    if (piece.value.role === "system") system.push(...piece.value.blocks);
+    if (piece.value.role === "system") pushAll(system, piece.value.blocks);
     else join(dialogue, piece.value);
   }
   const [first] = dialogue;
@@ -51,7 +53,7 @@ export function turns(messages: Optional): Result<JsonObject> {
 
 /** Reads message by message; a result of a legacy function looks back at the calls before it. */
 function messageReader(): (message: JsonObject, path: string) => Piece {
-  const open: OpenCall[] = [];
+  const open = openCalls();
 
   function read(message: JsonObject, path: string): Piece {
     switch (message.role) {
@@ -75,7 +77,7 @@ function messageReader(): (message: JsonObject, path: string) => Piece {
     const id = `function_call_${path.replace(/\D/g, "")}`;
     const made = assistantBlocks(message, path, id);
     if (!made.ok) return made;
-    if (isObject(message.function_call)) open.push({ id, name: message.function_call.name });
+    if (isObject(message.function_call)) open.add(message.function_call.name, id);
     const blocks = withCacheControl(made.value, message, path);
     if (!blocks.ok) return blocks;
     const isText = typeof message.content === "string" && blocks.value.length === 1;
@@ -85,12 +87,9 @@ function messageReader(): (message: JsonObject, path: string) => Piece {
   function functionPiece(message: JsonObject, path: string): Piece {
     const unknown = unknownMember(message, ["role", "content", "name"], path);
     if (unknown !== null) return unknown;
-    const at = open.findLastIndex(({ name }) => name === message.name);
-    const [call] = at < 0 ? [] : open.splice(at, 1);
-    if (call === undefined) {
-      return wrongValue(`${path}.name`, "the name of a call without a result");
-    }
-    return resultPiece({ ...message, content: message.content ?? "" }, path, call.id);
+    const id = open.take(message.name);
+    if (id === null) return wrongValue(`${path}.name`, "the name of a call without a result");
+    return resultPiece({ ...message, content: message.content ?? "" }, path, id);
   }
 
   return read;
@@ -147,14 +146,14 @@ function resultPiece(message: JsonObject, path: string, id: string): Piece {
 }
 
 /** Adds a turn to the dialogue, within the last one when both have the same role. */
-function join(dialogue: Turn[], turn: Turn): void {
+function join(dialogue: OpenTurn[], turn: Turn): void {
   const last = dialogue.at(-1);
   if (last?.role !== turn.role) {
-    dialogue.push(turn);
+    dialogue.push({ ...turn, blocks: [...turn.blocks] });
     return;
   }
-  const blocks = [...last.blocks, ...turn.blocks];
-  dialogue[dialogue.length - 1] = { ...last, blocks, isText: false };
+  pushAll(last.blocks, turn.blocks);
+  last.isText = false;
 }
 
 function shown({ role, blocks, isText }: Turn): JsonObject {

@@ -63,21 +63,47 @@ export function citedParts(
   parts: readonly JsonObject[],
   citations: readonly Citation[],
 ): readonly JsonObject[] | null {
-  const last = parts.findLastIndex(isText);
-  if (last < 0) return null;
-  let start = 0;
-  return parts.map((part, index) => {
+  const texts: PlacedText[] = [];
+  let length = 0;
+  const placed = parts.map((part) => {
     if (!isText(part)) return part;
-    const from = start;
-    start += part.text.length;
-    const isIn = ({ start_index: at }: Citation) => at >= from && (index === last || at < start);
-    const annotations = citations.filter(isIn).map((citation) => ({
-      ...citation,
-      start_index: citation.start_index - from,
-      end_index: citation.end_index - from,
-    }));
-    return { ...part, annotations };
+    const text: PlacedText = { from: length, to: length + part.text.length, annotations: [] };
+    texts.push(text);
+    length = text.to;
+    return { ...part, annotations: text.annotations };
   });
+  for (const citation of citations) {
+    const text = findText(texts, citation.start_index);
+    if (text === null) return null;
+    text.annotations.push({
+      ...citation,
+      start_index: citation.start_index - text.from,
+      end_index: citation.end_index - text.from,
+    });
+  }
+  return texts.length === 0 ? null : placed;
+}
+
+/** A text of a message: the characters of the answer from `from` up to `to`, and its citations. */
+interface PlacedText {
+  readonly from: number;
+  readonly to: number;
+  readonly annotations: Citation[];
+}
+
+/**
+ * Returns the text that holds a character, by bisection; the last one for a character behind all
+ * texts, and null when there are none.
+ */
+function findText(texts: readonly PlacedText[], at: number): PlacedText | null {
+  let low = 0;
+  let high = texts.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at < (texts[middle]?.to ?? 0)) high = middle;
+    else low = middle + 1;
+  }
+  return texts[low] ?? null;
 }
 
 function isText(part: JsonObject): part is JsonObject & { readonly text: string } {

@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
 import type { JsonDocument } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
 import type { Mint } from "../wire.ts";
@@ -21,7 +22,7 @@ export function decode({ value }: JsonDocument, mint: Mint): Result<readonly Str
   for (const [index, item] of value.output.entries()) {
     const told = reader.finish(index, item);
     if (!told.ok) return told;
-    events.push(...told.value);
+    pushAll(events, told.value);
   }
   const end = endOf(value, reader.hasCalls());
   return end.ok ? success([...events, ...end.value]) : end;

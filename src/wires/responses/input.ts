@@ -1,18 +1,14 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
+import { openCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
 import { callId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
 import type { Asked } from "./controls.ts";
 
 type Items = Result<readonly JsonObject[]>;
-
-/** A legacy call that has no result yet. */
-interface OpenCall {
-  readonly id: string;
-  readonly name: Optional;
-}
 
 /** `input`: the messages as items, in their order. A Refusal names the field that cannot be kept. */
 export function input({ body, settings }: Asked): Result<JsonObject> {
@@ -25,7 +21,7 @@ export function input({ body, settings }: Asked): Result<JsonObject> {
     if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
     const made = read(message, index);
     if (!made.ok) return made;
-    items.push(...made.value);
+    pushAll(items, made.value);
   }
   return success({ input: items });
 }
@@ -34,7 +30,7 @@ export function input({ body, settings }: Asked): Result<JsonObject> {
 function messageReader(
   normalizesDeveloper: boolean,
 ): (message: JsonObject, index: number) => Items {
-  const open: OpenCall[] = [];
+  const open = openCalls();
   /** Ids of the calls of custom tools, whose results are of their own type. */
   const custom = new Set<Optional>();
 
@@ -49,7 +45,7 @@ function messageReader(
         return plainItem(message, path, "user", ["text", "image_url", "file"]);
       case "assistant": {
         const id = `function_call_${index}`;
-        if (isObject(message.function_call)) open.push({ id, name: message.function_call.name });
+        if (isObject(message.function_call)) open.add(message.function_call.name, id);
         const items = assistantItems(message, index, id);
         if (items.ok) items.value.forEach(noteKind);
         return items;
@@ -71,11 +67,10 @@ function messageReader(
   function functionItem(message: JsonObject, path: string): Items {
     const unknown = unknownMember(message, ["role", "content", "name"], path);
     if (unknown !== null) return unknown;
-    const at = open.findLastIndex(({ name }) => name === message.name);
-    const [call] = at < 0 ? [] : open.splice(at, 1);
-    return call === undefined
+    const id = open.take(message.name);
+    return id === null
       ? wrongValue(`${path}.name`, "the name of a call without a result")
-      : resultItem(message.content ?? "", path, call.id, "function_call_output");
+      : resultItem(message.content ?? "", path, id, "function_call_output");
   }
 
   return read;

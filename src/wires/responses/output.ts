@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
 import type { Optional } from "../fields.ts";
@@ -135,7 +136,7 @@ export function outputReader(): OutputReader {
         ? read(part, { item: index, part: at })
         : malformed("a part that is no object");
       if (!told.ok) return told;
-      events.push(...told.value);
+      pushAll(events, told.value);
     }
     return success(events);
   }

@@ -1,6 +1,7 @@
 import type { Codec } from "../../core/codec.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
@@ -129,7 +130,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     for (const [index, item] of output.entries()) {
       const told = reader.finish(index, item);
       if (!told.ok) return told;
-      events.push(...told.value);
+      pushAll(events, told.value);
     }
     if (response.status === "completed" && reader.isOpen()) {
       return malformed("a completed response with an open item");

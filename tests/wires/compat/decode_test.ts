@@ -184,3 +184,14 @@ Deno.test("an error under status 200 is the failure that its own status would ha
     ["upstream_unavailable", 502],
   ]);
 });
+
+Deno.test("20,000 calls without a number are told apart, with arguments as objects or as text", () => {
+  const ids = Array.from({ length: 20_000 }, (_, at) => `call_${at}`);
+  for (const given of [{ a: 1 }, '{"a":1}']) {
+    const tool_calls = ids.map((id) => ({ id, function: { name: "f", arguments: given } }));
+    const events = said({ tool_calls }, "tool_calls");
+    const calls = events.filter((event) => event.type === "tool_call");
+    assertEquals(calls.map(({ id }) => id), ids);
+    assertEquals(events.length, 2 * ids.length);
+  }
+});

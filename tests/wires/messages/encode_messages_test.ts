@@ -191,3 +191,31 @@ Deno.test("a key that JavaScript knows is only a key", () => {
   ));
   assert(sent.includes('"input":{"__proto__":{"a":1}}'), sent);
 });
+
+Deno.test("150,000 neighbouring messages of one role become one, and so do as many instructions", () => {
+  const count = 150_000;
+  const users = Array.from({ length: count }, () => ({ role: "user", content: "Hi" }));
+  const rules = { role: "system", content: users.map(() => ({ type: "text", text: "Be kind." })) };
+  const { system, messages } = valueOf(encodeMessages([rules, ...users]));
+  assertEquals([lengthOf(system), lengthOf(messages)], [count, 1]);
+  const [turn] = Array.isArray(messages) ? messages : [];
+  assertEquals(lengthOf(isObject(turn) ? turn.content : null), count);
+});
+
+Deno.test("50,000 calls of legacy functions meet their results in any order", () => {
+  const names = Array.from({ length: 50_000 }, (_, at) => `f${at}`);
+  const calls = names.map((name) => ({
+    role: "assistant",
+    content: null,
+    function_call: { name, arguments: "{}" },
+  }));
+  const results = names.map((name) => ({ role: "function", name, content: "1" }));
+  const user = { role: "user", content: "Hi" };
+  const { messages } = valueOf(encodeMessages([user, ...calls, ...results]));
+  const [, , said] = Array.isArray(messages) ? messages : [];
+  assertEquals(lengthOf(isObject(said) ? said.content : null), names.length);
+});
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : -1;
+}

@@ -210,6 +210,15 @@ Deno.test("a later usage replaces an earlier one, field by field", () => {
   });
 });
 
+Deno.test("20,000 records with members of a usage that have no place do not add up", () => {
+  const others = Array.from({ length: 20_000 }, (_, at) => leave(null, { [`x${at}`]: at }));
+  const text = streamOf([BEGIN, ...others, leave("end_turn", { output_tokens: 9 }), STOP]);
+  assertEquals<unknown>(valueOf(decodeStream(text))[1], {
+    type: "usage",
+    usage: { input: 8, output: 9, total: 17, cached: 5, cacheWrite: 0, reasoning: 0 },
+  });
+});
+
 Deno.test("a server that never tells usage is not made to", () => {
   const start = { type: "message_start", message: { id: "msg_1", model: "m" } };
   const end = { type: "message_delta", delta: { stop_reason: "end_turn" } };

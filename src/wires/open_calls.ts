@@ -1,0 +1,22 @@
+import type { Optional } from "./fields.ts";
+
+/** The legacy function calls of a dialogue that have no result yet. */
+export interface OpenCalls {
+  /** Adds the call of a function. */
+  add(name: Optional, id: string): void;
+  /** Removes the latest call of that function and returns its id; null when none is open. */
+  take(name: Optional): string | null;
+}
+
+/** Returns an empty collection, by name: a search of one list for each result would take quadratic time. */
+export function openCalls(): OpenCalls {
+  const ids = new Map<Optional, string[]>();
+  return {
+    add(name, id) {
+      const open = ids.get(name);
+      if (open === undefined) ids.set(name, [id]);
+      else open.push(id);
+    },
+    take: (name) => ids.get(name)?.pop() ?? null,
+  };
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { GrowingAnswer } from "./growing_gateway.ts";
+
+/** The client APIs for which models generate. */
+export type GeneratingApi = "chat" | "responses";
+
+/** What a provider answers with `n` things. */
+export interface AnswerShape {
+  readonly name: string;
+  readonly stream: boolean;
+  readonly answer: (n: number) => GrowingAnswer;
+  /** Things in the largest answer, where a record of it may not be larger. */
+  readonly most?: number;
+  /** The client APIs that it is asked by; both when absent. */
+  readonly only?: GeneratingApi;
+  /** The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example. */
+  readonly refusedBy?: readonly GeneratingApi[];
+}
+
+/** Texts with the tags of reasoning. */
+export const THINK_TEXTS: readonly {
+  readonly name: string;
+  readonly text: (n: number) => string;
+}[] = [
+  { name: "opening think tags", text: (n) => "<think>".repeat(n) },
+  { name: "think regions", text: (n) => "<think>a</think>b".repeat(n) },
+  { name: "closing think tags", text: (n) => "</think>".repeat(n) },
+];
+
+/** Returns a citation of a Responses text. */
+export function cited(at: number): JsonObject {
+  return { type: "url_citation", url: "http://a.test", title: "", start_index: at, end_index: at };
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { type AnswerShape, cited, THINK_TEXTS } from "./answer_shape.ts";
+import { outputText, responsesAnswer, responsesMessage, responsesStream, times } from "./spoken.ts";
+
+function functionCall(at: number): JsonObject {
+  return {
+    id: `fc_${at}`,
+    type: "function_call",
+    status: "completed",
+    call_id: `call_${at}`,
+    name: "f",
+    arguments: "{}",
+  };
+}
+
+function messageDelta(delta: string): JsonObject {
+  return {
+    type: "response.output_text.delta",
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    delta,
+    logprobs: [],
+  };
+}
+
+const BEGUN: JsonObject = {
+  type: "response.output_item.added",
+  output_index: 0,
+  item: responsesMessage([]),
+};
+
+/** Things that the terminal tells again: a record may have 4 MiB. */
+const MAX_TOLD_AGAIN = 5_000;
+
+/** Answers of a provider that speaks Responses. */
+export const NATIVE_ANSWERS: readonly AnswerShape[] = [
+  ...THINK_TEXTS.flatMap(({ name, text }) => [
+    {
+      name,
+      stream: false,
+      answer: (n: number) => responsesAnswer([responsesMessage([outputText(text(n))])]),
+    },
+    {
+      name,
+      stream: true,
+      answer: (n: number) =>
+        responsesStream([BEGUN, messageDelta(text(n))], [responsesMessage([outputText(text(n))])]),
+    },
+  ]),
+  {
+    name: "parts of a message",
+    stream: false,
+    answer: (n) => responsesAnswer([responsesMessage(times(n, () => outputText("a")))]),
+  },
+  {
+    name: "messages",
+    stream: false,
+    answer: (n) => responsesAnswer(times(n, () => responsesMessage([outputText("a")]))),
+  },
+  {
+    name: "calls",
+    stream: false,
+    answer: (n) => responsesAnswer(times(n, functionCall)),
+  },
+  {
+    name: "calls that are told at the end",
+    stream: true,
+    most: MAX_TOLD_AGAIN,
+    answer: (n) => responsesStream([], times(n, functionCall)),
+  },
+  {
+    name: "calls that are told one by one",
+    stream: true,
+    most: MAX_TOLD_AGAIN,
+    answer: (n) =>
+      responsesStream(
+        times(n, (at) => ({
+          type: "response.output_item.done",
+          output_index: at,
+          item: functionCall(at),
+        })),
+        times(n, functionCall),
+      ),
+  },
+  {
+    name: "citations",
+    stream: false,
+    answer: (n) => responsesAnswer([responsesMessage([outputText("a", times(n, cited))])]),
+  },
+  {
+    name: "citations that are told one by one",
+    stream: true,
+    most: MAX_TOLD_AGAIN,
+    answer: (n) =>
+      responsesStream([
+        BEGUN,
+        ...times(n, (at) => ({
+          type: "response.output_text.annotation.added",
+          item_id: "msg_1",
+          output_index: 0,
+          content_index: 0,
+          annotation_index: at,
+          annotation: cited(at),
+        })),
+      ], [responsesMessage([outputText("", times(n, cited))])]),
+  },
+  {
+    name: "log probabilities",
+    stream: false,
+    answer: (n) =>
+      responsesAnswer([
+        responsesMessage([{
+          ...outputText("a".repeat(n)),
+          logprobs: times(n, () => ({ token: "a", logprob: -1, bytes: [97], top_logprobs: [] })),
+        }]),
+      ]),
+  },
+  {
+    name: "pieces of text",
+    stream: true,
+    answer: (n) =>
+      responsesStream([BEGUN, ...times(n, () => messageDelta("a"))], [
+        responsesMessage([outputText("a".repeat(n))]),
+      ]),
+  },
+  {
+    name: "pieces of arguments",
+    stream: true,
+    answer: (n) =>
+      responsesStream([
+        { type: "response.output_item.added", output_index: 0, item: functionCall(0) },
+        ...times(n, () => ({
+          type: "response.function_call_arguments.delta",
+          item_id: "fc_0",
+          output_index: 0,
+          delta: " ",
+        })),
+      ], [{ ...functionCall(0), arguments: `${" ".repeat(n)}{}` }]),
+  },
+];

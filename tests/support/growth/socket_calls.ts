@@ -1,0 +1,71 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import { realWorld } from "../../../src/core/time.ts";
+import { assertEquals } from "../assert.ts";
+import { create, type Dialogue } from "../dialogue.ts";
+import { socketGateway } from "../socket_gateway.ts";
+import type { GrowingCall } from "./doubling.ts";
+import { growingConfig, type ProviderName, PROVIDERS, sendOf } from "./growing_gateway.ts";
+import { shortAnswer, times } from "./spoken.ts";
+
+/** Things in the largest call over a socket, of which each takes a turn of its own. */
+const MAX_TURNS = 200;
+
+const ENDING = /"type":"(?:response\.(?:completed|incomplete|failed)|error)"/;
+
+/** Sends messages one after the other and reads what answers each; returns how the last one ended. */
+async function say(dialogue: Dialogue, messages: readonly JsonObject[]): Promise<string> {
+  let ending = "";
+  for (const message of messages) {
+    dialogue.send(message);
+    do ending = ENDING.exec(await dialogue.text())?.[0] ?? ""; while (ending === "");
+  }
+  return ending;
+}
+
+/** Returns a call that opens a socket and sends messages over it. */
+function socketCall(
+  name: string,
+  provider: ProviderName,
+  messagesOf: (n: number) => readonly JsonObject[],
+  most?: number,
+): GrowingCall {
+  return {
+    name: `responses over a socket and ${provider}: ${name}`,
+    most,
+    async prepare(n) {
+      const messages = messagesOf(n);
+      const real = realWorld();
+      const world = { ...real, send: sendOf(shortAnswer(provider, true)) };
+      const served = socketGateway(growingConfig(), { world });
+      const dialogue = await served.open();
+      return {
+        run: async () => assertEquals(await say(dialogue, messages), '"type":"response.completed"'),
+        async close() {
+          await dialogue.close();
+          await served[Symbol.asyncDispose]();
+          real.close();
+        },
+      };
+    },
+  };
+}
+
+const USER = { role: "user", content: "Hi" };
+
+/** Messages over a WebSocket, many or large ones, for every type of provider. */
+export const SOCKET_CALLS: readonly GrowingCall[] = PROVIDERS.flatMap((provider) => {
+  const model = `${provider}/m`;
+  return [
+    socketCall(
+      "messages",
+      provider,
+      (n) => times(n, (at) => create({ model, stream_id: `lane ${at}` })),
+      MAX_TURNS,
+    ),
+    socketCall(
+      "items of a message",
+      provider,
+      (n) => [create({ model, input: times(n, () => USER) })],
+    ),
+  ];
+});
