@@ -16,6 +16,7 @@ import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
+import limits from "../../docs/operate/limits.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
 import tracing from "../../docs/operate/tracing.md" with { type: "text" };
 import dataSharing from "../../docs/operate/data-sharing.md" with { type: "text" };
@@ -58,6 +59,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "errors", text: errors },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
+  { topic: "limits", text: limits },
   { topic: "monitoring", text: monitoring },
   { topic: "tracing", text: tracing },
   { topic: "data-sharing", text: dataSharing },
