@@ -1,10 +1,10 @@
 import { withReference } from "../../scripts/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
-import { parseConfig } from "../../src/config/load.ts";
+import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
-import { ran } from "../cli/test_terminal.ts";
+import { configFile, ran } from "../cli/test_terminal.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { reportOf } from "../observe/reports.ts";
@@ -41,13 +41,17 @@ Deno.test("every block of the documentation is of a kind that is run or compared
   assertEquals(fences.length, 2 * blocks.length);
 });
 
-Deno.test("every configuration in the documentation is valid", () => {
+/** The documented file names of certificates, as files of the tests. */
+const CERTIFICATES = new URL("../core/http/certificates/", import.meta.url).pathname;
+
+Deno.test("every configuration in the documentation is valid", async () => {
   const general = configIn("docs/guide/getting-started.md#The configuration file");
   for (const { text, place } of blocksIn("yaml").filter((block) => !isManifest(block))) {
     const whole = text.includes("routing:") ? text : text + general;
     const names = whole.matchAll(/\$\{(\w+)\}/g).map(([, name = ""]) => name);
     const variables = Object.fromEntries(names.map((name) => [name, variable(name)]));
-    const loaded = parseConfig(whole, variables);
+    using file = await configFile(whole.replaceAll(/(_file: )(\w+\.)/g, `$1${CERTIFICATES}$2`));
+    const loaded = await load(file.path, variables);
     assertEquals(loaded.ok ? loaded.warnings : loaded.problems, [], place);
   }
 });
