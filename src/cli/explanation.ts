@@ -4,8 +4,19 @@ import { requestTypesOf } from "../api/registry.ts";
 import { chatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { documentOf } from "../formats/document.ts";
-import type { Route, RouteTarget } from "../gateway/generation.ts";
-import { isModel, isProvider, modelOf } from "../routing/eligible.ts";
+import type { Route } from "../gateway/generation.ts";
+import {
+  eligibleOf,
+  evaluateFallbacks,
+  evaluateTargets,
+  type Evaluation,
+  goesToFallbacks,
+  modelOf,
+  refusalOf,
+  type SkipReason,
+} from "../routing/eligible.ts";
+import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import { refuse, type Result } from "../core/result.ts";
 import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
 import { type Requested, requested } from "../routing/requested.ts";
 import { serverText, shareText } from "./route_text.ts";
@@ -76,19 +87,19 @@ function routeExplanation(
   wanted: Requested,
   noFallback: boolean,
 ): Explanation {
-  const able = route.targets.filter((target) => obstacle(target, type, wanted) === null);
-  const targets = route.targets.map((target) => {
-    const reason = obstacle(target, type, wanted);
-    const share = reason === null ? shareText(target, able, route.strategy) : "-";
-    return line(share, target, wanted, reason);
+  const prepare = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
+  const evaluated = evaluateTargets(route.targets, wanted, prepare);
+  const able = eligibleOf(evaluated).map(({ routed }) => routed);
+  const targets = evaluated.map((one) => {
+    const share = one.kind === "eligible" ? shareText(one.routed, able, route.strategy) : "-";
+    return line(share, one, wanted);
   });
   let place = 0;
-  const fallbacks = route.fallback.map((target) => {
-    const reason = fallbackObstacle(target, type, wanted);
-    return line(reason === null ? `${++place}.` : "-", target, wanted, reason);
-  });
+  const fallbacks = evaluateFallbacks(route.fallback, wanted, prepare)
+    .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, wanted));
   const isLimited = wanted.provider !== null && route.fallback.length > 0;
-  const isRescued = place > 0 && !noFallback && isLeftToFallbacks(route, able, wanted);
+  const isRescued = able.length === 0 && place > 0 && !noFallback &&
+    goesToFallbacks(refusalOf(route, evaluated));
   return {
     isServed: able.length > 0 || isRescued,
     lines: [
@@ -104,61 +115,41 @@ function routeExplanation(
   };
 }
 
-/** What the targets cannot keep goes to the fallbacks; a provider or model that is missing is refused. */
-function isLeftToFallbacks(
-  route: Route,
-  able: readonly RouteTarget[],
-  wanted: Requested,
-): boolean {
-  const first = route.targets.find((target) =>
-    target.weight > 0 && isProvider(target, wanted) && isModel(target, wanted)
-  );
-  return able.length === 0 && first !== undefined && modelOf(first, wanted) !== null;
-}
-
-function line(
-  label: string,
-  target: RouteTarget,
-  wanted: Requested,
-  reason: string | null,
-): string {
-  const name = `${target.provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
-  const rest = reason === null ? `: ${serverText(target)}` : ` passed over: ${reason}`;
+function line(label: string, one: Evaluation<unknown>, wanted: Requested): string {
+  const { routed } = one;
+  const name = `${routed.provider.id}/${routed.model ?? modelOf(routed, wanted) ?? "?"}`;
+  const rest = one.kind === "eligible"
+    ? `: ${serverText(routed)}`
+    : ` passed over: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }
 
-/** Why a target does not get the request; null when it may. */
-function obstacle(target: RouteTarget, type: RequestType, wanted: Requested): string | null {
-  if (target.weight === 0) return "its weight is 0";
-  if (isProvider(target, wanted) && !isModel(target, wanted)) return "it serves another model";
-  return fallbackObstacle(target, type, wanted);
+function reasonText(reason: SkipReason): string {
+  switch (reason.kind) {
+    case "disabled":
+      return "its weight is 0";
+    case "other_provider":
+      return "another provider is requested";
+    case "other_model":
+      return "it serves another model";
+    case "refused":
+      return reason.refusal.kind === "missing_required_parameter"
+        ? "neither the request nor the file names a model"
+        : reason.refusal.message;
+  }
 }
 
-function fallbackObstacle(
-  target: RouteTarget,
-  type: RequestType,
-  wanted: Requested,
-): string | null {
-  if (!isProvider(target, wanted)) return "another provider is requested";
-  const model = modelOf(target, wanted);
-  if (model === null) return "neither the request nor the file names a model";
-  return type === "embeddings" ? embeddingsRefusal(target, model) : chatRefusal(target, model);
-}
-
-/** Why not even a plain question can be translated for this target; null when it can. */
-function chatRefusal({ provider, wire }: RouteTarget, model: string): string | null {
+/** Translates the simplest chat request for a target; refused if not even that can be carried. */
+function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
   const messages = [{ role: "user", content: "Say hello." }];
-  const plain = chatRequest(documentOf({ model, messages }));
-  const encoded = plain.ok ? wire.encode(plain.value, { provider, model, wire }) : plain;
-  return encoded.ok ? null : encoded.failure.message;
+  const plain = chatRequest(documentOf({ model: target.model, messages }));
+  return plain.ok ? target.wire.encode(plain.value, target) : plain;
 }
 
-/** Why not even a plain text can be sent to this target for its vector; null when it can. */
-function embeddingsRefusal({ provider }: RouteTarget, model: string): string | null {
+/** Translates the simplest embeddings request for a target. */
+function preparePlainInput({ provider, model }: Target): Result<UpstreamRequest> {
   const { wire } = provider;
-  const { embeddings } = wire;
-  if (embeddings === null) return NO_EMBEDDINGS;
-  const plain = documentOf({ model, input: "Say hello." });
-  const encoded = embeddings.encode(plain, { provider, model, wire });
-  return encoded.ok ? null : encoded.failure.message;
+  return wire.embeddings === null
+    ? refuse("unsupported_feature", NO_EMBEDDINGS, "provider")
+    : wire.embeddings.encode(documentOf({ model, input: "Say hello." }), { provider, model, wire });
 }

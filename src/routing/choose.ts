@@ -1,7 +1,16 @@
+import type { Refusal } from "../core/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
-import type { Inference, Plan } from "../gateway/inference.ts";
-import { type Eligible, eligibleFallbacks, eligibleTargets } from "./eligible.ts";
+import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import {
+  type Eligible,
+  eligibleOf,
+  evaluateFallbacks,
+  evaluateTargets,
+  goesToFallbacks,
+  refusalOf,
+} from "./eligible.ts";
+import type { Target } from "../wires/wire.ts";
 import { matchRoute } from "./match.ts";
 import { pinned } from "./pinned.ts";
 import { requested } from "./requested.ts";
@@ -14,35 +23,46 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
   const route = matchRoute(call, inference.matchesAs, wanted.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
-  const eligible = eligibleTargets(route, wanted.value, inference);
-  const others = call.controls.noFallback ? [] : eligibleFallbacks(route, wanted.value, inference);
-  if (!eligible.ok) return instead(call, eligible, others);
+  const prepare = (target: Target) => inference.prepare(target);
+  const targets = evaluateTargets(route.targets, wanted.value, prepare);
+  const fallbacks = call.controls.noFallback
+    ? []
+    : eligibleOf(evaluateFallbacks(route.fallback, wanted.value, prepare));
+  const eligible = eligibleOf(targets);
+  if (eligible.length === 0) return planFromFallbacks(call, refusalOf(route, targets), fallbacks);
   const { balancers } = call.vault;
   const picked = balancers.pick(
     route.name,
     route.strategy,
     ({ routed }) => routed.key,
-    passable(call, eligible.value),
+    withClosedBreakers(call, eligible),
   );
-  const first = picked ?? eligible.value[0];
+  const first = picked ?? eligible[0];
   if (first === undefined) return noRoute();
-  return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
+  return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
 }
 
 function noRoute(): Failed {
   return fault("no_route", "No configured route matches this request.", { taken: false });
 }
 
-/** What no target can keep goes to the fallbacks that can; every other refusal stands. */
-function instead(call: Call, refused: Failed, fallbacks: readonly Eligible[]): Result<Plan> {
+/** If every target refused an unsupported feature, plans the fallbacks that support the request. */
+function planFromFallbacks(
+  call: Call,
+  refused: Failed<Refusal>,
+  fallbacks: readonly Eligible<Attempt>[],
+): Result<Plan> {
   const [first, ...others] = fallbacks;
-  if (refused.failure.kind !== "unsupported_feature" || first === undefined) return refused;
+  if (!goesToFallbacks(refused) || first === undefined) return refused;
   call.report.fallbacks++;
-  return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
+  return success([first.prepared, ...others.map(({ prepared }) => prepared)]);
 }
 
-/** Targets whose breaker is open are passed over while another one can take the request. */
-function passable(call: Call, eligible: readonly Eligible[]): readonly Eligible[] {
+/** Returns the targets whose breaker is closed; all of them if every breaker is open. */
+function withClosedBreakers(
+  call: Call,
+  eligible: readonly Eligible<Attempt>[],
+): readonly Eligible<Attempt>[] {
   const settings = call.generation.config.circuit_breaker;
   const closed = eligible.filter(({ routed }) =>
     !call.vault.breakers.isOpen(routed.provider.account, settings)

@@ -1,90 +1,135 @@
-import { refuse, type Result, success } from "../core/result.ts";
-import type { Refusal } from "../core/failure.ts";
-import { isRefusal } from "../core/failure.ts";
+import { isRefusal, type Refusal } from "../core/failure.ts";
+import { type Failed, refuse, type Result } from "../core/result.ts";
 import type { Route, RouteTarget } from "../gateway/generation.ts";
-import type { Attempt, Inference } from "../gateway/inference.ts";
+import type { Target } from "../wires/wire.ts";
 import type { Requested } from "./requested.ts";
 
-/** A target that can take the call, and the call made ready for it. */
-export interface Eligible {
+/** Why a target of a route does not serve a request. */
+export type SkipReason =
+  | { readonly kind: "disabled" }
+  | { readonly kind: "other_provider" }
+  | { readonly kind: "other_model" }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** A target that can serve a request, with the request prepared for it. */
+export interface Eligible<Prepared> {
+  readonly kind: "eligible";
   readonly routed: RouteTarget;
   readonly weight: number;
-  readonly attempt: Attempt;
+  readonly prepared: Prepared;
 }
 
-/** The targets of a route that can take a call; at least one, else the refusal that says why not. */
-export function eligibleTargets(
-  route: Route,
+/** What the router finds out about one target of a route. */
+export type Evaluation<Prepared> =
+  | Eligible<Prepared>
+  | { readonly kind: "skipped"; readonly routed: RouteTarget; readonly reason: SkipReason };
+
+/** Prepares a request for one target; refused if the target cannot carry a field of it. */
+export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
+
+/**
+ * Returns what each target of a route is for a request, in the order of the file. The router and
+ * `switchyard explain` both use it, so that an explanation never differs from the choice.
+ */
+export function evaluateTargets<Prepared>(
+  targets: readonly RouteTarget[],
   wanted: Requested,
-  inference: Inference,
-): Result<readonly Eligible[]> {
-  const open = route.targets.filter((target) => target.weight > 0);
-  const byProvider = open.filter((target) => isProvider(target, wanted));
-  if (byProvider.length === 0) {
-    return refuse(
+  prepare: Prepare<Prepared>,
+): readonly Evaluation<Prepared>[] {
+  return targets.map((routed) => {
+    if (routed.weight === 0) return { kind: "skipped", routed, reason: { kind: "disabled" } };
+    if (isProvider(routed, wanted) && !isModel(routed, wanted)) {
+      return { kind: "skipped", routed, reason: { kind: "other_model" } };
+    }
+    return evaluate(routed, wanted, prepare);
+  });
+}
+
+/**
+ * Returns what each fallback of a route is for a request. A requested provider limits the fallbacks to
+ * it; a requested model does not, because another model is the point of a fallback.
+ */
+export function evaluateFallbacks<Prepared>(
+  fallbacks: readonly RouteTarget[],
+  wanted: Requested,
+  prepare: Prepare<Prepared>,
+): readonly Evaluation<Prepared>[] {
+  return fallbacks.map((routed) => evaluate(routed, wanted, prepare));
+}
+
+function evaluate<Prepared>(
+  routed: RouteTarget,
+  wanted: Requested,
+  prepare: Prepare<Prepared>,
+): Evaluation<Prepared> {
+  if (!isProvider(routed, wanted)) {
+    return { kind: "skipped", routed, reason: { kind: "other_provider" } };
+  }
+  const prepared = prepareTarget(routed, wanted, prepare);
+  if (prepared.ok) {
+    return { kind: "eligible", routed, weight: routed.weight, prepared: prepared.value };
+  }
+  const { failure } = prepared;
+  if (!isRefusal(failure)) throw new Error("a target failed before it was called");
+  return { kind: "skipped", routed, reason: { kind: "refused", refusal: failure } };
+}
+
+/** The targets that can serve the request. */
+export function eligibleOf<Prepared>(
+  evaluations: readonly Evaluation<Prepared>[],
+): readonly Eligible<Prepared>[] {
+  return evaluations.filter((one) => one.kind === "eligible");
+}
+
+/** The refusal of a request that no target of the route can serve. */
+export function refusalOf(
+  { name }: Route,
+  evaluations: readonly Evaluation<unknown>[],
+): Failed<Refusal> {
+  const reasons = evaluations.flatMap((one) => one.kind === "skipped" ? [one.reason] : []);
+  const refused = reasons.find((reason) => reason.kind === "refused");
+  if (refused !== undefined) return { ok: false, failure: refused.refusal };
+  return reasons.some((reason) => reason.kind === "other_model")
+    ? refuse(
+      "model_not_found",
+      `The route '${name}' has no target with the requested model.`,
+      "model",
+    )
+    : refuse(
       "provider_not_found",
-      `The route '${route.name}' has no target with the requested provider.`,
+      `The route '${name}' has no target with the requested provider.`,
       "provider",
     );
-  }
-  const byModel = byProvider.filter((target) => isModel(target, wanted));
-  if (byModel.length === 0) {
-    return refuse(
-      "model_not_found",
-      `The route '${route.name}' has no target with the requested model.`,
-      "model",
-    );
-  }
-  return prepared(byModel, wanted, inference);
 }
 
-/** The fallbacks that can take the call, in order. A requested provider limits them, a requested model does not. */
-export function eligibleFallbacks(
-  route: Route,
-  wanted: Requested,
-  inference: Inference,
-): readonly Eligible[] {
-  const all = route.fallback.filter((target) => isProvider(target, wanted));
-  const able = prepared(all, wanted, inference);
-  return able.ok ? able.value : [];
+/** True if the fallbacks serve a request that every target has refused: only if a feature is missing. */
+export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
+  return failure.kind === "unsupported_feature";
 }
 
+/** True if the client asks for no provider, or for the one of this target. */
 export function isProvider(target: RouteTarget, wanted: Requested): boolean {
   return wanted.provider === null || target.provider.id === wanted.provider;
 }
 
+/** True if the target serves the requested model. */
 export function isModel(target: RouteTarget, wanted: Requested): boolean {
   return wanted.model === null || target.model === null || target.model === wanted.model;
 }
 
-/** The model a target is asked for: its own, else the requested one, else the provider's default. */
+/** The model a target is called with: its own, else the requested one, else the provider's default. */
 export function modelOf(target: RouteTarget, wanted: Requested): string | null {
   return target.model ?? wanted.model ?? target.provider.settings.default_model ?? null;
 }
 
-function prepared(
-  targets: readonly RouteTarget[],
-  wanted: Requested,
-  inference: Inference,
-): Result<readonly Eligible[]> {
-  const able: Eligible[] = [];
-  let refusal: Refusal | null = null;
-  for (const routed of targets) {
-    const attempt = prepare(routed, wanted, inference);
-    if (attempt.ok) able.push({ routed, weight: routed.weight, attempt: attempt.value });
-    else if (isRefusal(attempt.failure)) refusal ??= attempt.failure;
-  }
-  return refusal !== null && able.length === 0 ? { ok: false, failure: refusal } : success(able);
-}
-
-/** One target made ready, or why it cannot keep the request. */
-export function prepare(
+/** Prepares a request for one target of a route; refused if no model is known or a field cannot be carried. */
+export function prepareTarget<Prepared>(
   routed: RouteTarget,
   wanted: Requested,
-  inference: Inference,
-): Result<Attempt> {
+  prepare: Prepare<Prepared>,
+): Result<Prepared> {
   const model = modelOf(routed, wanted);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
-    : inference.prepare({ provider: routed.provider, model, wire: routed.wire });
+    : prepare({ provider: routed.provider, model, wire: routed.wire });
 }

@@ -3,7 +3,7 @@ import type { Call } from "../gateway/call.ts";
 import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
 import { type Pin, protocolOf } from "../gateway/owner.ts";
 import type { Route, RouteTarget } from "../gateway/generation.ts";
-import { isModel, prepare } from "./eligible.ts";
+import { isModel, prepareTarget } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
 import type { Requested } from "./requested.ts";
 
@@ -61,7 +61,7 @@ function preparedOf(
       `The route '${route.name}' has no target with the requested model at this provider.`,
       "model",
     )
-    : prepare(target, wanted, inference);
+    : prepareTarget(target, wanted, (one) => inference.prepare(one));
 }
 
 /** Refuses a provider that the client itself names and the route does not have. */
