@@ -41,11 +41,20 @@ function instead(call: Call, refused: Failed, fallbacks: readonly Eligible[]): R
   return success([first.attempt, ...others.map(({ attempt }) => attempt)]);
 }
 
-/** Targets whose breaker is open are passed over while another one can take the request. */
+/**
+ * Returns the targets among which to choose: those whose breaker is closed, among them those with a free
+ * slot, else those with room in their queue. A step that would leave no target is skipped.
+ */
 function passable(call: Call, eligible: readonly Eligible[]): readonly Eligible[] {
   const settings = call.generation.config.circuit_breaker;
   const closed = eligible.filter(({ routed }) =>
     !call.vault.breakers.isOpen(routed.provider.account, settings)
   );
-  return closed.length > 0 ? closed : eligible;
+  const able = closed.length > 0 ? closed : eligible;
+  const { slots } = call.vault;
+  if (!slots.isInUse) return able;
+  const free = able.filter(({ routed }) => slots.isFree(routed.provider));
+  if (free.length > 0) return free;
+  const queueable = able.filter(({ routed }) => slots.hasRoom(routed.provider));
+  return queueable.length > 0 ? queueable : able;
 }
