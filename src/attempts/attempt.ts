@@ -1,24 +1,45 @@
 import type { Failure } from "../core/failure.ts";
 import { connectionCause, FAULTS, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
-import { failed, fault, type Result } from "../core/result.ts";
+import { failed, type Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Attempt, Plan } from "../gateway/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
+import type { Slot } from "../state/provider_slots.ts";
 import { open } from "../upstream/open.ts";
 import { again, type Next } from "./again.ts";
 import { pause } from "./pause.ts";
+import { circuitOpen, takeSlot } from "./slot.ts";
 
 /** Tries the plan, target by target; the last failure decides what the client sees. */
 export async function attempt(call: Call, plan: Plan): Promise<Result<Reply>> {
-  const [first, ...others] = plan;
-  let outcome = await tryTarget(call, first);
-  for (const other of others) {
-    if (outcome.next.do !== "fall back") break;
-    call.report.fallbacks++;
-    outcome = await tryTarget(call, other);
+  const { report } = call;
+  // A call waits for its target, though a fallback is free. A plan may also hold fallbacks alone.
+  let current = report.fallbacks === 0 ? plan[0] : nextFallback(call, plan) ?? plan[0];
+  let rest: readonly Attempt[] = plan;
+  for (;;) {
+    const { reply, next } = await tryTarget(call, current);
+    if (next.do !== "fall back") return reply;
+    rest = rest.filter((one) => one !== current);
+    const fallback = nextFallback(call, rest);
+    if (fallback === undefined) return reply;
+    report.fallbacks++;
+    current = fallback;
   }
-  return outcome.reply;
+}
+
+/**
+ * Returns the first of these fallbacks; one without a free slot is passed over while a later one can run
+ * now. Undefined without fallbacks.
+ */
+function nextFallback(call: Call, fallbacks: readonly Attempt[]): Attempt | undefined {
+  const { slots, breakers } = call.vault;
+  const settings = call.generation.config.circuit_breaker;
+  const [first] = fallbacks;
+  if (first === undefined || slots.isFree(first.target.provider)) return first;
+  return fallbacks.find(({ target: { provider } }) =>
+    slots.isFree(provider) && !breakers.isOpen(provider.account, settings)
+  ) ?? first;
 }
 
 /** One owner, one attempt: no repeat, no fallback. */
@@ -59,45 +80,84 @@ async function tryTarget(call: Call, attempt: Attempt): Promise<Tried> {
   }
 }
 
-async function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
+function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
+  const { reason } = call.departure;
+  if (reason !== null) return Promise.resolve(failed(reason));
+  return call.vault.slots.isInUse
+    ? tryInSlot(call, attempt, number)
+    : trySend(call, attempt, number, NO_SLOT);
+}
+
+const NO_SLOT: Slot = { release() {} };
+
+async function tryInSlot(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
+  const began = call.world.now();
+  const slot = await takeSlot(call, attempt);
+  if (slot.ok) return await trySend(call, attempt, number, slot.value);
+  // A call that ended in the queue has tried nothing.
+  if (call.departure.reason === null) note(call, attempt, number, began, slot.failure);
+  return slot;
+}
+
+/** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
+async function trySend(
+  call: Call,
+  attempt: Attempt,
+  number: number,
+  slot: Slot,
+): Promise<Result<Reply>> {
   const { vault, generation, report } = call;
-  const { id, account } = attempt.target.provider;
-  const since = () => call.world.now() - report.began;
-  const began = since();
-  if (call.departure.reason !== null) return failed(call.departure.reason);
+  const { account } = attempt.target.provider;
+  const began = call.world.now();
   const permit = vault.breakers.admit(account, generation.config.circuit_breaker);
   if ("openFor" in permit) {
-    const message = "The provider has failed too often and is left alone for a while.";
-    const refused = fault("circuit_open", message, { taken: false, retryAfter: permit.openFor });
-    tell(refused.failure);
+    slot.release();
+    const refused = circuitOpen(permit.openFor);
+    note(call, attempt, number, began, refused.failure);
     return refused;
   }
   let isCommitted = false;
+  let isStream = false;
   report.sent = attempt.request;
   try {
     const reply = await open(call, attempt, (failure) => {
       if (!isCommitted) return;
+      slot.release();
       permit.end(verdictOf(failure, true));
       report.failure = failure;
       report.brokeOff = failure !== null;
     });
     isCommitted = reply.ok;
+    isStream = reply.ok && reply.value.as === "stream";
     if (!reply.ok) permit.end(verdictOf(reply.failure, false));
-    else if (reply.value.as === "answer") permit.end("success");
-    else permit.committed();
-    tell(reply.ok ? null : reply.failure);
+    else if (isStream) permit.committed();
+    else permit.end("success");
+    note(call, attempt, number, began, reply.ok ? null : reply.failure);
     return reply;
   } finally {
     // Only the first end counts: this one is for what is thrown.
     if (!isCommitted) permit.end("neutral");
+    if (!isStream) slot.release();
   }
+}
 
-  function tell(failure: Failure | null) {
-    const { model } = attempt.target;
-    const outcome = failure?.kind ?? "success";
-    const cause = connectionCause(failure);
-    report.tries.push({ provider: id, model, outcome, cause, number, began, ended: since() });
-  }
+/** Adds an attempt that ends now to the report of the call. */
+function note(
+  { report, world }: Call,
+  { target: { provider, model } }: Attempt,
+  number: number,
+  began: number,
+  failure: Failure | null,
+): void {
+  report.tries.push({
+    provider: provider.id,
+    model,
+    outcome: failure?.kind ?? "success",
+    cause: connectionCause(failure),
+    number,
+    began: began - report.began,
+    ended: world.now() - report.began,
+  });
 }
 
 /** A stream that broke after delivery began is a failure whatever broke it, unless the client left. */

@@ -1,4 +1,4 @@
-import type { RouteConfig } from "../config/schema.ts";
+import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
 import type { Strategy } from "../state/balancers.ts";
@@ -36,7 +36,20 @@ export function serverText({ provider: { settings, base }, wire }: RouteTarget):
   const { timeout, timeout_mode } = settings;
   const type = wire.name === "responses" ? `${settings.type}, Responses API` : settings.type;
   const until = timeout_mode === "ttft" ? "to the first byte" : "in all";
-  return `${type} at ${new URL(base).host}, ${formatDuration(timeout)} ${until}`;
+  const limits = [
+    `${formatDuration(timeout)} ${until}`,
+    ...slotsText(settings),
+  ];
+  return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;
+}
+
+/** Text of the limit of attempts at once; empty without a limit. */
+function slotsText({ max_concurrent, max_queued, queue_timeout }: ProviderConfig): string[] {
+  if (max_concurrent === undefined) return [];
+  const queue = max_queued === 0
+    ? "none queued"
+    : `${max_queued} queued up to ${formatDuration(queue_timeout)}`;
+  return [`at most ${max_concurrent} at once, ${queue}`];
 }
 
 /** A route in one line: what it matches and who serves it. */

@@ -137,6 +137,15 @@ export const providerSchema = section({
       "TLS of this provider; file names are relative to the configuration file, and the files " +
         "are read at the start and on every reload.",
     ),
+  max_concurrent: integer(1).optional()
+    .describe(
+      "The most attempts that run at this provider at once, in this process; no limit unless given. " +
+        "A stream runs until its last byte.",
+    ),
+  max_queued: integer(0).prefault(0)
+    .describe("The most requests that wait while max_concurrent attempts run."),
+  queue_timeout: duration(1).prefault("30s")
+    .describe("The longest wait of a request for one of the max_concurrent attempts to end."),
   compatibility_profile: z.string().optional()
     .describe("Known quirks of a compat upstream: deepseek is the one profile (type compat)."),
   normalize_developer_role: flag().optional()

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../core/json.ts";
-import { readBoolean } from "./fields.ts";
+import { readBoolean, readNumber } from "./fields.ts";
 import { nearest, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import type { ProviderType } from "./schema.ts";
@@ -99,6 +99,7 @@ function unusedKeys(id: string, written: unknown): Unused[] {
     ...unusedCapabilities(written.capabilities, type),
     ...unusedExtra(written.extra, type),
     ...unusedModels(written.models),
+    ...unusedQueue(written),
   ];
 }
 
@@ -142,6 +143,21 @@ function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
       : "has no effect: it is not a whole number of at least 1";
     return text === null ? [] : [{ path: ["extra", key], text }];
   });
+}
+
+/** Settings of a queue at a provider that has none. */
+function unusedQueue({ max_concurrent, max_queued, queue_timeout }: JsonObject): Unused[] {
+  const missing = max_concurrent === undefined
+    ? "max_concurrent"
+    : max_queued === undefined || readNumber(max_queued) === 0
+    ? "max_queued"
+    : null;
+  const written = { max_queued, queue_timeout };
+  return Object.entries(written).flatMap(([key, value]): Unused[] =>
+    value === undefined || missing === null || missing === key
+      ? []
+      : [{ path: [key], text: `has no effect: ${missing} is not set` }]
+  );
 }
 
 /** The lists of models that belong to another mode than the one that is set. */

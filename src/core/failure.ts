@@ -87,6 +87,7 @@ export const FAULTS = {
   upstream_response_too_large: [502,      "upstream_error",   "kind",   YES,   YES,     "failure"],
   upstream_idle:               [504,      "upstream_timeout", "kind",   NO,    NO,      "failure"], // silence after delivery began
   circuit_open:                [503,      "upstream_error",   "kind",   NO,    YES,     "neutral"],
+  provider_busy:               [503,      "upstream_error",   "kind",   NO,    YES,     "neutral"], // no slot: max_concurrent
   internal_error:              [500,      "server_error",     "kind",   NO,    NO,      "neutral"],
 } as const satisfies Record<string, Verdict>;
 

@@ -1,7 +1,8 @@
-import type { Config } from "../config/schema.ts";
+import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
+import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
 import { newVault, type Vault } from "../state/vault.ts";
 import { changesBetween } from "./changes.ts";
@@ -32,9 +33,11 @@ export function newGateway(
 ): Gateway {
   let current = first;
   const vault = newVault(world, first.config.caching, first.config.server);
+  vault.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
     breakers: () => breakersOf(gateway),
+    slots: () => slotCounts(gateway),
     cache: () => vault.cache,
     stores: () => storesOf(vault),
     bodyBytes: vault.admission.bodyBytes,
@@ -58,6 +61,7 @@ export function newGateway(
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
       applyCaching(vault.cache, previous.config.caching, config.caching);
+      vault.slots.configure(slotLimits(next));
       current = next;
       return changesBetween(previous.config, config);
     },
@@ -73,6 +77,28 @@ function storesOf({ snapshots, conversations, bindings }: Vault) {
     response_bindings: bindings.response,
     conversation_bindings: bindings.conversation,
   };
+}
+
+function* slotLimits({ providers }: Generation) {
+  for (const provider of providers.values()) yield [provider, limitsOf(provider.settings)] as const;
+}
+
+function limitsOf(settings: ProviderConfig): SlotLimits | null {
+  const { max_concurrent, max_queued, queue_timeout } = settings;
+  if (max_concurrent === undefined) return null;
+  return {
+    maxConcurrent: max_concurrent,
+    maxQueued: max_queued,
+    queueTimeoutMs: queue_timeout,
+  };
+}
+
+/** Only providers with a limit are counted. */
+function* slotCounts({ generation, vault }: Gateway) {
+  for (const provider of generation.providers.values()) {
+    if (provider.settings.max_concurrent === undefined) continue;
+    yield [provider.id, vault.slots.counts(provider)] as const;
+  }
 }
 
 function* breakersOf({ generation, vault }: Gateway) {

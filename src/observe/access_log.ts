@@ -43,6 +43,7 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     stream: report.stream,
     duration_ms: rounded(ms.total),
     ttft_ms: rounded(ms.firstToken),
+    queued_ms: report.queuedMs > 0 ? rounded(report.queuedMs) : null,
     tokens_in: usage?.input,
     tokens_out: usage?.output,
     cache: report.cache,

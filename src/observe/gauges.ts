@@ -10,11 +10,18 @@ export interface MetricSources {
   /** The configuration of this moment: it says which models have a label of their own. */
   config(): Config;
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
+  /** Attempts that run and calls that wait, of each provider with `max_concurrent`. */
+  slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;
   cache(): Size;
   /** The stores of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
   /** Bytes of the request bodies that running calls hold. */
   bodyBytes(): number;
+}
+
+interface SlotCounts {
+  readonly running: number;
+  readonly queued: number;
 }
 
 /** What a store holds. */
@@ -60,6 +67,7 @@ export function registerGauges(
     },
   });
   registerStores(registry, sources);
+  registerSlots(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help: "Bytes of request bodies that running calls hold.",
@@ -86,6 +94,31 @@ export function registerGauges(
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
+}
+
+function registerSlots(registry: Registry, { slots }: MetricSources): void {
+  const registers = [registry];
+  const labelNames = ["provider"];
+  new Gauge({
+    name: "gateway_provider_running",
+    help: "Attempts that run at each provider with max_concurrent.",
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const [provider, { running }] of slots()) this.set({ provider }, running);
+    },
+  });
+  new Gauge({
+    name: "gateway_provider_queued",
+    help: "Requests that wait for a slot of each provider with max_concurrent.",
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const [provider, { queued }] of slots()) this.set({ provider }, queued);
+    },
+  });
 }
 
 function registerStores(registry: Registry, { stores }: MetricSources): void {

@@ -17,9 +17,11 @@ export interface Try {
   readonly ended: number;
 }
 
-/** Repeats that were sent: one that an open breaker kept back was not. */
+/** Repeats that were sent: one that an open breaker or a missing slot kept back was not. */
 export function retriesOf(tries: readonly Try[]): Try[] {
-  return tries.filter(({ number, outcome }) => number > 1 && outcome !== "circuit_open");
+  return tries.filter(({ number, outcome }) =>
+    number > 1 && outcome !== "circuit_open" && outcome !== "provider_busy"
+  );
 }
 
 /** The dashboard is told so many characters of a request's body, and of an answer's. */
@@ -70,6 +72,8 @@ export interface CallReport {
   /** Targets that were given up for the next one. */
   fallbacks: number;
   readonly tries: Try[];
+  /** Milliseconds in queues of providers; 0 if the call never waited. They are part of `ms.upstream`. */
+  queuedMs: number;
   usage: Usage | null;
   /** In USD; null when the price or the usage is not known. */
   cost: number | null;
@@ -117,6 +121,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     brokeOff: false,
     fallbacks: 0,
     tries: [],
+    queuedMs: 0,
     usage: null,
     cost: null,
     cache: null,
@@ -157,6 +162,8 @@ export function endOf(report: Pick<CallReport, "failure" | "brokeOff">): End {
     case "upstream_idle":
       return "stream_idle";
     case "no_route":
+    // A limit of the configuration refused it; no provider failed.
+    case "provider_busy":
       return "refused";
     case "circuit_open":
       return "circuit_open";

@@ -35,7 +35,7 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
     route.name,
     route.strategy,
     ({ routed }) => routed.key,
-    withClosedBreakers(call, eligible),
+    selectable(call, eligible),
   );
   const first = picked ?? eligible[0];
   if (first === undefined) return noRoute();
@@ -58,8 +58,11 @@ function planFromFallbacks(
   return success([first.prepared, ...others.map(({ prepared }) => prepared)]);
 }
 
-/** Returns the targets whose breaker is closed; all of them if every breaker is open. */
-function withClosedBreakers(
+/**
+ * Returns the targets among which to choose: those whose breaker is closed, among them those with a free
+ * slot, else those with room in their queue. A step that would leave no target is skipped.
+ */
+function selectable(
   call: Call,
   eligible: readonly Eligible<Attempt>[],
 ): readonly Eligible<Attempt>[] {
@@ -67,5 +70,11 @@ function withClosedBreakers(
   const closed = eligible.filter(({ routed }) =>
     !call.vault.breakers.isOpen(routed.provider.account, settings)
   );
-  return closed.length > 0 ? closed : eligible;
+  const able = closed.length > 0 ? closed : eligible;
+  const { slots } = call.vault;
+  if (!slots.isInUse) return able;
+  const free = able.filter(({ routed }) => slots.isFree(routed.provider));
+  if (free.length > 0) return free;
+  const queueable = able.filter(({ routed }) => slots.hasRoom(routed.provider));
+  return queueable.length > 0 ? queueable : able;
 }

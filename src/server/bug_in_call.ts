@@ -5,5 +5,8 @@ import type { Call } from "../gateway/call.ts";
 /** What a client is told when something was thrown, which is a bug; the report says where. */
 export function bugIn(call: Call, error: unknown): Failed {
   call.report.bug = bugText(error);
-  return fault("internal_error", "The gateway has failed; this is a bug in it.");
+  const bug = fault("internal_error", "The gateway has failed; this is a bug in it.");
+  // An upstream stream that was opened before is never read: its connection and its slot are given back.
+  call.departure.cut(bug.failure);
+  return bug;
 }

@@ -7,6 +7,7 @@ import { type Buckets, buckets } from "./buckets.ts";
 import { type Catalogs, catalogs } from "./catalogs.ts";
 import { type Conversations, newConversations } from "./conversations.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
+import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type Running, runningCalls } from "./running.ts";
 import { newSnapshots, type Snapshots } from "./snapshots.ts";
 
@@ -18,6 +19,7 @@ export interface Vault {
   readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
+  readonly slots: ProviderSlots;
   readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
@@ -41,6 +43,7 @@ export function newVault(world: World, caching: CacheSettings, server: Admission
     since: world.unix(),
     breakers: breakers(now),
     balancers: balancers(() => world.random()),
+    slots: newProviderSlots((ms, run) => world.after(ms, run)),
     buckets: buckets(now),
     catalogs: catalogs(now),
     cache: newResponseCache(caching, now),

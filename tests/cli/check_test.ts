@@ -28,6 +28,25 @@ routing:
 const NATIVE = "chat_completions_lifecycle, responses_lifecycle, conversations, " +
   "background_responses, response_cancellation, response_compaction, response_input_tokens";
 
+Deno.test("a target says how many attempts may run at its provider at once", async () => {
+  const cases = {
+    "max_concurrent: 2": "at most 2 at once, none queued",
+    "max_concurrent: 3, max_queued: 20": "at most 3 at once, 20 queued up to 30s",
+    "max_concurrent: 1, max_queued: 1, queue_timeout: 90s":
+      "at most 1 at once, 1 queued up to 1m30s",
+  };
+  for (const [settings, text] of Object.entries(cases)) {
+    using file = await configFile(`
+providers: {up: {type: compat, base_url: "https://models.example", ${settings}}}
+routing: {routes: [{name: r, targets: [{provider: up, model: m}]}]}
+`);
+    for (const words of [["check"], ["explain", "--model", "m"]]) {
+      const { out } = await ran([...words, "--config", file.path], {});
+      assertStringIncludes(out, `up/m: compat at models.example, 2m to the first byte, ${text}\n`);
+    }
+  }
+});
+
 Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
   using file = await configFile(FILE);
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });

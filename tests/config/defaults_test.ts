@@ -7,6 +7,8 @@ const PROVIDER = {
   connect_timeout: 10_000,
   keep_alive: 4_000,
   stream_idle_timeout: 300_000,
+  max_queued: 0,
+  queue_timeout: 30_000,
   extract_reasoning_tags: false,
   headers: {},
   extra: {},

@@ -42,6 +42,13 @@ Deno.test("a value of the wrong kind is told with its line and column", () => {
     "timeout: 1000000000000000h":
       "timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 3, column 14)",
     "stream_idle_timeout: 0ms": "stream_idle_timeout: must be longer than 0s (line 3, column 26)",
+    "max_concurrent: 0": "max_concurrent: must be at least 1 (line 3, column 21)",
+    "max_concurrent: 1.5": "max_concurrent: must be a whole number (line 3, column 21)",
+    "max_queued: -1": "max_queued: must be at least 0 (line 3, column 17)",
+    "max_queued: many": "max_queued: must be a number (line 3, column 17)",
+    "queue_timeout: 0s": "queue_timeout: must be longer than 0s (line 3, column 20)",
+    "queue_timeout: 30":
+      "queue_timeout: must be a duration with a unit, such as 30s (line 3, column 20)",
     "timeout_mode: first": "timeout_mode: must be ttft, total or last_byte (line 3, column 19)",
     "compatibility_profile: [deepseek]": "compatibility_profile: must be text (line 3, column 28)",
     "api_version: {}": "api_version: must be text (line 3, column 18)",

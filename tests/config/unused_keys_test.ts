@@ -74,7 +74,12 @@ const CASES: readonly Case[] = [
     "models.fetch",
     "has no effect: it is for mode fetch only",
   ],
+  ["openai", "max_queued: 3", "max_queued", "has no effect: max_concurrent is not set"],
+  ["ollama", "queue_timeout: 3s", "queue_timeout", "has no effect: max_concurrent is not set"],
 ];
+
+/** A queue that holds no request. */
+const NO_QUEUE = "has no effect: max_queued is not set";
 
 /** The types that use each capability. */
 const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
@@ -111,6 +116,23 @@ Deno.test("a key that its type does not use is accepted at start and named by a 
     const file = withProvider(id, line);
     assertEquals(problemsOf(file), [], line);
     assertEquals(withoutPlace(warningsOf(file)), [`providers.${id}.${key}: ${text}`], line);
+  }
+});
+
+Deno.test("a timeout of a queue that holds no request is named by a warning", () => {
+  const lines = ["max_concurrent: 2", "queue_timeout: 1s"];
+  for (const queue of [[], ["max_queued: 0"], ["max_queued: '0'"]]) {
+    const file = withProvider("openai", ...lines, ...queue);
+    assertEquals(withoutPlace(warningsOf(file)), [`providers.openai.queue_timeout: ${NO_QUEUE}`]);
+    assertEquals(configOf(file).providers["openai"]?.queue_timeout, 30_000);
+  }
+  for (
+    const all of [lines.slice(0, 1), [...lines, "max_queued: 1"], [
+      "max_concurrent: 1",
+      "max_queued: 0",
+    ]]
+  ) {
+    assertEquals(warningsOf(withProvider("openai", ...all)), []);
   }
 });
 

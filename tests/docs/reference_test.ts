@@ -61,6 +61,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
   const metrics = newMetrics({
     config: () => config,
     breakers: () => [],
+    slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,

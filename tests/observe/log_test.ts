@@ -87,6 +87,7 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     cache: "MISS",
     usage: USAGE,
     fallbacks: 1,
+    queuedMs: 5.26,
     provider: "other",
     tries: [
       tryOf({ outcome: "upstream_timeout" }),
@@ -108,6 +109,7 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     stream: true,
     duration_ms: 20.3,
     ttft_ms: 10,
+    queued_ms: 5.3,
     tokens_in: 1_000,
     tokens_out: 50,
     cache: "MISS",

@@ -22,6 +22,7 @@ function metricsOver(config = CONFIG): Metrics {
   return newMetrics({
     config: () => parsed,
     breakers: () => [["up", "closed"], ["other", "open"]],
+    slots: () => [["up", { running: 2, queued: 5 }]],
     cache: () => ({ entries: 3, bytes: 700 }),
     stores: () => ({}),
     bodyBytes: () => 0,
@@ -65,6 +66,7 @@ Deno.test("a model gets its own label with the configuration that names it", asy
   const metrics = newMetrics({
     config: () => config,
     breakers: () => [],
+    slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
@@ -234,4 +236,10 @@ Deno.test("however many reports there were, a scrape has counted each of them on
     const counted = Object.values(await named(metrics, "gateway_requests_total"));
     assertEquals(counted.reduce((sum, count) => sum + count, 0), reports);
   }
+});
+
+Deno.test("running and queued calls of providers with a limit are gauges of their provider", async () => {
+  const metrics = metricsOver();
+  assertEquals(await named(metrics, "gateway_provider_running"), { '{provider="up"}': 2 });
+  assertEquals(await named(metrics, "gateway_provider_queued"), { '{provider="up"}': 5 });
 });

@@ -27,6 +27,7 @@ async function declared(): Promise<ReadonlySet<string>> {
   const metrics = newMetrics({
     config: () => config,
     breakers: () => [],
+    slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,

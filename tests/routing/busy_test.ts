@@ -1,0 +1,124 @@
+import { heldGateway } from "../attempts/held_calls.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const BOTH = "[{provider: a}, {provider: b}]";
+const ONE = "max_concurrent: 1";
+const QUEUED = "max_concurrent: 1, max_queued: 1";
+
+Deno.test("a target at its limit is passed over while another one is free", async () => {
+  const { asked, running, world } = heldGateway({ a: ONE, b: "max_concurrent: 3", targets: BOTH });
+  for (let call = 0; call < 4; call++) void asked();
+  await world.advance(0);
+  assertEquals(running(), ["a 1", "b 2", "b 3", "b 4"]);
+});
+
+Deno.test("a target that is free again is chosen again", async () => {
+  const { asked, running, oldest, world } = heldGateway({
+    a: ONE,
+    b: "max_concurrent: 2",
+    targets: BOTH,
+  });
+  for (let call = 0; call < 3; call++) void asked();
+  await world.advance(0);
+  oldest().answer();
+  await world.advance(0);
+  assertEquals(running(), ["b 2", "b 3"]);
+  void asked();
+  await world.advance(0);
+  assertEquals(running(), ["b 2", "b 3", "a 4"]);
+});
+
+Deno.test("when every target is at its limit a call waits, though a fallback is free", async () => {
+  const { asked, running, oldest, world, counts } = heldGateway({
+    a: QUEUED,
+    b: QUEUED,
+    targets: BOTH,
+    fallback: "[{provider: c}]",
+  });
+  for (let call = 0; call < 4; call++) void asked();
+  await world.advance(0);
+  assertEquals(running(), ["a 1", "b 2"]);
+  assertEquals([await counts("a"), await counts("b")], [[1, 1], [1, 1]]);
+  void asked();
+  await world.advance(0);
+  assertEquals(running(), ["a 1", "b 2", "c 5"], "both queues are full: only now the fallback");
+  oldest().answer();
+  await world.advance(0);
+  assertEquals(running(), ["b 2", "c 5", "a 4"]);
+});
+
+Deno.test("a call waits where the queue has room", async () => {
+  const { asked, running, world, counts } = heldGateway({ a: QUEUED, b: ONE, targets: BOTH });
+  for (let call = 0; call < 3; call++) void asked();
+  await world.advance(0);
+  assertEquals(running(), ["a 1", "b 2"]);
+  assertEquals([await counts("a"), await counts("b")], [[1, 1], [1, 0]]);
+});
+
+Deno.test("an open breaker is passed over before a limit is: a call rather waits", async () => {
+  const { asked, running, gateway, world, counts } = heldGateway({
+    a: QUEUED,
+    targets: BOTH,
+    more: "retry: {enabled: false}\ncircuit_breaker: {failure_threshold: 1}",
+  });
+  const { config, providers } = gateway.generation;
+  const account = providers.get("b")?.account ?? "";
+  const permit = gateway.vault.breakers.admit(account, config.circuit_breaker);
+  if ("end" in permit) permit.end("failure");
+  void asked();
+  void asked();
+  await world.advance(0);
+  assertEquals([running(), await counts("a")], [["a 1"], [1, 1]]);
+});
+
+Deno.test("a fallback at its limit is passed over while a later one is free, else the call waits", async () => {
+  const { asked, running, world, sent, counts, reports } = heldGateway({
+    b: "max_concurrent: 1, max_queued: 5",
+    c: QUEUED,
+    fallback: "[{provider: b}, {provider: c}]",
+  });
+  for (let call = 0; call < 4; call++) void asked();
+  await world.advance(0);
+  for (const one of sent.slice()) one.answer(501, "");
+  await world.advance(0);
+  assertEquals(running(), ["b 1", "c 2"]);
+  assertEquals([await counts("b"), await counts("c")], [[1, 2], [1, 0]]);
+  assertEquals(reports, []);
+});
+
+Deno.test("a fallback that was passed over is tried when the free one fails", async () => {
+  const { asked, running, oldest, world } = heldGateway({
+    b: "max_concurrent: 1, max_queued: 5",
+    fallback: "[{provider: b}, {provider: c}]",
+  });
+  const calls = [asked(), asked()];
+  await world.advance(0);
+  oldest().answer(501, "");
+  oldest().answer(501, "");
+  await world.advance(0);
+  assertEquals(running(), ["b 1", "c 2"]);
+  oldest().answer();
+  oldest().answer(501, "");
+  await world.advance(0);
+  assertEquals(running(), ["b 2"]);
+  oldest().answer();
+  assertEquals((await Promise.all(calls)).map(({ status }) => status), [200, 200]);
+});
+
+Deno.test("a plan of fallbacks alone passes over a busy one too", async () => {
+  // Type local keeps no logprobs, so that no target can take the call.
+  const gateway = heldGateway(`
+providers:
+  a: {type: local, base_url: "http://a"}
+  b: {type: compat, base_url: "http://b", max_concurrent: 1, max_queued: 5}
+  c: {type: compat, base_url: "http://c", max_concurrent: 1, max_queued: 5}
+routing:
+  routes: [{name: r, targets: [{provider: a}], fallback: [{provider: b}, {provider: c}]}]
+retry: {enabled: false}
+`);
+  const { asked, running, world, counts } = gateway;
+  for (let call = 0; call < 3; call++) void asked({ body: { store: true, logit_bias: { 1: 1 } } });
+  await world.advance(0);
+  assertEquals(running(), ["b 1", "c 2"]);
+  assertEquals([await counts("b"), await counts("c")], [[1, 1], [1, 0]]);
+});
