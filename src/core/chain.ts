@@ -1,4 +1,4 @@
-import type { Codec, Delivery } from "./codec.ts";
+import type { Codec, Decoder, Delivery } from "./codec.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
@@ -20,7 +20,7 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
  * Reads one protocol and writes another. Fails when either side does, and then nothing of that
  * record goes out; it is done when the decoder is, with the encoder's terminal.
  */
-export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventEncoder): Delivery {
+export function chain(decoder: Decoder, encoder: EventEncoder): Delivery {
   let done = false;
 
   function encode(
@@ -52,6 +52,7 @@ export function chain(decoder: Codec<StreamRecord, StreamEvent>, encoder: EventE
     },
     fail: (failure) => encoder.fail(failure),
     done: () => done,
+    usage: () => decoder.usage(),
     outcome: () => done ? { resource: encoder.resource(), usage: encoder.usage() } : null,
   };
 }

@@ -2,7 +2,7 @@ import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
 import type { StreamRecord } from "./reply.ts";
 import type { Result } from "./result.ts";
-import type { Usage } from "./events.ts";
+import type { StreamEvent, Usage } from "./events.ts";
 
 /** A synchronous machine: no clock, no I/O, no throw. */
 export interface Codec<In, Out> {
@@ -14,12 +14,20 @@ export interface Codec<In, Out> {
   done(): boolean;
 }
 
+/** Reads the records of an upstream's stream as events. */
+export interface Decoder extends Codec<StreamRecord, StreamEvent> {
+  /** Returns the last token counts that the upstream has reported; null before it reports any. */
+  usage(): Usage | null;
+}
+
 /** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
 export interface Delivery extends Codec<StreamRecord, StreamRecord> {
   /** The one terminal of a stream that broke after delivery began. */
   fail(failure: Failure): readonly StreamRecord[];
   /** Set when `done` turns true. */
   outcome(): Outcome | null;
+  /** Returns the last token counts that the upstream has reported, also of a stream that broke; null for none. */
+  usage(): Usage | null;
 }
 
 /** What a call that went well leaves to be remembered. */

@@ -1,6 +1,5 @@
-import type { Codec } from "./codec.ts";
+import type { Decoder } from "./codec.ts";
 import type { StreamEvent } from "./events.ts";
-import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 
 const OPEN = "<think>", CLOSE = "</think>";
@@ -45,14 +44,13 @@ export function extractFromEvents(events: readonly StreamEvent[]): readonly Stre
 }
 
 /** A decoder whose events have been through `extractFromEvents`, record by record. */
-export function extractingDecoder(
-  decoder: Codec<StreamRecord, StreamEvent>,
-): Codec<StreamRecord, StreamEvent> {
+export function extractingDecoder(decoder: Decoder): Decoder {
   const extracted = (events: Result<readonly StreamEvent[]>) =>
     events.ok ? success(extractFromEvents(events.value)) : events;
   return {
     push: (record) => extracted(decoder.push(record)),
     end: () => extracted(decoder.end()),
     done: () => decoder.done(),
+    usage: () => decoder.usage(),
   };
 }

@@ -65,6 +65,7 @@ export interface CallReport {
   provider: string | null;
   model: string | null;
   status: number;
+  /** The client asked for a stream, whether or not one began. */
   stream: boolean;
   failure: Failure | null;
   /** The failure came after delivery had begun. */

@@ -105,7 +105,7 @@ function isWanted(environment: SpanSettings["environment"]): boolean {
 
 /** The try that delivers a stream lasts as long as the stream, and what breaks the stream breaks it. */
 function endingOf(report: Readonly<CallReport>, one: Try) {
-  const isDelivering = report.stream && one === report.tries.at(-1);
+  const isDelivering = report.stream && one.outcome === "success" && one === report.tries.at(-1);
   if (!isDelivering) {
     return { failure: one.outcome === "success" ? null : one.outcome, ended: one.ended };
   }

@@ -86,11 +86,11 @@ function commonFields(
 }
 
 function figuresOf(report: Readonly<CallReport>, shared: Shared) {
-  const { usage, ms, stream } = report;
+  const { usage, ms } = report;
   return {
     duration_ms: rounded(ms.total),
     time_to_first_token_ms: rounded(ms.firstToken),
-    time_to_last_token_ms: stream ? rounded(ms.total) : null,
+    time_to_last_token_ms: ms.firstToken === null ? null : rounded(ms.total),
     input_tokens: usage?.input ?? null,
     output_tokens: usage?.output ?? null,
     total_tokens: usage?.total ?? null,

@@ -32,6 +32,7 @@ const APP_ORIGIN =
 // A list, because `*` does not stand for all names in every browser (Fetch, CORS protocol).
 const EXPOSED = [
   "x-gateway-request-id",
+  "x-request-id",
   "x-gateway-provider",
   "x-gateway-model",
   "x-gateway-route",

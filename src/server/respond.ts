@@ -80,6 +80,8 @@ function own({ id, report, answerHeaders }: Call, now: number): HeaderFields {
   return {
     ...answerHeaders,
     "x-gateway-request-id": id,
+    // The name under which SDKs look for it. An upstream's own id never takes its place.
+    "x-request-id": id,
     "x-gateway-latency-ms": now.toFixed(1),
     "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
     ...(route === null ? {} : { "x-gateway-route": headerText(route) }),

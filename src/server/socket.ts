@@ -57,7 +57,9 @@ export function openSocket(
   for (const [name, value] of Object.entries(handshake.answerHeaders)) {
     response.headers.set(name, value);
   }
-  response.headers.set("x-gateway-request-id", handshake.id);
+  for (const name of ["x-gateway-request-id", "x-request-id"]) {
+    response.headers.set(name, handshake.id);
+  }
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
   finish(handshake, rim, true);

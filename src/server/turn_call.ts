@@ -39,6 +39,8 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
       report.endpoint = endpoint;
       report.traceparent = traceparent;
       report.session = controls.session;
+      // Whatever answers a turn comes as events.
+      report.stream = true;
       metrics.began(endpoint.path);
       return {
         ...handshake,

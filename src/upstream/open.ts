@@ -83,9 +83,11 @@ export async function open(
       report.usage = read.value.outcome.usage;
       return success({ as: "answer", answer: read.value.answer });
     }
+    const { delivery } = reader;
+    let isCommitted = false;
     const records = await commit({
       source: openSource(body, framingOf(wire)),
-      delivery: reader.delivery,
+      delivery,
       settle(outcome) {
         attempt.settle(outcome);
         report.usage = outcome.usage;
@@ -96,10 +98,14 @@ export async function open(
       async over(failure) {
         await (failure === null ? finish(call, body, watch) : body.cancel());
         watch.close();
+        // Before the commit only a call that is not tried again counts what it took.
+        const isLast = isCommitted || call.departure.reason !== null;
+        if (failure !== null && isLast) report.usage = delivery.usage();
         over(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
     if (!records.ok) return records;
+    isCommitted = true;
     const copied = reader.copiesHeaders ? copiedBack(response.headers, provider.secrets) : {};
     return success({ as: "stream", headers: copied, records: records.value });
   }

@@ -6,9 +6,11 @@ import { type Failed, failed, fault } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
+import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { copiedBack, retryAfter } from "./headers.ts";
+import { redacted } from "./redact.ts";
 
 /** An error body larger than this many bytes is not handed on. */
 const ERROR_LIMIT = 1024 * 1024;
@@ -34,7 +36,7 @@ export async function rejection(
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
-  const shown = errorBody(wire, status, text);
+  const shown = errorBody(wire, status, text, provider.secrets);
   const copied = copiedBack(headers, provider.secrets);
   return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
     taken: !NOT_TAKEN.includes(status),
@@ -58,13 +60,20 @@ function kindOf(call: Call, status: number): FaultKind {
 }
 
 /** The upstream's own text where it already is the client's envelope, else an envelope made of its fields. */
-function errorBody(wire: Wire, status: number, text: string | null): string {
+function errorBody(
+  wire: Wire,
+  status: number,
+  text: string | null,
+  secrets: readonly string[],
+): string {
   const body = text === null ? undefined : parseJson(text);
   if (text !== null && isObject(body) && isEnvelope(wire) && isObject(body.error)) {
     return text;
   }
-  const fields = isObject(body) ? wire.error(body) : null;
-  return envelope(completed(status, fields));
+  if (!isObject(body)) return envelope(completed(status, null));
+  const fields = wire.error(body);
+  const message = fields?.message ?? detailMessage(body, (said) => redacted(said, secrets));
+  return envelope(completed(status, { ...fields, ...message !== null && { message } }));
 }
 
 /** These protocols tell their errors as the client's does. */

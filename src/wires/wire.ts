@@ -1,10 +1,10 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ChatRequest } from "../core/chat.ts";
-import type { Codec } from "../core/codec.ts";
+import type { Decoder } from "../core/codec.ts";
 import type { ErrorFields } from "../core/envelope.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
-import type { HeaderFields, StreamRecord } from "../core/reply.ts";
+import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
@@ -65,7 +65,7 @@ export interface Wire {
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
   /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
   decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]>;
-  decoder(mint: Mint): Codec<StreamRecord, StreamEvent>;
+  decoder(mint: Mint): Decoder;
   /** Credentials, version and the client's headers that may pass. */
   headers(provider: Provider, client: Headers): Record<string, string>;
   /** Message, type, param and code of this protocol's error body; null when it is none. */

@@ -101,15 +101,24 @@ export function testOperations(
 function testBytes(object: NativeObject, name: string, operation: NativeOperation): void {
   const { send, asks, body = "", right, unbinds = false } = operation;
   Deno.test(`${name} goes to the owner as it is, and its answer comes back byte for byte`, async () => {
-    const headers = { "content-type": "application/json", "x-request-id": "r", "etag": "e" };
+    const headers = {
+      "content-type": "application/json",
+      "openai-processing-ms": "9",
+      "x-request-id": "theirs",
+      "etag": "e",
+    };
     const calls = await withNativeObject(object, () => ({ headers, body: right }));
     const answer = await send(calls, CLIENT_HEADERS);
     assertEquals([answer.status, answer.text], [200, right]);
     assertEquals([calls.lastAsked(), calls.asked[1]?.body], [`first ${asks}`, body]);
     const sent = Object.keys(CLIENT_HEADERS).map((header) => calls.asked[1]?.headers.get(header));
     assertEquals(sent, SENT_HEADERS);
-    const shown = ["x-request-id", "etag", "x-gateway-provider"];
-    assertEquals(shown.map((header) => answer.headers.get(header)), ["r", null, "first"]);
+    const shown = ["openai-processing-ms", "etag", "x-gateway-provider"];
+    assertEquals(shown.map((header) => answer.headers.get(header)), ["9", null, "first"]);
+    assertEquals(
+      answer.headers.get("x-request-id"),
+      answer.headers.get("x-gateway-request-id"),
+    );
     assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
   });
 }

@@ -8,7 +8,7 @@ function embeddings(body: string): Request {
 
 function vectors(_asked: Asked, count: number): Promise<Response> {
   const data = [{ object: "embedding", index: 0, embedding: [count] }];
-  return answers(200, { object: "list", data, model: "m" }, { "x-request-id": `up-${count}` });
+  return answers(200, { object: "list", data, model: "m" }, { "x-model-run": `up-${count}` });
 }
 
 Deno.test("the second of two identical chat calls gets the bytes of the first without an upstream", async () => {
@@ -34,8 +34,12 @@ Deno.test("embeddings are cached; headers of the earlier call do not come again"
   const first = await gateway.ask(embeddings('{"model":"m","input":"a"}'));
   const second = await gateway.ask(embeddings('{"input":"a","model":"m"}'));
   assertEquals(second.text, first.text);
-  assertEquals(first.headers.get("x-request-id"), "up-1");
-  assertEquals(second.headers.get("x-request-id"), null);
+  assertEquals(first.headers.get("x-model-run"), "up-1");
+  assertEquals(second.headers.get("x-model-run"), null);
+  assertEquals(
+    second.headers.get("x-request-id"),
+    second.headers.get("x-gateway-request-id"),
+  );
   assertEquals(second.headers.get("x-gateway-cache-status"), "HIT");
   assertEquals(await gateway.statusOf(embeddings('{"model":"m","input":"b"}')), "MISS");
 });

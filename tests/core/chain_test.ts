@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { chain, type EventEncoder } from "../../src/core/chain.ts";
-import type { Codec, Delivery } from "../../src/core/codec.ts";
-import type { StreamEvent, Usage } from "../../src/core/events.ts";
+import type { Decoder, Delivery } from "../../src/core/codec.ts";
+import type { Usage } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { fault, success } from "../../src/core/result.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -13,10 +13,12 @@ function record(data: string): StreamRecord {
 }
 
 /** Each letter of a record is an event; "." is the last of all, "!" cannot be read. */
-function lettersDecoder(): Codec<StreamRecord, StreamEvent> {
+function lettersDecoder(): Decoder {
   let done = false;
+  let read = 0;
   return {
     push({ data }) {
+      read += data.length;
       if (data.includes("!")) return BROKEN;
       done = data.endsWith(".");
       return success(
@@ -25,7 +27,12 @@ function lettersDecoder(): Codec<StreamRecord, StreamEvent> {
     },
     end: () => done ? success([]) : BROKEN,
     done: () => done,
+    usage: () => read === 0 ? null : counted(read),
   };
+}
+
+function counted(count: number): Usage {
+  return { input: 0, output: count, total: count, cached: 0, cacheWrite: 0, reasoning: 0 };
 }
 
 /** Writes each letter as a record of its own; "?" cannot be written, and ends badly. */
@@ -35,8 +42,7 @@ function lettersEncoder(): EventEncoder {
     push(event) {
       if (event.type !== "text") return success([]);
       if (event.delta === "?") return BROKEN;
-      const count = (usage?.total ?? 0) + 1;
-      usage = { input: 0, output: count, total: count, cached: 0, cacheWrite: 0, reasoning: 0 };
+      usage = counted((usage?.total ?? 0) + 1);
       return success(event.delta === "-" ? [] : [record(event.delta)]);
     },
     end: () => success([record("END")]),
@@ -95,4 +101,13 @@ Deno.test("a chain ends in exactly one terminal, after whole records in their or
     const letters = [...read.join("").replaceAll(/[-.]/g, "")];
     assertEquals(out, [...letters, isComplete ? "END" : "FAILED"]);
   }));
+});
+
+Deno.test("the usage is what the decoder has seen, also in a record that could not be written", () => {
+  const delivery = started();
+  assertEquals(delivery.usage(), null);
+  delivery.push(record("ab"));
+  assertEquals(delivery.usage(), counted(2));
+  delivery.push(record("c?"));
+  assertEquals([delivery.usage(), delivery.outcome()], [counted(4), null]);
 });

@@ -13,9 +13,7 @@ import { chunk, finish, HELLO, ROLE, sse, streamed, WITH_USAGE } from "./streame
 const ODD = [
   ": keepalive 世界\n\n",
   'data:{"id" : "a\\u002fb","object":"chat.completion.chunk", "created":1700000007,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n',
-  'id: 17\nretry: 10\ndata: {"id":"a/b","object":"chat.completion.chunk","created":1700000007,"model":"m","choices":[{"index":0,"delta":{"content":"Gr\\u00fc\\u00dfe 🌍"},"logprobs":{"content":[{"logprob":-1.2300E-05}]},"finish_reason":null}],"seed":12345678901234567890}\n\n',
-  'event: message\ndata: {"id":"a/b","object":"chat.completion.chunk",\ndata: "created":1700000007,"model":"m","choices":[{"index":0,"delta":{"content":"\\ud83c\\udf0d"},"finish_reason":null}],"x":{"b":1,"a":1}}\n\n',
-  "data:\n\n",
+  ': thinking\ndata: {"id":"a/b","object":"chat.completion.chunk","created":1700000007,"model":"m","choices":[{"index":0,"delta":{"content":"Gr\\u00fc\\u00dfe 🌍"},"logprobs":{"content":[{"logprob":-1.2300E-05}]},"finish_reason":null}],"seed":12345678901234567890}\n\n',
   'data: {"id":"a/b","object":"chat.completion.chunk","created":1700000007,"model":"m","choices":[{"delta":{ },"finish_reason":"stop","index":0}],"obfuscation":"r4nd0m"}\n\n',
   "data:[DONE]\n\n",
 ].join("");

@@ -94,8 +94,8 @@ const MALFORMED = [
   '"text"',
   "null",
   "7",
-  "{}",
   '{"choices":3}',
+  '{"choices":{}}',
 ];
 
 for (const record of MALFORMED) {

@@ -86,6 +86,13 @@ Deno.test("the try that delivers a stream lasts as long as it and breaks with it
   }
 });
 
+Deno.test("the last try of a stream that never began ends where it failed", async () => {
+  const { failure } = fault("upstream_unreachable", "Refused.");
+  const tries = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
+  const [, attempt] = await spansOf({ stream: true, failure, status: 502, tries });
+  assertEquals(timesOf(attempt), [-1_995, -1_900]);
+});
+
 Deno.test("what the client did wrong is no error of the gateway", async () => {
   const { failure } = refuse("invalid_json", "No.");
   const [request, ...others] = await spansOf({

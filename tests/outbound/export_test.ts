@@ -75,6 +75,14 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
   }]);
 });
 
+Deno.test("a stream that never began has no times of its tokens", () => {
+  const [event] = eventsOf(reportOf({ shared: () => SHARED, stream: true }), FIGURES, ENDED);
+  assertEquals(
+    [event?.data.time_to_first_token_ms, event?.data.time_to_last_token_ms],
+    [null, null],
+  );
+});
+
 Deno.test("the caller's headers and the gateway's place are tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
   const report = reportOf({ shared: () => ({ ...SHARED, headers, topP: 0.25, topK: 40 }) });

@@ -79,7 +79,7 @@ Deno.test("an accepted page may read every answer and the gateway's headers, err
       if (name.startsWith("x-gateway-")) assert(exposed.includes(name), name);
     }
     assert(
-      ["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"].every((name) =>
+      ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"].every((name) =>
         exposed.includes(name)
       ),
     );

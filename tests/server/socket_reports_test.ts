@@ -25,7 +25,7 @@ Deno.test("every turn has an access line and counts as a request of its own", as
   assertEquals<unknown>(seen, [
     ["/v1/responses", 101, undefined, false, "complete"],
     ["/v1/responses", 200, "main", true, "complete"],
-    ["/v1/responses", 400, undefined, false, "refused"],
+    ["/v1/responses", 400, undefined, true, "refused"],
     ["/v1/responses", 200, undefined, true, "complete"],
   ]);
   const ids = new Set(lines.map(({ request_id: id }) => id));

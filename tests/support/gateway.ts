@@ -2,7 +2,7 @@ import { parseConfig } from "../../src/config/load.ts";
 import { realWorld } from "../../src/core/time.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { newGateway } from "../../src/gateway/gateway.ts";
+import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
@@ -12,6 +12,8 @@ import { setNoDelay } from "../../src/server/nodelay.ts";
 /** A gateway under test, without a socket. */
 export interface TestGateway {
   readonly app: App;
+  /** What the calls share. */
+  readonly gateway: Gateway;
   /** Reports of the calls that are over, in order. */
   readonly reports: readonly Readonly<CallReport>[];
   /** What was logged, at every level. */
@@ -34,6 +36,7 @@ export function testGateway(config: string, world: World): TestGateway {
   }]);
   return {
     app: createApp(gateway),
+    gateway,
     reports,
     log: lines,
     reported(count) {

@@ -62,11 +62,10 @@ Deno.test("the upstream's headers are dropped on successes of chat", async () =>
   assertEquals(headers.get("content-type"), "application/json");
   assertEquals(headers.get("x-gateway-route"), "main");
   assertEquals(headers.get("cache-control"), "no-transform");
-  for (
-    const name of ["set-cookie", "x-ratelimit-remaining", "x-request-id", "openai-organization"]
-  ) {
+  for (const name of ["set-cookie", "x-ratelimit-remaining", "openai-organization"]) {
     assertEquals(headers.get(name), null);
   }
+  assertEquals(headers.get("x-request-id"), headers.get("x-gateway-request-id"));
 });
 
 Deno.test("the upstream gets the gateway's credentials and nothing else of the client", async () => {

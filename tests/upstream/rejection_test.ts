@@ -162,8 +162,83 @@ Deno.test("the gateway's own headers win, and Retry-After reaches the client", a
   };
   const answer = await rejected(429, "", { headers });
   assertEquals(answer.headers.get("retry-after"), "30");
-  assertEquals(answer.headers.get("x-request-id"), "theirs");
   assertEquals(answer.headers.get("x-gateway-provider"), "up");
-  assertEquals(answer.headers.get("x-gateway-request-id"), "00000000-0000-4000-8000-000000000001");
+  for (const name of ["x-gateway-request-id", "x-request-id"]) {
+    assertEquals(answer.headers.get(name), "00000000-0000-4000-8000-000000000001");
+  }
   assertEquals(answer.headers.get("set-cookie"), null);
+});
+
+/** Error bodies as FastAPI servers write them, and the message that each one becomes. */
+const DETAILS: readonly (readonly [JsonObject, string])[] = [
+  [{ detail: "Model is not loaded." }, "Model is not loaded."],
+  [
+    {
+      detail: [{ type: "missing", loc: ["body", "messages", 0, "content"], msg: "Field required" }],
+    },
+    "body.messages[0].content: Field required",
+  ],
+  [
+    {
+      detail: [
+        { loc: ["query", "q"], msg: "too long", type: "value_error" },
+        { loc: [], msg: "no place" },
+        { loc: ["body", 3], type: "json_invalid" },
+        "a text",
+        7,
+        { loc: ["body"] },
+      ],
+    },
+    "query.q: too long; no place; body[3]: json_invalid; a text",
+  ],
+  [{ detail: { message: "Inside." } }, "Inside."],
+];
+
+for (const [body, message] of DETAILS) {
+  Deno.test(`a detail is the message of an error on every wire: ${message}`, async () => {
+    for (const type of ["compat", "messages", "local"] as const) {
+      for (const stream of [false, true]) {
+        const answer = await rejected(422, body, { type, stream });
+        assertEquals(answer.status, 422);
+        assertEquals(answer.error, {
+          message,
+          type: "invalid_request_error",
+          param: null,
+          code: null,
+        });
+      }
+    }
+  });
+}
+
+Deno.test("an error that has a message of its own keeps it beside a detail", async () => {
+  const detail = "Not this.";
+  assertEquals((await rejected(400, { message: "This.", detail })).error.message, "This.");
+  const local = await rejected(400, { error: "This.", detail }, { type: "local" });
+  assertEquals(local.error.message, "This.");
+  const error = { type: "invalid_request_error", message: "This." };
+  const messages = await rejected(400, { error, detail }, { type: "messages" });
+  assertEquals(messages.error.message, "This.");
+  const text = JSON.stringify({ error, detail });
+  assertEquals((await rejected(400, text)).text, text);
+});
+
+Deno.test("a detail that says nothing leaves the plain message", async () => {
+  for (const detail of ["", " ", [], {}, null, 7, [{}], [[]]]) {
+    const { error } = await rejected(400, { detail });
+    assertEquals(error.message, "The provider answered with status 400.");
+  }
+});
+
+Deno.test("a message made of a detail is bounded, and its key is removed before it is cut", async () => {
+  const many = Array.from({ length: 5_000 }, () => ({ loc: ["body"], msg: "x".repeat(90) }));
+  for (const detail of ["x".repeat(900_000), many]) {
+    const { error } = await rejected(400, { detail });
+    assert(typeof error.message === "string" && error.message.length <= 2_001);
+  }
+  const key = "sk-upstream-of-the-gateway";
+  for (let before = 1_970; before <= 2_000; before++) {
+    const { error } = await rejected(401, { detail: "x".repeat(before) + key }, { key });
+    assert(!String(error.message).includes("sk-up"), String(error.message));
+  }
 });

@@ -33,6 +33,7 @@ export const chat: ClientApi = {
     operation: "chat",
     sharesAnswer: true,
     async handle(call, { document }) {
+      call.report.stream = document.value.stream === true;
       const request = chatRequest(document);
       return request.ok ? await exchange(call, inferenceOf(call, request.value)) : request;
     },
@@ -77,7 +78,7 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
   };
   const extracts = settings.extract_reasoning_tags;
   if (wire.name !== "compat") return translated(call, wire, request, labels, extracts);
-  const reader = relayed(request, labels, extracts);
+  const reader = relayed(call, request, labels, extracts);
   const isKept = isStored(request) && isCapable(target.provider, "chat_completions_lifecycle");
   return isKept ? stored(reader) : reader;
 }
@@ -100,16 +101,20 @@ function hasFunctions({ document }: ChatRequest): boolean {
 }
 
 function relayed(
+  { world: mint }: Call,
   { stream, includeUsage }: ChatRequest,
   { id, created, model }: Labels,
   extractsReasoning: boolean,
 ): Reader {
   if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
-    return { as: "answer", read: (answer) => relayAnswer(answer, identity, extractsReasoning) };
+    return {
+      as: "answer",
+      read: (answer) => relayAnswer(answer, identity, extractsReasoning, mint),
+    };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
-  return { as: "stream", delivery: relay({ identity, includeUsage, extractsReasoning }) };
+  return { as: "stream", delivery: relay({ identity, includeUsage, extractsReasoning, mint }) };
 }
 
 function translated(

@@ -24,6 +24,11 @@ export function carriesSomething(chunk: JsonObject): boolean {
   );
 }
 
+/** Whether a chunk has pieces of tool calls. */
+export function hasCalls(chunk: JsonObject): boolean {
+  return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isEmpty(delta.tool_calls));
+}
+
 function choicesOf(chunk: JsonObject): JsonObject[] {
   return Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
 }

@@ -1,13 +1,17 @@
 import type { Outcome } from "../../core/codec.ts";
-import { isObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonValue, parseJson } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { Answer, UpstreamAnswer } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/compat_errors.ts";
 import { usageOf } from "../../wires/compat/usage.ts";
+import type { Mint } from "../../wires/wire.ts";
 import {
+  type CallChange,
+  callEdits,
   type Change,
   completedUsage,
   type Identity,
@@ -23,6 +27,7 @@ export function relayAnswer(
   answer: Pick<UpstreamAnswer, "body">,
   identity: Identity,
   extractsReasoning: boolean,
+  mint: Pick<Mint, "uuid">,
 ): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
@@ -45,6 +50,7 @@ export function relayAnswer(
   const edits: Edit[] = changes.length === 0
     ? []
     : changeMembers(text.indexOf("{"), membersOf(text), changes);
+  pushAll(edits, callEdits(text, "message", callChanges(value.choices, mint)));
   if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({
     answer: {
@@ -54,5 +60,21 @@ export function relayAnswer(
       body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
     },
     outcome: { resource: null, usage: counted.value },
+  });
+}
+
+/** Ids for the calls of each choice that have none, or one that another call of the choice has. */
+function callChanges(choices: readonly JsonValue[], mint: Pick<Mint, "uuid">): CallChange[] {
+  return choices.flatMap((choice, at) => {
+    const message = isObject(choice) ? choice.message : undefined;
+    const items = isObject(message) ? message.tool_calls : undefined;
+    if (!Array.isArray(items)) return [];
+    const nameCall = newCallIds(mint);
+    return items.flatMap((item, place): CallChange[] => {
+      if (!isObject(item)) return [];
+      const id = nameCall(item.id);
+      if (id === item.id) return [];
+      return [{ choice: at, item: place, changes: [["id", JSON.stringify(id)]] }];
+    });
   });
 }

@@ -1,15 +1,19 @@
 import type { Delivery } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
-import { providerError } from "../../wires/compat_errors.ts";
+import { isComment, plainRecord } from "../../formats/plain_record.ts";
+import { readRecord } from "../../wires/compat/record.ts";
 import { usageOf } from "../../wires/compat/usage.ts";
-import { carriesSomething, finishesOf } from "./chunk.ts";
+import type { Mint } from "../../wires/wire.ts";
+import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
 import { likeness } from "./likeness.ts";
+import { callRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
+  callEdits,
   type Change,
   completedUsage,
   type Identity,
@@ -26,12 +30,14 @@ export interface RelayOptions {
   /** The client asked for the usage chunk. */
   readonly includeUsage: boolean;
   readonly extractsReasoning: boolean;
+  /** For the ids of calls that have none, or one that another call has. */
+  readonly mint: Pick<Mint, "uuid">;
 }
 
 /**
- * Relays a Chat Completions stream: a chunk keeps its bytes unless a rule changes it. Records that
- * carry nothing wait for the first that does. Complete is a stream whose choices have all finished;
- * `[DONE]` is added where it is missing.
+ * Relays a Chat Completions stream: a chunk that is one `data` line keeps its bytes unless a rule
+ * changes it. Records that carry nothing wait for the first that does; those that are no chunks are
+ * dropped. Complete is a stream whose choices have all finished; `[DONE]` is added where it is missing.
  */
 export function relay(options: RelayOptions): Delivery {
   let identity: Identity | null = null;
@@ -41,21 +47,23 @@ export function relay(options: RelayOptions): Delivery {
   const begun = new Set<number>();
   const finished = new Set<number>();
   const like = likeness();
+  const calls = callRelay(options.mint);
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);
-    if (waiting === null && record.event === null) {
+    if (waiting === null && record.event === null && !calls.isHolding()) {
       const data = like.relayed(record.data);
-      if (data !== null) return success([data === record.data ? record : rewritten(record, data)]);
+      if (data !== null) return success([plainRecord(record, data)]);
     }
-    if (record.data === "") return release(record, false);
-    if (record.data === "[DONE]") return finish(record);
-    const chunk = parseJson(record.data);
-    if (!isObject(chunk)) return malformed("The provider sent a record that is not a JSON object.");
-    if (record.event === "error" || (chunk.error ?? null) !== null) return providerError(chunk);
-    if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
-      return malformed("The provider sent a record that is no completion chunk.");
+    const read = readRecord(record);
+    if (!read.ok) return read;
+    if (read.value.kind === "nothing") {
+      return success(isComment(record) ? release(record, false) : []);
     }
+    if (read.value.kind === "done") {
+      return finish(record.data === DONE.data ? plainRecord(record) : DONE);
+    }
+    const { chunk } = read.value;
     const choices = finishesOf(chunk);
     for (const { index, isFinished } of choices) {
       begun.add(index);
@@ -65,21 +73,25 @@ export function relay(options: RelayOptions): Delivery {
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);
     if (edited === null) return success([]);
-    // Where tags are looked for, any piece of content may need a change.
-    const isAlike = !options.extractsReasoning && !isObject(chunk.usage);
-    if (isAlike && waiting === null && !choices.some(({ isFinished }) => isFinished)) {
-      like.learn(record.data, edited.data);
-    }
-    return release(edited, carriesSomething(chunk));
+    // Where tags are looked for, any piece of content may need a change, and each piece of a call counts.
+    const isAlike = !options.extractsReasoning && !isObject(chunk.usage) && !hasCalls(chunk);
+    const isLast = choices.some(({ isFinished }) => isFinished);
+    if (isAlike && waiting === null && !isLast) like.learn(record.data, edited.data);
+    const passed = calls.pass({ record: edited, carries: carriesSomething(chunk) }, isLast);
+    return success(releaseAll(passed));
   }
 
-  function release(record: StreamRecord, carries: boolean): Result<readonly StreamRecord[]> {
-    if (waiting === null) return success([record]);
+  function releaseAll(chunks: readonly RelayedChunk[]): readonly StreamRecord[] {
+    return chunks.flatMap(({ record, carries }) => release(record, carries));
+  }
+
+  function release(record: StreamRecord, carries: boolean): readonly StreamRecord[] {
+    if (waiting === null) return [record];
     waiting.push(record);
-    if (!carries) return success([]);
+    if (!carries) return [];
     const released = waiting;
     waiting = null;
-    return success(released);
+    return released;
   }
 
   /** The record as the client gets it; null when it is the usage chunk, which waits for the end. */
@@ -117,8 +129,9 @@ export function relay(options: RelayOptions): Delivery {
     const edits = changes.length > 0
       ? changeMembers(text.indexOf("{"), membersOf(text), changes)
       : [];
+    pushAll(edits, callEdits(text, "delta", calls.read(chunk)));
     if (options.extractsReasoning) pushAll(edits, reasoningEdits(text, chunk, "delta"));
-    return edits.length === 0 ? record : rewritten(record, splice(text, edits));
+    return plainRecord(record, edits.length === 0 ? text : splice(text, edits));
   }
 
   function finish(last: StreamRecord): Result<readonly StreamRecord[]> {
@@ -127,8 +140,9 @@ export function relay(options: RelayOptions): Delivery {
       return malformed("The provider's stream ended before the answer was finished.");
     }
     isDone = true;
+    const held = releaseAll(calls.end());
     const tail = options.includeUsage && usage !== null ? [usage.chunk] : [];
-    return success([...tail, last]);
+    return success([...held, ...tail, last]);
   }
 
   return {
@@ -136,6 +150,7 @@ export function relay(options: RelayOptions): Delivery {
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN,
     done: () => isDone,
+    usage: () => usage?.counted ?? null,
     outcome: () => isDone ? { resource: null, usage: usage?.counted ?? null } : null,
   };
 }
@@ -144,10 +159,6 @@ export function relay(options: RelayOptions): Delivery {
 function usageChunk(identity: Identity, usageText: string): StreamRecord {
   const head = JSON.stringify({ ...identity, choices: [] }).slice(0, -1);
   return { event: null, data: `${head},"usage":${usageText}}`, raw: null };
-}
-
-function rewritten(record: StreamRecord, data: string): StreamRecord {
-  return { event: record.event, data, raw: null };
 }
 
 function malformed(message: string): Result<never> {

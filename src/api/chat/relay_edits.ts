@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
 import { extractReasoning } from "../../core/reasoning_tags.ts";
 import {
   changeMembers,
@@ -6,11 +7,19 @@ import {
   elementsOf,
   type Entry,
   membersOf,
+  type Span,
   valueAt,
 } from "../../formats/edit.ts";
 
 /** A change to one member of an object: its new JSON text, or null to take it away. */
 export type Change = readonly [key: string, valueText: string | null];
+
+/** Changes to one element of the `tool_calls` of a choice, by their places. */
+export interface CallChange {
+  readonly choice: number;
+  readonly item: number;
+  readonly changes: readonly Change[];
+}
 
 /** What every record of one answer says of itself. */
 export interface Identity {
@@ -95,4 +104,33 @@ export function reasoningEdits(
       ["reasoning_content", JSON.stringify(before + one.reasoning)],
     ]);
   });
+}
+
+/** Returns the edits of tool calls, which are given in their order. Each choice is looked for once. */
+export function callEdits(
+  text: string,
+  part: "message" | "delta",
+  calls: readonly CallChange[],
+): Edit[] {
+  if (calls.length === 0) return [];
+  const list = valueAt(text, ["choices"]);
+  const choices = list === null ? [] : elementsOf(text, list.start);
+  const edits: Edit[] = [];
+  let listed = -1;
+  let items: readonly Span[] = [];
+  for (const { choice, item, changes } of calls) {
+    if (choice !== listed) items = callsIn(text, choices[choice], part);
+    listed = choice;
+    const span = items[item];
+    if (span === undefined) continue;
+    pushAll(edits, changeMembers(span.start, membersOf(text, span.start), changes));
+  }
+  return edits;
+}
+
+function callsIn(text: string, choice: Span | undefined, part: string): readonly Span[] {
+  const member = (start: number | undefined, key: string) =>
+    start === undefined ? undefined : membersOf(text, start).findLast((one) => one.key === key);
+  const list = member(member(choice?.start, part)?.start, "tool_calls");
+  return list === undefined ? [] : elementsOf(text, list.start);
 }

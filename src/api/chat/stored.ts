@@ -1,11 +1,12 @@
 import type { Delivery } from "../../core/codec.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { UpstreamAnswer } from "../../core/reply.ts";
+import type { StreamRecord, UpstreamAnswer } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
+import { readRecord } from "../../wires/compat/record.ts";
 import type { Reader } from "../../gateway/inference.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
@@ -31,21 +32,22 @@ export function stored(reader: Reader): Reader {
 function storedRelay(relay: Delivery): Delivery {
   let id: string | null = null;
 
-  function problem(data: string): Failed | null {
-    const chunk = data === "" || data === "[DONE]" ? null : parseJson(data);
+  function problem(record: StreamRecord): Failed | null {
+    const read = readRecord(record);
     // What is no chunk at all is for the relay to say.
-    if (!isObject(chunk) || (chunk.error ?? null) !== null) return null;
-    const own = identityOf(data, "chat.completion.chunk");
+    if (!read.ok || read.value.kind !== "chunk") return null;
+    const own = identityOf(record.data, "chat.completion.chunk");
     if (own === null || (id !== null && own !== id)) return unfit();
     id = own;
     return null;
   }
 
   return {
-    push: (record) => problem(record.data) ?? relay.push(record),
+    push: (record) => problem(record) ?? relay.push(record),
     end: () => relay.end(),
     fail: (failure) => relay.fail(failure),
     done: () => relay.done(),
+    usage: () => relay.usage(),
     outcome() {
       const outcome = relay.outcome();
       return outcome === null ? null : { ...outcome, resource: { id } };

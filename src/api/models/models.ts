@@ -7,6 +7,8 @@ import { jsonReply } from "../json_reply.ts";
 /** One model of one provider. */
 interface Model {
   readonly provider: string;
+  /** The provider is a local runtime. */
+  readonly isLocal: boolean;
   readonly name: string;
   readonly created: number;
 }
@@ -56,18 +58,50 @@ async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     [...call.generation.providers.values()].map(async (provider) => {
       const { models, created } = await modelsOf(call, provider);
-      return models.map((name) => ({ provider: provider.id, name, created }));
+      const isLocal = provider.wire.name === "local";
+      return models.map((name) => ({ provider: provider.id, isLocal, name, created }));
     }),
   );
   return success(lists.flat());
 }
 
-/** A canonical id, else a plain name that exactly one provider has. */
+/**
+ * Returns the model with a canonical id, else with a plain name that exactly one provider has; null
+ * when there is none. An exact name wins over one that a local runtime takes for the same.
+ */
 function named(models: readonly Model[], id: string): Model | null {
-  const canonical = models.find(({ provider, name }) => `${provider}/${name}` === id);
-  if (canonical !== undefined) return canonical;
-  const [only, ...others] = models.filter(({ name }) => name === id);
+  return withCanonicalId(models, id, isExactly) ?? withCanonicalId(models, id, isSameModel) ??
+    (models.some(({ name }) => name === id)
+      ? withPlainName(models, id, isExactly)
+      : withPlainName(models, id, isSameModel));
+}
+
+/** Whether a name stands for a model. */
+type IsNamed = (model: Model, name: string) => boolean;
+
+function withCanonicalId(models: readonly Model[], id: string, isNamed: IsNamed): Model | null {
+  const isMeant = (model: Model) =>
+    id.startsWith(`${model.provider}/`) && isNamed(model, id.slice(model.provider.length + 1));
+  return models.find(isMeant) ?? null;
+}
+
+function withPlainName(models: readonly Model[], id: string, isNamed: IsNamed): Model | null {
+  const [only, ...others] = models.filter((model) => isNamed(model, id));
   return only !== undefined && others.length === 0 ? only : null;
+}
+
+function isExactly({ name }: Model, other: string): boolean {
+  return name === other;
+}
+
+/** To a local runtime a name without a tag has the tag `latest`. */
+function isSameModel({ isLocal, name }: Model, other: string): boolean {
+  return isLocal && withTag(name) === withTag(other);
+}
+
+/** A colon before the last slash belongs to a registry's port. */
+function withTag(name: string): string {
+  return name.lastIndexOf(":") > name.lastIndexOf("/") ? name : `${name}:latest`;
 }
 
 function resource({ provider, name, created }: Model) {

@@ -31,6 +31,7 @@ export async function createResponse(
   document: JsonDocument,
   place: Place,
 ): Promise<Result<Reply>> {
+  call.report.stream = document.value.stream === true;
   const request = responsesRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);

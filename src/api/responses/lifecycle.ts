@@ -31,12 +31,14 @@ function endpoint(
   here: local.Operation,
   upstream: native.Operation,
 ): Endpoint {
+  const isRetrieval = method === "GET" && below === "";
   return {
     method,
     path: `/v1/responses/:response_id${below}`,
     body: false,
-    ...(method === "GET" && below === "" ? { sharesAnswer: true } as const : {}),
+    ...(isRetrieval ? { sharesAnswer: true } as const : {}),
     async handle(call, request) {
+      call.report.stream = isRetrieval && request.query.get("stream") === "true";
       const kept = keptAt(call, request.params.response_id ?? "");
       if (!kept.ok) return kept;
       if (kept.value.at === "here") return here(call, request, kept.value.retained);

@@ -70,6 +70,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
   let isOver = false;
   let outcome: Outcome | null = null;
   let error: HeldError | null = null;
+  let usage: Usage | null = null;
   const items = deliveredItems();
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
@@ -90,6 +91,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
     }
     const identity = identityAfter(event, id);
     if (!identity.ok) return identity;
+    usage = usageIn(event) ?? usage;
     const terminal = terminalOf(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
@@ -184,7 +186,14 @@ export function nativeRelay(options: NativeOptions): Delivery {
     },
     done: () => isOver,
     outcome: () => outcome,
+    usage: () => usage,
   };
+}
+
+/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
+function usageIn({ response }: NativeEvent): Usage | null {
+  const counted = response === null ? success(null) : responseUsage(response);
+  return counted.ok ? counted.value : null;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Optional } from "../fields.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "../compat_errors.ts";
+import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_call.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -17,120 +18,149 @@ export interface CallReader {
   count(): number;
 }
 
-/** A call as far as it is known. */
-interface Call {
-  id: string;
-  name: string;
-  /** Its number among the announced ones; null until then. */
-  index: number | null;
-  /** Arguments that came before it was announced. */
-  waiting: string;
-}
+/**
+ * Calls, and pieces of them, that are kept because an id or a name is still missing. Less than the
+ * records with which a stream may begin, so that a call without an id never ends its attempt.
+ */
+const MAX_WAITING_PIECES = 512;
+
+/** Length of these pieces together, in characters. */
+const MAX_WAITING_LENGTH = 1024 * 1024;
+
+/** The key under which the older `function_call` is found: no `index` of a list is a text. */
+const LEGACY = "legacy";
 
 /**
- * Tells calls apart. The `index` may be missing, and some servers give it to every whole call anew;
- * name and id may be repeated. Every id is used once in an answer; one that is missing is made.
+ * Returns the reader of a message. Calls are announced in their order, with name and id; each id is
+ * used once in an answer, and one that is missing is made. An id may come behind the arguments, so
+ * that in deltas a call waits for its own, but not for more than a bounded number of pieces.
  */
-export function callReader(mint: Mint): CallReader {
-  const calls: Call[] = [];
-  const byIndex = new Map<Optional, Call>();
-  /** The first call with each id: a search of all calls for each would take quadratic time. */
-  const byId = new Map<string, Call>();
-  const used = new Set<string>();
+export function callReader(mint: Mint, form: "whole" | "deltas"): CallReader {
+  const finder = newCallFinder();
+  const nameCall = newCallIds(mint);
+  /** Pieces of the arguments of calls that have not been announced, by position. */
+  const waiting = new Map<number, string[]>();
   let announced = 0;
+  let legacy: FoundCall | null = null;
+  let waitsForIds = form === "deltas";
+  let pieces = 0;
+  let length = 0;
 
   function read(message: JsonObject, text: string): Events {
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
-    const legacy = message.function_call ?? null;
-    const given = legacy === null ? list : [...list, { index: "legacy", function: legacy }];
     const events: StreamEvent[] = [];
     let exact: readonly JsonValue[] | null = null;
-    for (const [at, item] of given.entries()) {
-      if (!isObject(item) || (item.type ?? "function") !== "function") {
-        return malformed("a tool call that is no function call");
-      }
-      const called = item.function ?? {};
-      if (!isObject(called)) return malformed("a malformed tool call");
-      const call = callOf(item, called.name);
-      call.id ||= textOf(item.id);
-      if (call.id !== "" && !byId.has(call.id)) byId.set(call.id, call);
-      call.name ||= textOf(called.name);
-      // The text is read once more at most, however many calls it holds.
-      const piece = argumentsText(
-        called.arguments ?? "",
-        () => exactArguments(exact ??= exactCalls(text), at),
-      );
-      if (piece === null) return malformed("tool arguments that are no text");
-      events.push(...add(call, piece));
+    // The text is read once more at most, however many calls it holds.
+    const exactAt = (at: number) => (exact ??= exactCalls(text))[at];
+    for (const [at, item] of list.entries()) {
+      const piece = readPiece(item, form === "whole" ? at : null, () => exactAt(at));
+      if (!piece.ok) return piece;
+      add(finder.find(piece.value, list), piece.value.text, events);
     }
-    return success(events);
+    const older = message.function_call ?? null;
+    if (older !== null) {
+      const piece = readPiece({ function: older }, LEGACY, () => undefined);
+      if (!piece.ok) return piece;
+      legacy = finder.find(piece.value, list);
+      add(legacy, piece.value.text, events);
+    }
+    return announceReady(events);
   }
 
-  function callOf(item: JsonObject, name: Optional): Call {
-    const index = item.index ?? null;
-    const id = textOf(item.id);
-    const known = index === null ? unnumbered(id, textOf(name)) : byIndex.get(index);
-    const isAnother = known !== undefined && textOf(name) !== "" && id !== "" && known.id !== "" &&
-      known.id !== id;
-    if (known !== undefined && !isAnother) return known;
-    const call: Call = { id: "", name: "", index: null, waiting: "" };
-    calls.push(call);
-    if (index !== null) byIndex.set(index, call);
-    return call;
+  function add(call: FoundCall, piece: string, events: StreamEvent[]): void {
+    if (piece === "") return;
+    if (call.position < announced) {
+      events.push({ type: "tool_arguments", index: call.position, delta: piece });
+      return;
+    }
+    const kept = waiting.get(call.position);
+    if (kept === undefined) waiting.set(call.position, [piece]);
+    else kept.push(piece);
+    pieces += 1;
+    length += piece.length;
   }
 
-  /** Without a number: the call with that id, or the last one when nothing speaks of a new one. */
-  function unnumbered(id: string, name: string): Call | undefined {
-    if (id !== "") return byId.get(id);
-    return name === "" ? calls.at(-1) : undefined;
+  function announceReady(events: StreamEvent[]): Events {
+    announce(events);
+    if (!isTooMuchWaiting()) return success(events);
+    waitsForIds = false;
+    announce(events);
+    return isTooMuchWaiting() ? withoutName() : success(events);
   }
 
-  function add(call: Call, piece: string): readonly StreamEvent[] {
-    if (call.index !== null) return delta(call.index, piece);
-    call.waiting += piece;
-    // Who sends arguments sends no id any more.
-    return call.name !== "" && (call.id !== "" || call.waiting !== "") ? announce(call) : [];
+  function isTooMuchWaiting(): boolean {
+    const calls = finder.calls.length - announced;
+    return calls + pieces > MAX_WAITING_PIECES || length > MAX_WAITING_LENGTH;
   }
 
-  function announce(call: Call): readonly StreamEvent[] {
-    const index = announced++;
-    call.index = index;
-    const id = freshId(call.id);
-    call.id ||= id;
-    return [{ type: "tool_call", index, id, name: call.name }, ...delta(index, call.waiting)];
+  function announce(events: StreamEvent[]): void {
+    for (
+      let call = finder.calls[announced];
+      call !== undefined && isReady(call);
+      call = finder.calls[announced]
+    ) {
+      const { position, id, name } = call;
+      announced += 1;
+      events.push({ type: "tool_call", index: position, id: nameCall(id), name });
+      const kept = waiting.get(position);
+      if (kept === undefined) continue;
+      waiting.delete(position);
+      const delta = kept.join("");
+      pieces -= kept.length;
+      length -= delta.length;
+      events.push({ type: "tool_arguments", index: position, delta });
+    }
   }
 
-  function freshId(given: string): string {
-    let id = given;
-    // From the back: what makes ids differ stands there.
-    while (id === "" || used.has(id)) id = `call_${mint.uuid().replaceAll("-", "").slice(-24)}`;
-    used.add(id);
-    return id;
+  /** The older call never has an id. */
+  function isReady(call: FoundCall): boolean {
+    return call.name !== "" && (call.id !== "" || !waitsForIds || call === legacy);
   }
 
   return {
     read,
     end() {
-      if (calls.some(({ name }) => name === "")) return malformed("a tool call without a name");
-      return success(calls.filter(({ index }) => index === null).flatMap(announce));
+      waitsForIds = false;
+      const events: StreamEvent[] = [];
+      announce(events);
+      return announced === finder.calls.length ? success(events) : withoutName();
     },
-    count: () => calls.length,
+    count: () => finder.calls.length,
   };
 }
 
-function delta(index: number, piece: string): readonly StreamEvent[] {
-  return piece === "" ? [] : [{ type: "tool_arguments", index, delta: piece }];
+/** One element of `tool_calls`. In a whole message each is a call: its place is its number. */
+function readPiece(
+  item: JsonValue,
+  place: number | string | null,
+  exact: () => JsonValue | undefined,
+): Result<CallPiece> {
+  if (!isObject(item) || (item.type ?? "function") !== "function") {
+    return malformed("a tool call that is no function call");
+  }
+  const called = item.function ?? {};
+  if (!isObject(called)) return malformed("a malformed tool call");
+  const text = argumentsText(called.arguments ?? "", exact);
+  return text === null ? malformed("tool arguments that are no text") : success({
+    id: textOf(item.id),
+    name: textOf(called.name),
+    text,
+    index: place ?? item.index ?? null,
+  });
 }
 
-function textOf(value: Optional): string {
-  return typeof value === "string" ? value : "";
+function withoutName(): Events {
+  return malformed("a tool call without a name");
 }
 
 /** Some servers send the object instead of its text; then its numbers must keep theirs. */
 function argumentsText(given: JsonValue, exact: () => JsonValue | undefined): string | null {
   if (typeof given === "string") return given;
-  return isObject(given) ? JSON.stringify(exact() ?? given) : null;
+  if (!isObject(given)) return null;
+  const call = exact();
+  const called = isObject(call) ? call.function : undefined;
+  return JSON.stringify((isObject(called) ? called.arguments : undefined) ?? given);
 }
 
 /** The calls of the message in a text, with numbers that keep their text. */
@@ -143,10 +173,4 @@ function exactCalls(text: string): readonly JsonValue[] {
   const message = choice?.message ?? choice?.delta;
   const list = isObject(message) ? message.tool_calls : undefined;
   return Array.isArray(list) ? list : [];
-}
-
-function exactArguments(calls: readonly JsonValue[], at: number): JsonValue | undefined {
-  const call = calls[at];
-  const called = isObject(call) ? call.function : undefined;
-  return isObject(called) ? called.arguments : undefined;
 }

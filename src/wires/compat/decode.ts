@@ -1,12 +1,13 @@
-import type { Codec } from "../../core/codec.ts";
+import type { Decoder } from "../../core/codec.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../fields.ts";
 import type { Mint } from "../wire.ts";
 import { malformed, providerError } from "../compat_errors.ts";
 import { messageReader } from "./message.ts";
+import { readRecord } from "./record.ts";
 import { usageOf } from "./usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -23,7 +24,7 @@ export function decode(body: JsonDocument, mint: Mint): Events {
   const choice = choiceOf(value);
   if (choice === null) return malformed("an answer without choices");
   if (!isObject(choice.message)) return malformed("a choice without a message");
-  const reader = messageReader(mint);
+  const reader = messageReader(mint, "whole");
   const said = reader.read(choice.message, text);
   if (!said.ok) return said;
   const last = reader.end();
@@ -38,30 +39,27 @@ export function decode(body: JsonDocument, mint: Mint): Events {
  * Reads a Chat Completions stream. It is complete at `[DONE]`, or at its end, when a finish reason
  * has come; usage and finish are told then, because usage may come behind the finish.
  */
-export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
-  const reader = messageReader(mint);
+export function decoder(mint: Mint): Decoder {
+  const reader = messageReader(mint, "deltas");
   let isStarted = false;
   let reason: Optional = null;
   let usage: Usage | null = null;
   let tier: Optional = null;
   let done = false;
 
-  function push({ event, data }: StreamRecord): Events {
-    // A block of comments has no data.
-    if (done || data === "") return NOTHING;
-    if (data === "[DONE]") return finish();
-    const chunk = parseJson(data);
-    if (!isObject(chunk)) return malformed("a record that is no JSON object");
-    if (event === "error" || (chunk.error ?? null) !== null) return providerError(chunk);
-    if (!Array.isArray(chunk.choices) && !isObject(chunk.usage)) {
-      return malformed("a record that is no completion chunk");
-    }
+  function push(record: StreamRecord): Events {
+    if (done) return NOTHING;
+    const read = readRecord(record);
+    if (!read.ok) return read;
+    if (read.value.kind === "nothing") return NOTHING;
+    if (read.value.kind === "done") return finish();
+    const { chunk } = read.value;
     const told = usageIn(chunk);
     if (!told.ok) return told;
     usage = told.value ?? usage;
     tier = chunk.service_tier ?? tier;
     const choice = choiceOf(chunk);
-    return choice === null ? NOTHING : take(choice, chunk, data);
+    return choice === null ? NOTHING : take(choice, chunk, record.data);
   }
 
   function take(choice: JsonObject, chunk: JsonObject, text: string): Events {
@@ -86,6 +84,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     push,
     end: () => done ? NOTHING : finish(),
     done: () => done,
+    usage: () => withTier(usage, tier),
   };
 }
 
@@ -111,11 +110,13 @@ function usageIn({ usage }: JsonObject): Result<Usage | null> {
 function endOf(reason: Optional, hasCalls: boolean, usage: Usage | null, tier: Optional): Events {
   const finish = finishOf(reason, hasCalls);
   if (finish === null) return malformed("an answer without a known finish reason");
-  const told = usage === null ? [] : [{
-    type: "usage" as const,
-    usage: { ...usage, ...typeof tier === "string" && { serviceTier: tier } },
-  }];
+  const counted = withTier(usage, tier);
+  const told = counted === null ? [] : [{ type: "usage" as const, usage: counted }];
   return success([...told, { type: "finish", reason: finish }]);
+}
+
+function withTier(usage: Usage | null, tier: Optional): Usage | null {
+  return usage === null || typeof tier !== "string" ? usage : { ...usage, serviceTier: tier };
 }
 
 function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {

@@ -22,8 +22,8 @@ export interface MessageReader {
  * The machine for one assistant message. Servers say the same thing in several ways: reasoning under
  * two names, content as a text or as parts.
  */
-export function messageReader(mint: Mint): MessageReader {
-  const calls = callReader(mint);
+export function messageReader(mint: Mint, form: "whole" | "deltas"): MessageReader {
+  const calls = callReader(mint, form);
 
   return {
     read(message, text) {

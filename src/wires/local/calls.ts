@@ -1,5 +1,6 @@
 import { isObject, isTooDeep, type JsonValue, parseExact, parseJson } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../fields.ts";
@@ -18,15 +19,7 @@ export interface Call {
 export function callReader(
   mint: Mint,
 ): (calls: Optional, recordText: string) => Result<readonly Call[]> {
-  const used = new Set<string>();
-
-  function idOf(given: Optional): string {
-    let id = typeof given === "string" ? given : "";
-    // From the back: what makes ids differ stands there.
-    while (id === "" || used.has(id)) id = `call_${mint.uuid().replaceAll("-", "").slice(-24)}`;
-    used.add(id);
-    return id;
-  }
+  const nameCall = newCallIds(mint);
 
   return (calls, recordText) => {
     const list = calls ?? [];
@@ -41,7 +34,7 @@ export function callReader(
       if (typeof name !== "string" || name === "" || text === null) {
         return malformed("a malformed tool call");
       }
-      read.push({ id: idOf(call.id), name, text });
+      read.push({ id: nameCall(call.id), name, text });
     }
     return success(read);
   };

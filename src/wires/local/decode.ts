@@ -1,8 +1,7 @@
-import type { Codec } from "../../core/codec.ts";
-import type { FinishReason, StreamEvent } from "../../core/events.ts";
+import type { Decoder } from "../../core/codec.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { type Call, callReader } from "./calls.ts";
@@ -22,7 +21,7 @@ export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEv
  * The machine for a stream: one JSON object a line, the last with `done: true`. Records without
  * anything for the client give no event; an end before the last record is a failure.
  */
-export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+export function decoder(mint: Mint): Decoder {
   const reading = recordReader(mint);
   return {
     push({ data }) {
@@ -36,6 +35,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
       return reading.done() ? success([]) : malformed("a stream that ended too early");
     },
     done: () => reading.done(),
+    usage: () => reading.usage(),
   };
 }
 
@@ -44,6 +44,8 @@ interface RecordReader {
   read(record: JsonObject, text: string): Result<readonly StreamEvent[]>;
   /** True after the last record. */
   done(): boolean;
+  /** The counts of the last record; null before it comes, and where it has none. */
+  usage(): Usage | null;
 }
 
 function recordReader(mint: Mint): RecordReader {
@@ -51,6 +53,7 @@ function recordReader(mint: Mint): RecordReader {
   let isStarted = false;
   let callCount = 0;
   let isDone = false;
+  let usage: Usage | null = null;
 
   function read(record: JsonObject, text: string): Result<readonly StreamEvent[]> {
     if (isError(record.error)) return recordFault(record, isStarted);
@@ -66,11 +69,13 @@ function recordReader(mint: Mint): RecordReader {
     ];
     callCount += calls.value.length;
     if (record.done === true) {
+      const counted = usageOf(record);
+      if (!counted.ok) return counted;
+      usage = counted.value;
       const reason = reasonOf(record.done_reason, callCount > 0);
       if (!reason.ok) return reason;
-      const usage = usageOf(record);
-      if (!usage.ok) return usage;
-      events.push(...usage.value, { type: "finish", reason: reason.value });
+      if (usage !== null) events.push({ type: "usage", usage });
+      events.push({ type: "finish", reason: reason.value });
       isDone = true;
     }
     if (isStarted || events.length === 0) return success(events);
@@ -81,6 +86,7 @@ function recordReader(mint: Mint): RecordReader {
   return {
     read,
     done: () => isDone,
+    usage: () => usage,
   };
 }
 
@@ -126,15 +132,14 @@ function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
 const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
 
 /**
- * Returns the usage event; none when both counts are missing: then nothing is known, which is not the
- * same as zero. The runtime leaves out a count that is zero, so one that is missing alone is zero.
+ * Returns the token counts; null when both are missing: then nothing is known, which is not the same
+ * as zero. The runtime leaves out a count that is zero, so one that is missing alone is zero.
  */
-function usageOf(record: JsonObject): Result<readonly StreamEvent[]> {
+function usageOf(record: JsonObject): Result<Usage | null> {
   const counts = membersNamed(record, COUNTS);
   const problem = fractionProblem(counts);
   if (problem !== null) return problem;
   const [input = null, output = null, cached = null] = counts.map(tokenCount);
-  if (input === null && output === null) return success([]);
-  const usage = usageFrom({ input: input ?? 0, output: output ?? 0, cached });
-  return success(usage === null ? [] : [{ type: "usage", usage }]);
+  if (input === null && output === null) return success(null);
+  return success(usageFrom({ input: input ?? 0, output: output ?? 0, cached }));
 }

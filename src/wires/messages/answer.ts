@@ -35,7 +35,7 @@ export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"
  * counts do not overlap, so their sum is the input (Messages API, usage). A count with a fraction is
  * a fault.
  */
-function usageOf(given: Optional): Result<Usage | null> {
+export function usageOf(given: Optional): Result<Usage | null> {
   if (!isObject(given)) return success(null);
   const details = membersNamed(given.output_tokens_details, ["thinking_tokens"]);
   const problem = fractionProblem([...membersNamed(given, COUNTS), ...details]);

@@ -27,6 +27,8 @@ export interface Opening {
 export interface Counts {
   textLength: number;
   calls: number;
+  /** Returns the id of the next call, which no other call of the answer has. */
+  readonly nameCall: (given: string) => string;
 }
 
 /**
@@ -121,7 +123,7 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
       return pieces.length > 0 ? [] : add(isObject(input) ? JSON.stringify(input) : "{}");
     },
   };
-  return success({ block, events: [{ type: "tool_call", index, id, name }] });
+  return success({ block, events: [{ type: "tool_call", index, id: counts.nameCall(id), name }] });
 }
 
 function textOf(given: Optional): string {

@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
 import { annotationsOf, endOf, startOf, thinkingBlockOf } from "./answer.ts";
 import { malformed, reportedFault } from "./errors.ts";
@@ -9,6 +10,8 @@ import { malformed, reportedFault } from "./errors.ts";
 interface Before {
   readonly textLength: number;
   readonly calls: number;
+  /** Returns the id of the next call, which no other call of the answer has. */
+  readonly nameCall: (given: string) => string;
 }
 
 /**
@@ -23,8 +26,9 @@ export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEv
   const events = [startOf(message, mint)];
   let textLength = 0;
   let calls = 0;
+  const nameCall = newCallIds(mint);
   for (const block of message.content) {
-    const read = eventsOf(block, { textLength, calls });
+    const read = eventsOf(block, { textLength, calls, nameCall });
     if (!read.ok) return read;
     for (const event of read.value) {
       if (event.type === "text") textLength += event.delta.length;
@@ -63,7 +67,7 @@ function eventsOf(block: JsonValue, before: Before): Result<readonly StreamEvent
       }
       const index = before.calls;
       return success([
-        { type: "tool_call", index, id, name },
+        { type: "tool_call", index, id: before.nameCall(id), name },
         { type: "tool_arguments", index, delta: JSON.stringify(input) },
       ]);
     }

@@ -1,4 +1,4 @@
-import type { Codec } from "../../core/codec.ts";
+import type { Decoder } from "../../core/codec.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import {
   isObject,
@@ -10,8 +10,9 @@ import {
 } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
-import { endOf, startOf, USAGE_MEMBERS } from "./answer.ts";
+import { endOf, startOf, USAGE_MEMBERS, usageOf } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../fields.ts";
@@ -24,9 +25,9 @@ const NOTHING: Events = { ok: true, value: [] };
  * Reads a Messages stream. The `type` in the data decides, the event line only repeats it. Usage and
  * finish come with message_stop; a source that ends before is a failure (Messages API, streaming).
  */
-export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
+export function decoder(mint: Mint): Decoder {
   const open = new Map<number, OpenBlock>();
-  const counts: Counts = { textLength: 0, calls: 0 };
+  const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(mint) };
   let usage: JsonObject | null = null;
   let stop: { readonly reason: Optional; readonly details: Optional } = {
     reason: null,
@@ -121,5 +122,9 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
+    usage() {
+      const counted = usageOf(usage);
+      return counted.ok ? counted.value : null;
+    },
   };
 }

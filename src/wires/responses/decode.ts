@@ -17,7 +17,7 @@ export function decode({ value }: JsonDocument, mint: Mint): Result<readonly Str
   if (!Array.isArray(value.output)) return malformed("a response without output");
   const start = startOf(value, mint);
   if (!start.ok) return start;
-  const reader = outputReader();
+  const reader = outputReader(mint);
   const events: StreamEvent[] = [start.value];
   for (const [index, item] of value.output.entries()) {
     const told = reader.finish(index, item);

@@ -3,7 +3,9 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../compat_errors.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../fields.ts";
+import type { Mint } from "../wire.ts";
 import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
 import { tokensOf } from "./logprobs.ts";
 import { newSpeech, type Place, type Spoken } from "./speech.ts";
@@ -58,9 +60,10 @@ const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
 ]);
 
 /** Items are told apart by their index: some servers change the ids of items from event to event. */
-export function outputReader(): OutputReader {
+export function outputReader(mint: Pick<Mint, "uuid">): OutputReader {
   const items = new Map<number, Item>();
-  const ids = new Set<string>();
+  const nameCall = newCallIds(mint);
+  let calls = 0;
   const speech = newSpeech();
 
   function begin(index: number, given: Optional): Events {
@@ -69,14 +72,13 @@ export function outputReader(): OutputReader {
     const known = items.get(index);
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
     const { call } = item.value;
-    if (call !== null && ids.has(call.id)) return malformed("two calls with one id");
-    const callIndex = ids.size;
+    const callIndex = calls;
     items.set(index, { ...item.value, callIndex, written: 0, isWhole: false, form: null });
     if (call === null) return success([]);
     const { type, id, name } = call;
-    ids.add(id);
+    calls += 1;
     const kind = type === "custom_tool_call" ? { kind: "custom" as const } : {};
-    return success([{ type: "tool_call", index: callIndex, id, name, ...kind }]);
+    return success([{ type: "tool_call", index: callIndex, id: nameCall(id), name, ...kind }]);
   }
 
   function say({ kind, form, place, text, tokens, isWhole }: Piece): Events {
@@ -172,7 +174,7 @@ export function outputReader(): OutputReader {
         : anotherItem();
     },
     finish,
-    hasCalls: () => ids.size > 0,
+    hasCalls: () => calls > 0,
     isOpen: () => [...items.values()].some(({ isWhole }) => !isWhole),
   };
 }

@@ -1,5 +1,5 @@
-import type { Codec } from "../../core/codec.ts";
-import type { StreamEvent } from "../../core/events.ts";
+import type { Decoder } from "../../core/codec.ts";
+import type { StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
@@ -12,6 +12,7 @@ import { eventError, reportedFault } from "./errors.ts";
 import type { CallType } from "./item.ts";
 import { outputReader } from "./output.ts";
 import { pieceOf, placeOf } from "./pieces.ts";
+import { responseUsage } from "./usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -28,11 +29,12 @@ const TERMINALS: ReadonlyMap<Optional, string> = new Map([
  * Reads a Responses stream, which is complete at its terminal. Each record must be an event whose
  * name, type and status agree, of the one response, with a number above the last one's.
  */
-export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
-  const reader = outputReader();
+export function decoder(mint: Mint): Decoder {
+  const reader = outputReader(mint);
   let sequence = -1;
   let id: string | null = null;
   let done = false;
+  let usage: Usage | null = null;
 
   function push({ event: name, data }: StreamRecord): Events {
     // A block of comments has no data.
@@ -49,6 +51,7 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
       return malformed("a stream record out of its sequence");
     }
     sequence = number;
+    usage = usageIn(event) ?? usage;
     return read(type, event);
   }
 
@@ -145,9 +148,16 @@ export function decoder(mint: Mint): Codec<StreamRecord, StreamEvent> {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
+    usage: () => usage,
   };
 }
 
 function isIndex(value: Optional): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
+function usageIn({ response }: JsonObject): Usage | null {
+  const counted = isObject(response) ? responseUsage(response) : success(null);
+  return counted.ok ? counted.value : null;
 }

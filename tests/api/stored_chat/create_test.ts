@@ -105,6 +105,14 @@ for (const [what, members] of Object.entries(WRONG)) {
   });
 }
 
+Deno.test("records that are no chunks need no id, where a completion is to be stored", async () => {
+  const nothing = 'data: {}\n\ndata: {"choices":null}\n\ndata: {"type":"ping"}\n\ndata: \n\n';
+  const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
+  const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
+  assertEquals(answer.text, chunk("Hi") + FINISH + DONE);
+  assertEquals(boundIn(streamed, "c_1"), "bound");
+});
+
 Deno.test("without store the identity is filled in as ever", async () => {
   for (const store of [false, undefined]) {
     const body = { model: "m", ...MESSAGES, store };

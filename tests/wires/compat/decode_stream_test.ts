@@ -170,6 +170,185 @@ Deno.test("a call that never gets an id gets one of ours, at the latest at the e
   }
 });
 
+/** Ids and names of the calls of a stream, and their arguments by number. */
+function called(...deltas: readonly JsonObject[]) {
+  const events = said(...deltas);
+  const found: { readonly id: string; readonly name: string; text: string }[] = [];
+  for (const event of events) {
+    if (event.type === "tool_call") {
+      assertEquals(event.index, found.length, "calls are told in their order");
+      found.push({ id: event.id, name: event.name, text: "" });
+    }
+    const call = event.type === "tool_arguments" ? found[event.index] : undefined;
+    if (call !== undefined && event.type === "tool_arguments") call.text += event.delta;
+  }
+  return found;
+}
+
+const one = (name: string, args: string, more: JsonObject = {}) => ({
+  id: "a",
+  function: { name, arguments: args },
+  ...more,
+});
+
+/** Streams of two calls with one id. */
+const SAME_ID: Readonly<Record<string, readonly JsonObject[]>> = {
+  "in one chunk, without an index": [calls(one("f", "{}"), one("g", "[]"))],
+  "of one function, in one chunk": [calls(one("f", "{}"), one("f", "[]"))],
+  "in one chunk, each with its index": [
+    calls(one("f", "{}", { index: 0 }), one("f", "[]", { index: 1 })),
+  ],
+  "in one chunk, each with index 0": [
+    calls(one("f", "{}", { index: 0 }), one("g", "[]", { index: 0 })),
+  ],
+  "whole, in two chunks, without an index": [calls(one("f", "{}")), calls(one("f", "[]"))],
+  "whole, in two chunks, each with index 0": [
+    calls(one("f", "{}", { index: 0 })),
+    calls(one("f", "[]", { index: 0 })),
+  ],
+  "in pieces": [
+    calls(one("f", "", { index: 0 })),
+    calls({ index: 0, function: { arguments: "{" } }),
+    calls({ index: 0, function: { arguments: "}" } }),
+    calls(one("g", "", { index: 1 })),
+    calls({ index: 1, function: { arguments: "[]" } }),
+  ],
+  "in pieces without an index": [
+    calls(one("f", "{")),
+    calls({ id: "a", function: { arguments: "}" } }),
+    calls(one("g", "[")),
+    calls({ id: "a", function: { arguments: "]" } }),
+  ],
+};
+
+for (const [name, deltas] of Object.entries(SAME_ID)) {
+  Deno.test(`two calls with one id are two calls: ${name}`, () => {
+    const [first, second, ...others] = called(...deltas);
+    assertEquals([first?.id, first?.text, second?.text, others.length], ["a", "{}", "[]", 0]);
+    assert(/^call_[0-9a-f]{24}$/.test(second?.id ?? ""));
+  });
+}
+
+/** Streams of a call whose id comes late. */
+const LATE_ID: Readonly<Record<string, readonly JsonObject[]>> = {
+  "with its index": [
+    calls({ index: 0, function: { name: "f", arguments: "" } }),
+    calls({ index: 0, function: { arguments: "{" } }),
+    calls({ index: 0, function: { arguments: "}" } }),
+    calls({ index: 0, id: "a" }),
+  ],
+  "without an index": [
+    calls({ function: { name: "f", arguments: "{" } }),
+    calls({ function: { arguments: "}" } }),
+    calls({ id: "a" }),
+  ],
+  "with the name again": [
+    calls({ function: { name: "f", arguments: "{}" } }),
+    calls({ id: "a", function: { name: "f", arguments: "" } }),
+  ],
+  "before the arguments end": [
+    calls({ index: 0, function: { name: "f", arguments: "{" } }),
+    calls({ index: 0, id: "a", function: { arguments: "}" } }),
+  ],
+  "empty first": [
+    calls({ index: 0, id: "", function: { name: "f", arguments: "{}" } }),
+    calls({ index: 0, id: null, function: { arguments: "" } }),
+    calls({ index: 0, id: "a" }),
+  ],
+};
+
+for (const [name, deltas] of Object.entries(LATE_ID)) {
+  Deno.test(`an id that comes behind name and arguments is that of the call: ${name}`, () => {
+    assertEquals(called(...deltas), [{ id: "a", name: "f", text: "{}" }]);
+  });
+}
+
+Deno.test("a call behind one that waits for its id keeps its place", () => {
+  const found = called(
+    calls({ index: 0, function: { name: "f", arguments: "{}" } }),
+    calls({ index: 1, id: "b", function: { name: "g", arguments: "[]" } }),
+    calls({ index: 0, id: "a" }),
+  );
+  assertEquals(found.map(({ id, name, text }) => [id, name, text]), [
+    ["a", "f", "{}"],
+    ["b", "g", "[]"],
+  ]);
+});
+
+Deno.test("an id is waited for during 512 pieces; then the call gets one of ours for good", () => {
+  const codec = decoder(scriptedWorld());
+  const push = (delta: JsonObject) => {
+    const step = codec.push(record(chunk(delta)));
+    assert(step.ok);
+    return step.value.filter(({ type }) => type !== "start");
+  };
+  assertEquals(push(calls({ index: 0, function: { name: "f", arguments: "{" } })), []);
+  const piece = calls({ index: 0, function: { arguments: " " } });
+  for (let count = 0; count < 510; count++) assertEquals(push(piece), []);
+  const [begun, args] = push(piece);
+  assert(begun?.type === "tool_call" && /^call_[0-9a-f]{24}$/.test(begun.id));
+  assertEquals(args, added(0, `{${" ".repeat(511)}`));
+  assertEquals(push(calls({ index: 0, id: "a", function: { arguments: "}" } })), [added(0, "}")]);
+});
+
+Deno.test("long arguments do not wait for an id, and a name is not waited for without bound", () => {
+  const long = calls({ index: 0, function: { name: "f", arguments: "x".repeat(1024 * 1024 + 1) } });
+  const step = decoder(scriptedWorld()).push(record(chunk(long)));
+  assert(step.ok);
+  assertEquals(step.value.map(({ type }) => type), ["start", "tool_call", "tool_arguments"]);
+  const nameless = calls({
+    index: 0,
+    id: "a",
+    function: { arguments: "x".repeat(1024 * 1024 + 1) },
+  });
+  assert(!decoder(scriptedWorld()).push(record(chunk(nameless))).ok);
+  const many = Array.from({ length: 513 }, (_, index) => ({ index, id: `c${index}` }));
+  assert(!decoder(scriptedWorld()).push(record(chunk(calls(...many)))).ok);
+});
+
+/** Records that say nothing to a client. */
+const NOTHING = [
+  "",
+  "  ",
+  "{}",
+  '{"choices":null}',
+  '{"choices":null,"usage":null}',
+  '{"type":"ping"}',
+  '{"object":"chat.completion.metadata","data":[1]}',
+];
+
+Deno.test("records that are no chunks are passed over, wherever they stand", () => {
+  const events = eventsOf(chunk({ content: "Hi" }), leave(), DONE);
+  for (const nothing of NOTHING) {
+    assertEquals(
+      eventsOf(nothing, chunk({ content: "Hi" }), nothing, leave(), nothing, DONE),
+      events,
+      nothing,
+    );
+  }
+});
+
+Deno.test("[DONE] may have blanks around it", () => {
+  const events = eventsOf(chunk({ content: "Hi" }), leave(), DONE);
+  for (const done of [" [DONE]", "[DONE] ", "\t[DONE]\n"]) {
+    assertEquals(eventsOf(chunk({ content: "Hi" }), leave(), done), events);
+  }
+});
+
+Deno.test("the usage is that of the last chunk that had one, also where the stream breaks then", () => {
+  const codec = decoder(scriptedWorld());
+  assertEquals(codec.usage(), null);
+  const counts = { cached: 0, cacheWrite: 0, reasoning: 0 };
+  for (const output of [1, 2]) {
+    const usage = { prompt_tokens: 7, completion_tokens: output };
+    codec.push(record({ ...chunk({ content: "x" }), usage }));
+    assertEquals(codec.usage(), { input: 7, output, total: 7 + output, ...counts });
+  }
+  codec.push(record({ ...chunk({ content: "x" }), usage: null, service_tier: "flex" }));
+  assert(!codec.push(record("{")).ok);
+  assertEquals(codec.usage(), { input: 7, output: 2, total: 9, ...counts, serviceTier: "flex" });
+});
+
 Deno.test("the older function_call is one call", () => {
   const [begun, ...rest] = said(
     { function_call: { name: "f", arguments: "" } },
@@ -187,7 +366,7 @@ const BROKEN: Readonly<Record<string, readonly (JsonObject | string)[]>> = {
   "an unknown finish": [leave("tired"), DONE],
   "no JSON": ["{"],
   "no object": ["[]"],
-  "no chunk": [{ hello: 1 }],
+  "no chunk": [{ choices: 1 }],
   "content of another type": [chunk({ content: 1 })],
   "a call without a name": [chunk(calls({ index: 0, id: "a" })), leave()],
 };
@@ -200,9 +379,15 @@ for (const [name, records] of Object.entries(BROKEN)) {
   });
 }
 
-Deno.test("an error record is a failure, by its member or by its name", () => {
-  for (const one of [record({ error: { message: "m" } }), record({ message: "m" }, "error")]) {
-    const step = decoder(scriptedWorld()).push(one);
+Deno.test("an error record is a failure, by its member, its name or its type", () => {
+  const errors = [
+    record({ error: { message: "m" } }),
+    record({ message: "m" }, "error"),
+    record({ object: "error", message: "m" }),
+    record({ type: "error", message: "m" }),
+  ];
+  for (const error of errors) {
+    const step = decoder(scriptedWorld()).push(error);
     assert(!step.ok);
     assertEquals(step.failure.kind, "upstream_unavailable");
   }

@@ -136,6 +136,22 @@ Deno.test("every call has an id of its own", () => {
   assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
 });
 
+Deno.test("calls with one id are calls of their own, with their own arguments", () => {
+  const call = (name: string, text: string) => ({
+    id: "a",
+    index: 0,
+    function: { name, arguments: text },
+  });
+  const tool_calls = [call("f", "{}"), call("f", "{}"), call("g", "[]")];
+  const events = said({ tool_calls }, "tool_calls");
+  const ids = events.flatMap((event) => event.type === "tool_call" ? [event.id] : []);
+  assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
+  assertEquals(
+    events.flatMap((event) => event.type === "tool_arguments" ? [[event.index, event.delta]] : []),
+    [[0, "{}"], [1, "{}"], [2, "[]"]],
+  );
+});
+
 Deno.test("finish reasons are those of Chat; calls are never a plain stop", () => {
   const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" } }];
   const reasons = [

@@ -147,3 +147,12 @@ Deno.test("what Chat has no place for is a failure", () => {
   assertFailed(decode({ content: "Hi" }), "invalid_upstream_response");
   assertFailed(decodeText("{}"), "invalid_upstream_response");
 });
+
+Deno.test("two calls with one id are two calls", () => {
+  const call = { type: "tool_use", id: "t1", name: "f", input: {} };
+  const events = said({ content: [call, { ...call, name: "g" }], stop_reason: "tool_use" });
+  assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [
+    { type: "tool_call", index: 0, id: "t1", name: "f" },
+    { type: "tool_call", index: 1, id: "call_id", name: "g" },
+  ]);
+});

@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { decodeStream, streamOf } from "./asked.ts";
+import { messages } from "../../../src/wires/messages/messages.ts";
+import { decodeStream, mint, streamOf } from "./asked.ts";
 
 const BEGIN: JsonObject = {
   type: "message_start",
@@ -242,4 +243,25 @@ Deno.test("what cannot be understood is a failure", () => {
   for (const data of ["{", "[]", "1", "[DONE]"]) {
     assertFailed(decodeStream(`data: ${data}\n\n`), "invalid_upstream_response");
   }
+});
+
+Deno.test("two calls with one id are two calls", () => {
+  const events = said([open(0, CALL), shut(0), open(1, { ...CALL, name: "then" }), shut(1)]);
+  assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [
+    { type: "tool_call", index: 0, id: "t1", name: "now" },
+    { type: "tool_call", index: 1, id: "call_id", name: "then" },
+  ]);
+});
+
+Deno.test("the usage is known from the first record on, and later counts replace it", () => {
+  const decoder = messages.decoder(mint);
+  const push = (event: JsonObject) =>
+    decoder.push({ event: null, data: JSON.stringify(event), raw: null });
+  const counts = { input: 8, cached: 5, cacheWrite: 0, reasoning: 0 };
+  assertEquals(decoder.usage(), null);
+  push(BEGIN);
+  assertEquals(decoder.usage(), { ...counts, output: 1, total: 9 });
+  push(leave(null, { output_tokens: 30 }));
+  push({ type: "error", error: { type: "overloaded_error" } });
+  assertEquals(decoder.usage(), { ...counts, output: 30, total: 38 });
 });

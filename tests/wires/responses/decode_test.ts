@@ -120,3 +120,14 @@ Deno.test("findings of a moderation become lists of one result, errors stay as t
     },
   );
 });
+
+Deno.test("two calls with one id are two calls", () => {
+  const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
+  const events = valueOf(decodeText(response({ output: [call, { ...call, name: "g" }] })));
+  assertEquals<unknown>(events.slice(1, -1), [
+    { type: "tool_call", index: 0, id: "c1", name: "f" },
+    { type: "tool_arguments", index: 0, delta: "{}" },
+    { type: "tool_call", index: 1, id: "call_id", name: "g" },
+    { type: "tool_arguments", index: 1, delta: "{}" },
+  ]);
+});

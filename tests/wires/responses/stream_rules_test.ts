@@ -41,7 +41,6 @@ const BROKEN: Readonly<Record<string, string>> = {
   "an item that Chat has no place for": streamOf([created(), added(0, { type: "mcp_call" })]),
   "a call without its id": streamOf([created(), added(0, { ...CALL, call_id: null })]),
   "a call without its name": streamOf([created(), added(0, { ...CALL, name: "" })]),
-  "two calls with one id": streamOf([created(), added(0, CALL), added(1, CALL)]),
   "an item that becomes another one": streamOf([...BEGUN, done(0, CALL)]),
   "a call that becomes another one": streamOf([
     created(),

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { decodeStream, streamOf } from "./asked.ts";
-import { BEGUN, created, done, ended, message, said, WHOLE } from "./events.ts";
+import { responses } from "../../../src/wires/responses/responses.ts";
+import { decodeStream, mint, streamOf } from "./asked.ts";
+import { added, BEGUN, CALL, created, done, ended, message, said, WHOLE } from "./events.ts";
 
 const TOLD = [
   { type: "start", id: "resp_1", model: "m", created: 5 },
@@ -82,4 +83,29 @@ Deno.test("an incomplete response may leave its last item open", () => {
     const events = valueOf(decodeStream(streamOf([...BEGUN, said("a"), end])));
     assertEquals<unknown>(events.at(-1), { type: "finish", reason: told });
   }
+});
+
+Deno.test("two calls with one id are two calls", () => {
+  const other = { ...CALL, name: "g", arguments: "[]" };
+  const events = [created(), added(0, CALL), added(1, other), done(1, other), done(0, CALL)];
+  assertEquals<unknown>(valueOf(decodeStream(streamOf([...events, ended()]))).slice(1, -2), [
+    { type: "tool_call", index: 0, id: "c1", name: "f" },
+    { type: "tool_call", index: 1, id: "call_id", name: "g" },
+    { type: "tool_arguments", index: 1, delta: "[]" },
+    { type: "tool_arguments", index: 0, delta: "{}" },
+  ]);
+});
+
+Deno.test("the usage is that of the last response that had one, a failed one too", () => {
+  const decoder = responses.decoder(mint);
+  const push = (event: JsonObject, sequence_number: number) =>
+    decoder.push({ event: null, data: JSON.stringify({ ...event, sequence_number }), raw: null });
+  push(created(), 0);
+  assertEquals(decoder.usage(), null);
+  const counts = { total: 7, cached: 0, cacheWrite: 0, reasoning: 0 };
+  assertFailed(
+    push(ended("failed", { error: { code: "server_error" } }), 1),
+    "upstream_unavailable",
+  );
+  assertEquals(decoder.usage(), { input: 3, output: 4, ...counts });
 });

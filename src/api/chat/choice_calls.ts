@@ -1,0 +1,112 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { newCallIds } from "../../wires/call_ids.ts";
+import {
+  type CallPiece,
+  type FoundCall,
+  newCallFinder,
+  textOf,
+} from "../../wires/compat/find_call.ts";
+import type { Mint } from "../../wires/wire.ts";
+import type { Change } from "./relay_edits.ts";
+
+/** A call as its client gets it. */
+export interface RelayedCall {
+  readonly index: number;
+  /** Null until the upstream has sent it. */
+  id: string | null;
+}
+
+/** One element of `tool_calls` in a delta. */
+export interface ReadPiece {
+  readonly changes: readonly Change[];
+  /** The call that the piece begins without its id; null for every other piece. */
+  readonly open: RelayedCall | null;
+}
+
+/** The tool calls of one choice of a relayed stream. */
+export interface ChoiceCalls {
+  /** Returns what must change in an element of `list`; nothing in most. */
+  read(item: JsonObject, list: readonly JsonValue[]): ReadPiece;
+  /** True while a call has no id. */
+  isOpen(): boolean;
+  /** Gives these calls ids of the gateway. */
+  nameOpenCalls(): void;
+}
+
+const UNCHANGED: ReadPiece = { changes: [], open: null };
+
+/**
+ * Returns the reader of the calls of one choice. Clients tell calls apart by their index and answer
+ * them by their id: each call gets its own, those of the upstream where no other call has them, and
+ * the id with its first piece.
+ */
+export function choiceCalls(mint: Pick<Mint, "uuid">): ChoiceCalls {
+  const finder = newCallFinder();
+  const nameCall = newCallIds(mint);
+  const relayed = new Map<FoundCall, RelayedCall>();
+  const open = new Set<RelayedCall>();
+  const indexes = new Set<number>();
+  let next = 0;
+
+  function read(item: JsonObject, list: readonly JsonValue[]): ReadPiece {
+    const found = finder.find(pieceOf(item), list);
+    const known = relayed.get(found);
+    const call = known ?? begin(found, item);
+    const changes: Change[] = [];
+    // A first call without an index is understood; it stays as it was sent.
+    const isUnderstood = found.position === 0 && (item.index ?? null) === null;
+    if (!isUnderstood && item.index !== call.index) changes.push(["index", String(call.index)]);
+    const id = textOf(item.id);
+    if (known === undefined) {
+      if (call.id === null) return { changes, open: call };
+      if (call.id !== id) changes.push(["id", JSON.stringify(call.id)]);
+    } else if (id !== "") {
+      if (call.id === null) close(call, id, changes);
+      // Its client knows it by another id already; some add one id to the other.
+      else if (call.id !== id) changes.push(["id", null]);
+    }
+    return changes.length === 0 ? UNCHANGED : { changes, open: null };
+  }
+
+  function begin(found: FoundCall, { index }: JsonObject): RelayedCall {
+    const isFree = typeof index === "number" && Number.isSafeInteger(index) && !indexes.has(index);
+    const call = {
+      index: isFree ? index : next,
+      id: found.id === "" ? null : nameCall(found.id),
+    };
+    relayed.set(found, call);
+    indexes.add(call.index);
+    next = Math.max(next, call.index + 1);
+    if (call.id === null) open.add(call);
+    return call;
+  }
+
+  /** The id goes out with the first piece, which waits for it. */
+  function close(call: RelayedCall, id: string, changes: Change[]): void {
+    call.id = nameCall(id);
+    open.delete(call);
+    changes.push(["id", null]);
+  }
+
+  return {
+    read,
+    isOpen: () => open.size > 0,
+    nameOpenCalls() {
+      for (const call of open) call.id = nameCall("");
+      open.clear();
+    },
+  };
+}
+
+function pieceOf(item: JsonObject): CallPiece {
+  const called = isObject(item.function) ? item.function : item.custom;
+  const { name, arguments: args, input } = isObject(called) ? called : {};
+  const written = args ?? input;
+  return {
+    id: textOf(item.id),
+    name: textOf(name),
+    // Arguments that are no text are whole at once.
+    text: isObject(written) ? "{}" : textOf(written),
+    index: item.index ?? null,
+  };
+}

@@ -1,0 +1,52 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+
+/** Longest message made of a `detail`, in characters. */
+const MAX_MESSAGE_LENGTH = 2_000;
+
+/** Problems of a `detail` list that are read. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * Returns the message of an error body as FastAPI servers write it, whatever protocol they speak:
+ * `detail` is a text, an object with a message, or a list of problems with their places. Null when
+ * there is none. `redact` removes secrets before the message is cut: a half of one is still secret.
+ */
+export function detailMessage(
+  { detail }: JsonObject,
+  redact: (text: string) => string,
+): string | null {
+  const text = Array.isArray(detail)
+    ? detail.slice(0, MAX_PROBLEMS).flatMap(parseProblem).join("; ")
+    : parseText(detail);
+  if (text === null || text.trim() === "") return null;
+  const clean = redact(text);
+  return clean.length <= MAX_MESSAGE_LENGTH
+    ? clean
+    : `${clean.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…`;
+}
+
+function parseText(value: JsonValue | undefined): string | null {
+  if (typeof value === "string") return value;
+  if (!isObject(value)) return null;
+  return [value.message, value.msg].find((text) => typeof text === "string") ?? null;
+}
+
+/** One problem with its place in front: `body.messages[0].content: Field required`. */
+function parseProblem(problem: JsonValue): string[] {
+  if (typeof problem === "string") return [problem];
+  if (!isObject(problem)) return [];
+  const { loc, type } = problem;
+  const text = parseText(problem) ?? (typeof type === "string" ? type : null);
+  if (text === null) return [];
+  const place = Array.isArray(loc) ? pathOf(loc) : "";
+  return [place === "" ? text : `${place}: ${text}`];
+}
+
+function pathOf(steps: readonly JsonValue[]): string {
+  let path = "";
+  for (const step of steps) {
+    if (typeof step === "number") path += `[${step}]`;
+    else if (typeof step === "string") path += path === "" ? step : `.${step}`;
+  }
+  return path;
+}

@@ -1,0 +1,67 @@
+import { isComment, plainRecord } from "../../src/formats/plain_record.ts";
+import { sseFraming, sseText } from "../../src/formats/sse.ts";
+import type { StreamRecord } from "../../src/core/reply.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+function recordOf(text: string): StreamRecord {
+  const framing = sseFraming();
+  const [record, ...others] = [...framing.push(text), ...framing.end()];
+  assert(record !== undefined && others.length === 0, text);
+  return record;
+}
+
+const PLAIN = [
+  'data: {"a":1}\n\n',
+  'data:{"a":1}\n\n',
+  'data:  {"a":1} \n\n',
+  'data: {"a":1}\r\n\r\n',
+  'data: {"a":1}\n\r\n',
+  'data: {"a":1}\r\n\n',
+  '\n\ndata: {"a":1}\n\n',
+  ': why\ndata: {"a":1}\n: not\n\n',
+  ': why\r\ndata: {"a":1}\r\n\r\n',
+];
+
+Deno.test("a record of one data line is plain, also beside comments: the bytes received stay", () => {
+  for (const text of PLAIN) {
+    const record = recordOf(text);
+    assertEquals(plainRecord(record), record);
+    assertEquals(sseText([plainRecord(record)]), text);
+  }
+});
+
+const OTHER = [
+  'event: message\ndata: {"a":1}\n\n',
+  'data: {"a":1}\nid: 7\n\n',
+  'retry: 5\ndata: {"a":1}\n\n',
+  'other: x\ndata: {"a":1}\n\n',
+  'event\ndata: {"a":1}\n\n',
+  'data: {"a"\ndata: :1}\n\n',
+  'data: {"a":1}\ndata\n\n',
+  'data\ndata: {"a":1}\n\n',
+  'data: {"a":1}\r\r',
+  'data: {"a":1}\r\n\r',
+  ': why\rdata: {"a":1}\n\n',
+];
+
+Deno.test("every other record is written as one data line with the same JSON", () => {
+  for (const text of OTHER) {
+    assertEquals(sseText([plainRecord(recordOf(text))]), 'data: {"a":1}\n\n', text);
+  }
+});
+
+Deno.test("a record with other JSON than it came with is written anew, on one line", () => {
+  const record = recordOf('data: {"a":1}\n\n');
+  assertEquals(sseText([plainRecord(record, '{"a":\n2}')]), 'data: {"a":2}\n\n');
+});
+
+Deno.test("comments alone are told apart from empty data and from fields without data", () => {
+  for (const text of [": hi\n\n", ":\n\n", ": a\r\n: b\r\n\r\n", "\n: a\n\n"]) {
+    assertEquals(isComment(recordOf(text)), true, text);
+  }
+  for (const text of ["data:\n\n", "data\n\n", "event: ping\n\n", "id: 1\n\n", ": a\r\r"]) {
+    assertEquals(isComment(recordOf(text)), false, text);
+  }
+  assertEquals(isComment(recordOf(": a\ndata:\n\n")), false);
+  assertEquals(isComment({ event: null, data: "", raw: null }), false);
+});
