@@ -177,3 +177,30 @@ for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
     });
   }
 }
+
+Deno.test({
+  name:
+    "where sockets cannot be reached requests are served, nothing is closed, and a note says why",
+  permissions: { net: true, read: true, ffi: false },
+  async fn() {
+    const peers: Peer[] = [];
+    const listening = listen(
+      (_request, peer) => {
+        peers.push(peer);
+        return Promise.resolve(new Response("answer"));
+      },
+      "127.0.0.1",
+      0,
+      SHORT,
+    );
+    assert(listening.ok);
+    assertEquals(listening.note, "sockets cannot be reached: NotCapable");
+    await using connection = await connectRaw(listening.url);
+    await connection.send(get("/"));
+    assertStringIncludes(await connection.receiveUntil("answer"), "200 OK");
+    assertEquals([peers[0]?.disconnect, peers[0]?.watchMessages], [undefined, undefined]);
+    await connection.send(get("/"));
+    assertStringIncludes(await connection.receiveUntil("answer"), "200 OK");
+    await listening.close();
+  },
+});

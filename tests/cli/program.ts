@@ -47,7 +47,10 @@ export function programWith(permissions: readonly string[], args: readonly strin
   return started([Deno.execPath(), "run", ...permissions, MAIN, ...args], {});
 }
 
-function started([command = "", ...args]: readonly string[], options: Deno.CommandOptions): Program {
+function started(
+  [command = "", ...args]: readonly string[],
+  options: Deno.CommandOptions,
+): Program {
   const child = new Deno.Command(command, {
     args,
     stdin: "null",

@@ -67,6 +67,8 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       if (socket !== undefined) socket.isShutDown = true;
     },
     setNoDelay() {},
+    setKeepAlive() {},
+    lowestFree: () => null,
     close() {
       this.isClosed = true;
     },

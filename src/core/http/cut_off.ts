@@ -1,4 +1,4 @@
-import { openSockets, type Sockets } from "../sockets/sockets.ts";
+import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
 import { type Later, walk } from "../sockets/walk.ts";
 
 type Ends = Pick<Deno.Conn, "localAddr" | "remoteAddr">;
@@ -17,7 +17,7 @@ export interface CutOff {
  * stalls may cost many at once, and thousands of descriptors in slices.
  */
 export function newCutOff(
-  open: () => Sockets | null = loaded,
+  open: () => Sockets | null = loadedSockets,
   later: Later = (task) => void setTimeout(task, 0),
 ): CutOff {
   /** Local ends by remote end. */
@@ -75,10 +75,4 @@ function shutDownIn(sockets: Sockets, wanted: Map<string, Set<string>>) {
     }
     return wanted.size > 0;
   };
-}
-
-/** Returns the sockets of this process. Without them a connection ends when the other side goes on. */
-function loaded(): Sockets | null {
-  const opened = openSockets();
-  return opened.kind === "open" ? opened.sockets : null;
 }

@@ -29,6 +29,10 @@ export interface Sockets {
   abort(descriptor: number): void;
   /** Sends small writes at once; accepted connections inherit it from their listener. */
   setNoDelay(descriptor: number): void;
+  /** Has the system probe the connection after this silence, and end it when no probe is answered. */
+  setKeepAlive(descriptor: number, firstS: number, intervalS: number, maxProbes: number): void;
+  /** Returns the lowest number that is free; null when no descriptor is left. */
+  lowestFree(): number | null;
   /** Unloads the C library. */
   close(): void;
 }
@@ -38,7 +42,10 @@ export type OpenedSockets =
   | { readonly kind: "open"; readonly sockets: Sockets }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-const SOL_SOCKET = 1, SO_LINGER = 13, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
+// The numbers of Linux, from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
+const SOL_SOCKET = 1, SO_KEEPALIVE = 9, SO_LINGER = 13;
+const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
+const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
 /** The file that holds the size of the table of descriptors. Deno itself may not read it. */
@@ -57,6 +64,7 @@ const SYMBOLS = {
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
   open: { parameters: ["buffer", "i32"], result: "i32" },
   pread: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
+  dup: { parameters: ["i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
 } as const;
 
@@ -79,6 +87,12 @@ export function openSockets(): OpenedSockets {
   }
 }
 
+/** Returns the sockets of this process; null where they cannot be reached. */
+export function loadedSockets(): Sockets | null {
+  const opened = openSockets();
+  return opened.kind === "open" ? opened.sockets : null;
+}
+
 function unavailable(reason: string): OpenedSockets {
   return { kind: "unavailable", reason };
 }
@@ -91,8 +105,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const fields = new DataView(info.buffer);
   const size = new Uint32Array(1);
   const unread = new Int32Array(1);
-  const on = new Int32Array([1]);
-  const lingerNone = new Int32Array([1, 0]);
+  /** Both members of `struct linger`: closing resets the connection. */
+  const noLinger = new Int32Array([1, 0]);
+  const option = new Int32Array(1);
   const text = new Uint8Array(4096);
   const decoder = new TextDecoder();
 
@@ -107,6 +122,11 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   function addressBy(ask: typeof getsockname, descriptor: number): string | null {
     size[0] = address.length;
     return ask(descriptor, address, size) === 0 ? parseSocketAddress(address) : null;
+  }
+
+  function set(descriptor: number, level: number, name: number, value: number): void {
+    option[0] = value;
+    setsockopt(descriptor, level, name, option, option.byteLength);
   }
 
   return {
@@ -128,11 +148,22 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       ioctl(descriptor, BigInt(FIONREAD), unread) === 0 ? unread[0] ?? 0 : 0,
     shutDown: (descriptor) => void shutdown(descriptor, SHUT_RDWR),
     abort(descriptor) {
-      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, lingerNone, lingerNone.byteLength);
+      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, noLinger, noLinger.byteLength);
       shutdown(descriptor, SHUT_RDWR);
     },
-    setNoDelay: (descriptor) =>
-      void setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, on, on.byteLength),
+    setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
+    setKeepAlive(descriptor, firstS, intervalS, maxProbes) {
+      set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+      set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, firstS);
+      set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, intervalS);
+      set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, maxProbes);
+    },
+    lowestFree() {
+      // Of this process, and open as long as the sockets are.
+      const free = libc.symbols.dup(status);
+      if (free >= 0) libc.symbols.close(free);
+      return free >= 0 ? free : null;
+    },
     close() {
       libc.symbols.close(status);
       libc.close();
