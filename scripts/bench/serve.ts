@@ -1,3 +1,4 @@
+import { openSockets } from "../../src/core/sockets/sockets.ts";
 import { setNoDelay } from "../../src/server/nodelay.ts";
 
 /**
@@ -9,8 +10,9 @@ export function serveUntilStdinEnds(handler: (request: Request) => Response | Pr
     hostname: "127.0.0.1",
     port: 0,
     onListen({ port }) {
-      const trouble = setNoDelay();
-      if (trouble !== null) console.error(trouble);
+      const opened = openSockets();
+      if (opened.kind === "open") setNoDelay(opened.sockets);
+      else console.error(`TCP_NODELAY is not set: ${opened.reason}`);
       console.log(port);
     },
   }, handler);

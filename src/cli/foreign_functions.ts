@@ -27,6 +27,7 @@ export function missingFunctions(
     ? "the C library was not found"
     : "this build has no right to call the C library";
   return `${reason}: small records of a stream may wait 40 ms for the client, idle client ` +
-    "connections stay open, connections to providers have no TCP keep-alive, and one that is given " +
-    "up during a write or a TLS handshake stays open until its provider reads on or leaves";
+    "connections and unfinished requests stay open, a WebSocket message in fragments may have any " +
+    "size, connections to providers have no TCP keep-alive, and one that is given up during a write " +
+    "or a TLS handshake stays open until its provider reads on or leaves";
 }

@@ -10,6 +10,7 @@ import { newLog } from "../observe/log.ts";
 import { openSpans } from "../observe/spans.ts";
 import { openOutbound } from "../outbound/outbound.ts";
 import { createApp } from "../server/app.ts";
+import { restLimits } from "../server/rest.ts";
 import { newRemoteEntrance } from "../server/remote_entrance.ts";
 import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
@@ -57,14 +58,14 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink]), outbound.sink];
   const gateway = newGateway(compile(config, 1), world, sinks, hostname());
   const remote = createApp(gateway, newRemoteEntrance(gateway));
-  const listening = listen(createApp(gateway), config.server.host, config.server.port);
+  const { host, port, idle_timeout } = config.server;
+  const listening = listen(createApp(gateway), host, port, restLimits(idle_timeout));
   if (!listening.ok) {
     await spans?.flush();
     world.close();
     return listening;
   }
-  if (listening.note !== null) log.debug(listening.note);
-  const missing = missingFunctions(foreignFunctions());
+  const missing = missingFunctions(foreignFunctions()) ?? listening.note;
   if (missing !== null) log.debug(missing);
   const warning = runtimeWarning(Deno.version.deno);
   if (warning !== null) log.warn(warning);

@@ -1,4 +1,9 @@
+import { openSockets } from "../core/sockets/sockets.ts";
+import type { World } from "../core/world.ts";
+import { type Connections, newConnections } from "../server/connections.ts";
+import type { Peer } from "../server/entrance.ts";
 import { setNoDelay } from "../server/nodelay.ts";
+import type { RestLimits } from "../server/rest.ts";
 
 /** An address that answers, or the sentence that says why it does not. */
 export type Listening =
@@ -6,32 +11,60 @@ export type Listening =
     readonly ok: true;
     /** How this machine reaches it; no slash at its end. */
     readonly url: string;
-    /** Why small records may be late; null when they are not. */
+    /** Why small records may be late and connections stay open; null when neither holds. */
     readonly note: string | null;
     /** Takes no more requests and waits for those that run. */
     close(): Promise<void>;
   }
   | { readonly ok: false; readonly isTaken: boolean; readonly trouble: string };
 
-/** Serves requests at a host name or IP address; port 0 picks a free one. */
+/**
+ * Serves requests at a host name or IP address; port 0 picks a free one. Client connections that rest
+ * for longer than the limits are closed where their sockets can be reached; without limits, none is.
+ */
 export function listen(
-  handler: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
+  handler: (request: Request, peer: Peer) => Promise<Response>,
   hostname: string,
   port: number,
+  limits: RestLimits | null = null,
 ): Listening {
+  let connections: Connections | null = null;
   try {
-    const server = Deno.serve({ hostname, port, onListen() {} }, handler);
+    const server = Deno.serve(
+      { hostname, port, onListen() {} },
+      (request, info) =>
+        handler(request, connections === null ? info : connections.enter(request, info)),
+    );
+    const opened = openSockets();
+    if (opened.kind === "open") {
+      setNoDelay(opened.sockets);
+      if (limits === null) opened.sockets.close();
+      else connections = newConnections(opened.sockets, server.addr, limits, realClock);
+    }
     return {
       ok: true,
       url: urlOf(server.addr.hostname, server.addr.port),
-      note: setNoDelay(),
-      close: () => server.shutdown(),
+      note: opened.kind === "open" ? null : `sockets cannot be reached: ${opened.reason}`,
+      async close() {
+        await server.shutdown();
+        connections?.close();
+      },
     };
   } catch (error) {
     const isTaken = error instanceof Deno.errors.AddrInUse;
     return { ok: false, isTaken, trouble: troubleOf(error, hostname, port) };
   }
 }
+
+/** A clock that does not keep the process alive. */
+const realClock: Pick<World, "now" | "after"> = {
+  now: () => performance.now(),
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    Deno.unrefTimer(timer);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** Resolves when the signal has fired. */
 export function fired(signal: AbortSignal): Promise<void> {

@@ -18,6 +18,10 @@ const server = section({
     .describe("How long running calls may go on when the gateway is told to end."),
   drain_delay: duration(0).prefault("0s")
     .describe("How long calls are still taken then, while /ready says draining already."),
+  idle_timeout: duration(1_000).prefault("120s")
+    .describe(
+      "How long a client connection without a request in flight stays open, at least 1s. On Linux.",
+    ),
   body_timeout: duration(1).prefault("30s")
     .describe(
       "The longest wait for more bytes of a request body; then 408 and the connection ends.",

@@ -9,10 +9,27 @@ import { newGuard } from "./guard.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
 /** Who is at the other end of a connection; absent when there is none. */
-export type Peer = Partial<Pick<Deno.ServeHandlerInfo, "remoteAddr">> & {
-  /** Ends the connection of the peer, also after its request; absent where nothing can do so. */
+export interface Peer {
+  readonly remoteAddr?: Deno.Addr;
+  /**
+   * Ends the connection once the response in flight has reached the client, or could not for 5 s.
+   * Absent where the sockets of the process cannot be reached.
+   */
   readonly disconnect?: () => void;
-};
+  /**
+   * Keeps the connection, which has become a WebSocket, and calls `onTooLarge` once when an unfinished
+   * message grows beyond its limit; shortly after that the connection ends. Absent like `disconnect`.
+   */
+  readonly watchMessages?: (onTooLarge: () => void) => MessageWatch;
+}
+
+/** The supervision of a WebSocket. */
+export interface MessageWatch {
+  /** A whole message has arrived. */
+  arrived(): void;
+  /** The socket is closed. */
+  end(): void;
+}
 
 /** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
 export type Entrance = (

@@ -28,6 +28,8 @@ const GOING_AWAY = 1001, UNWELCOME = 1008, TOO_LARGE = 1009;
 
 const ENDING = "the gateway is shutting down";
 
+const TOO_LARGE_REASON = "a message may have at most 10 MiB";
+
 /**
  * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
  * Refused as `upgrade_required` when the request asks for none. The handshake is a call of its own,
@@ -63,7 +65,7 @@ export function openSocket(
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
   finish(handshake, rim, true);
-  converse(gateway, handshake.id, socket, calls, session, rim);
+  converse(gateway, handshake.id, socket, peer, calls, session, rim);
   return response;
 }
 
@@ -91,6 +93,7 @@ function converse(
   gateway: Gateway,
   id: string,
   socket: WebSocket,
+  peer: Peer,
   calls: TurnCalls,
   session: Session,
   rim: Rim,
@@ -108,6 +111,7 @@ function converse(
   });
   let isEnding = false;
   let over = () => {};
+  let arrived = () => {};
   socket.binaryType = "arraybuffer";
 
   // Only now does the connection count: nothing is ever heard of one whose client leaves before.
@@ -115,6 +119,9 @@ function converse(
     const departure = running.connect(connection);
     metrics.sockets(1);
     const stay = running.onDrain(leaveWhenIdle);
+    // The runtime joins the fragments of a message however large it becomes.
+    const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
+    if (watch !== undefined) arrived = () => watch.arrived();
     departure.onEnd(() => {
       leaveWhenIdle();
       // A client that does not read would keep its turn for ever, and nothing would tell of it.
@@ -124,6 +131,7 @@ function converse(
       over = () => {};
       isEnding = true;
       stay();
+      watch?.end();
       turns.leave();
       metrics.sockets(-1);
       running.leave(connection);
@@ -131,11 +139,12 @@ function converse(
     if (running.isDraining) leaveWhenIdle();
   };
   socket.onmessage = ({ data }) => {
+    arrived();
     if (isEnding) return;
     const isTooLarge = typeof data === "string"
       ? isLongerThan(data, LARGEST_MESSAGE)
       : data.byteLength > LARGEST_MESSAGE;
-    if (isTooLarge) return end(TOO_LARGE, "a message may have at most 10 MiB");
+    if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
     hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
   socket.onerror = () => over();

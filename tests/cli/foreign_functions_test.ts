@@ -17,7 +17,7 @@ Deno.test("what is missing without the C library is one sentence that begins wit
   for (const [found, reason] of reasons) {
     const sentence = missingFunctions(found) ?? "";
     assertMatch(sentence, reason);
-    for (const word of ["40 ms", "idle client", "keep-alive", "TLS handshake"]) {
+    for (const word of ["40 ms", "idle client", "WebSocket", "keep-alive", "TLS handshake"]) {
       assert(sentence.includes(word), word);
     }
   }

@@ -30,9 +30,16 @@ export interface Program {
   readonly err: Output;
 }
 
-/** The real program, its outputs as they come. Read both to their end. */
-export function program(args: readonly string[], options: Deno.CommandOptions = {}): Program {
-  return started(programCommand(args), options);
+/**
+ * The real program, its outputs as they come. Read both to their end. `before` is a command that runs
+ * the rest of its arguments.
+ */
+export function program(
+  args: readonly string[],
+  options: Deno.CommandOptions = {},
+  before: readonly string[] = [],
+): Program {
+  return started([...before, ...programCommand(args)], options);
 }
 
 /** The sources with these permissions instead of the usual ones, also where an executable is tested. */
@@ -41,7 +48,7 @@ export function programWith(permissions: readonly string[], args: readonly strin
 }
 
 function started(
-  [command, ...args]: readonly [string, ...string[]],
+  [command = "", ...args]: readonly string[],
   options: Deno.CommandOptions,
 ): Program {
   const child = new Deno.Command(command, {
@@ -54,7 +61,8 @@ function started(
   return { child, out: outputOf(child.stdout), err: outputOf(child.stderr) };
 }
 
-function outputOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Output {
+/** Reads what a program writes. */
+export function outputOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Output {
   const texts = stream.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   async function until(pattern: RegExp | null): Promise<RegExpExecArray | null> {

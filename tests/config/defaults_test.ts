@@ -38,6 +38,7 @@ Deno.test("everything but providers and routes has a default", () => {
       port: 8080,
       drain_timeout: 30_000,
       drain_delay: 0,
+      idle_timeout: 120_000,
       body_timeout: 30_000,
       max_json_members: 200_000,
       max_concurrent_requests: 1_000,

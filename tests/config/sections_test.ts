@@ -21,6 +21,12 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
       "server.max_concurrent_requests: must be at least 1 (line 1, column 35)",
     "server: {max_body_memory: 256MiB}":
       "server.max_body_memory: must be a number (line 1, column 27)",
+    "server: {idle_timeout: 999ms}":
+      "server.idle_timeout: must be at least 1000ms (line 1, column 24)",
+    "server: {idle_timeout: 0s}":
+      "server.idle_timeout: must be at least 1000ms (line 1, column 24)",
+    "server: {idle_timeout: off}":
+      "server.idle_timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 1, column 24)",
     "server: 8080": "server: must be a mapping (line 1, column 9)",
     "server: {host: }":
       "server.host: has no value; give it one or take the key out (line 1, column 16)",

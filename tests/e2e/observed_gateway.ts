@@ -1,5 +1,5 @@
+import { listen } from "../../src/cli/listen.ts";
 import { realWorld } from "../../src/core/time.ts";
-import { setNoDelay } from "../../src/server/nodelay.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 
 /** A wait that a gateway has asked for. */
@@ -42,20 +42,17 @@ export function observedGateway(config: string): ObservedGateway {
       return response;
     },
   });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => gateway.app(request),
-  );
-  setNoDelay();
+  const listening = listen((request) => gateway.app(request), "127.0.0.1", 0);
+  if (!listening.ok) throw new Error(listening.trouble);
 
   async function close() {
-    await server.shutdown();
+    if (listening.ok) await listening.close();
     world.close();
   }
 
   return {
     ...gateway,
-    chat: `http://127.0.0.1:${server.addr.port}/v1/chat/completions`,
+    chat: `${listening.url}/v1/chat/completions`,
     signals,
     answered: answered.promise,
     waits(ms) {

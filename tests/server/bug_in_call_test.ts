@@ -26,6 +26,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
         done: () => false,
         fail: () => [],
         outcome: () => null,
+        usage: () => null,
       },
     }),
     settle() {},

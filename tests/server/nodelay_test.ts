@@ -1,4 +1,3 @@
-import { setNoDelay } from "../../src/server/nodelay.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
 import { connectRaw } from "./raw_connection.ts";
@@ -45,6 +44,5 @@ Deno.test({
     const port = Number(new URL(gateway.url).port);
     assertEquals(noDelayBetween(connection.port, port), 0, "the client's own socket, as a check");
     assert((noDelayBetween(port, connection.port) ?? 0) > 0);
-    assertEquals(setNoDelay(), null);
   },
 });

@@ -1,3 +1,4 @@
+import { listen } from "../../src/cli/listen.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { realWorld } from "../../src/core/time.ts";
 import type { World } from "../../src/core/world.ts";
@@ -7,7 +8,7 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
-import { setNoDelay } from "../../src/server/nodelay.ts";
+import { restLimits } from "../../src/server/rest.ts";
 
 /** A gateway under test, without a socket. */
 export interface TestGateway {
@@ -54,24 +55,21 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Serves a gateway on a free loopback port. */
+/** Serves a gateway on a free loopback port, with the limits of a default configuration. */
 export function serveGateway(config: string): ServedGateway {
   const world = realWorld();
   const gateway = testGateway(config, world);
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request, { remoteAddr }) => gateway.app(request, { remoteAddr }),
-  );
-  setNoDelay();
+  const listening = listen(gateway.app, "127.0.0.1", 0, restLimits(120_000));
+  if (!listening.ok) throw new Error(listening.trouble);
 
   async function close() {
-    await server.shutdown();
+    if (listening.ok) await listening.close();
     world.close();
   }
 
   return {
     ...gateway,
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: listening.url,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,4 +1,5 @@
 import { realWorld } from "../../src/core/time.ts";
+import { openSockets } from "../../src/core/sockets/sockets.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
@@ -6,7 +7,9 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
+import { newConnections } from "../../src/server/connections.ts";
 import { setNoDelay } from "../../src/server/nodelay.ts";
+import { restLimits } from "../../src/server/rest.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
@@ -56,11 +59,15 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
   }]);
   const app = createApp(gateway);
   const stop = new AbortController();
+  const opened = openSockets();
+  if (opened.kind !== "open") throw new Error(opened.reason);
+  const { sockets } = opened;
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
-    (request, { remoteAddr }) => app(request, { remoteAddr }),
+    (request, info) => app(request, connections.enter(request, info)),
   );
-  setNoDelay();
+  setNoDelay(sockets);
+  const connections = newConnections(sockets, server.addr, restLimits(120_000), real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {
@@ -89,6 +96,7 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
       // Nothing runs any more; newer runtimes would wait for handshakes whose clients have left.
       stop.abort();
       await server.finished;
+      connections.close();
       real.close();
     },
   };

@@ -179,6 +179,7 @@ export function newPool(clock: Clock): Pool {
       for (const giveUp of dialing) giveUp.abort();
       for (const line of open) line.close();
       keepAlive.close();
+      cutOff.close();
     },
   };
 }

@@ -132,7 +132,9 @@ Deno.test("a connection is cut off in the middle of a write, also one over TLS",
   const writing = outcomeOf(writeAll(client, new Uint8Array(30_000_000)));
   // The other side reads the beginning and then nothing more.
   await server.read(new Uint8Array(1));
-  newCutOff()(client);
+  const cutOff = newCutOff();
+  cutOff(client);
+  cutOff.close();
   client.close();
   assertEquals(await writing, "given up");
 });

@@ -6,6 +6,8 @@ import { answering, plain, post, server } from "./server.ts";
 import { textOf } from "./heard.ts";
 
 const cutOff = newCutOff();
+// What a cut loads is not kept for the next test.
+cutOff.close();
 
 const NAME = { hostname: "a.test", port: 1, isSecure: false };
 

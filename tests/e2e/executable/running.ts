@@ -10,12 +10,13 @@ export interface Running extends Program, AsyncDisposable {
   ended(): Promise<readonly [code: number, log: string]>;
 }
 
-/** Starts the program and waits until it listens. */
+/** Starts the program, by way of the command `before`, and waits until it listens. */
 export async function started(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  before: readonly string[] = [],
 ): Promise<Running> {
-  const { child, out, err } = program(args, { env: { ...env } });
+  const { child, out, err } = program(args, { env: { ...env } }, before);
   const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];
   if (url === "") throw new Error(`The program does not listen: ${await err.rest()}`);
   let ending: Promise<readonly [number, string]> | null = null;

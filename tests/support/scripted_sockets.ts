@@ -1,0 +1,76 @@
+import type { Sockets } from "../../src/core/sockets/sockets.ts";
+
+/** A socket that exists only in a test. */
+export interface ScriptedSocket {
+  readonly local: string;
+  readonly remote: string | null;
+  receivedBytes: number;
+  /** When data was received last, or the connection was opened. */
+  receivedMs: number;
+  isDelivered: boolean;
+  unreadBytes: number;
+  isShutDown: boolean;
+}
+
+/** Descriptors that exist only in a test. */
+export interface ScriptedSockets extends Sockets {
+  /** What is open, by number. */
+  readonly open: Map<number, ScriptedSocket>;
+  /** Numbers whose remote end was looked at since the count was set to 0. */
+  looks: number;
+  isClosed: boolean;
+}
+
+/** Returns a socket that is opened at this time. */
+export function scriptedSocket(
+  local: string,
+  remote: string | null,
+  receivedMs = 0,
+): ScriptedSocket {
+  return {
+    local,
+    remote,
+    receivedBytes: 0,
+    receivedMs,
+    isDelivered: true,
+    unreadBytes: 0,
+    isShutDown: false,
+  };
+}
+
+/** Returns descriptors below `bound`, of which none is open yet. */
+export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
+  const open = new Map<number, ScriptedSocket>();
+  return {
+    open,
+    looks: 0,
+    isClosed: false,
+    bound: () => bound,
+    local: (descriptor) => open.get(descriptor)?.local ?? null,
+    remote(descriptor) {
+      this.looks++;
+      return open.get(descriptor)?.remote ?? null;
+    },
+    traffic(descriptor) {
+      const socket = open.get(descriptor);
+      if (socket === undefined) return null;
+      const { receivedBytes, receivedMs, isDelivered } = socket;
+      return { receivedBytes, silentMs: now() - receivedMs, isDelivered };
+    },
+    unreadBytes: (descriptor) => open.get(descriptor)?.unreadBytes ?? 0,
+    shutDown(descriptor) {
+      const socket = open.get(descriptor);
+      if (socket !== undefined) socket.isShutDown = true;
+    },
+    abort(descriptor) {
+      const socket = open.get(descriptor);
+      if (socket !== undefined) socket.isShutDown = true;
+    },
+    setNoDelay() {},
+    setKeepAlive() {},
+    lowestFree: () => null,
+    close() {
+      this.isClosed = true;
+    },
+  };
+}
