@@ -1,20 +1,18 @@
-import { chain } from "../../core/chain.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
-import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
-import { utf8Bytes } from "../../formats/utf8.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
-import type { Target, Wire } from "../../wires/wire.ts";
-import { answerDocument } from "../answer_document.ts";
+import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
+import { translatedReader } from "../translated_reader.ts";
 import { relayAnswer } from "./completed.ts";
-import { completionOf, type Labels } from "./completion.ts";
+import { completionOf } from "./completion.ts";
+import type { Labels } from "./deltas.ts";
 import { chatEncoder } from "./encoder.ts";
 import { relay } from "./relay.ts";
 import { chatRequest } from "./request.ts";
@@ -76,9 +74,16 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
     model: target.model,
     legacyFunctions: hasFunctions(request),
   };
-  const extracts = settings.extract_reasoning_tags;
-  if (wire.name !== "compat") return translated(call, wire, request, labels, extracts);
-  const reader = relayed(call, request, labels, extracts);
+  if (wire.name !== "compat") {
+    return translatedReader(target, call.world, request.stream, {
+      newEncoder: () => chatEncoder({ ...labels, includeUsage: request.includeUsage }),
+      encodeWhole(events) {
+        const completion = completionOf(events, labels);
+        return completion.ok ? success({ ...completion.value, resource: null }) : completion;
+      },
+    });
+  }
+  const reader = relayed(call, request, labels, settings.extract_reasoning_tags);
   const isKept = isStored(request) && isCapable(target.provider, "chat_completions_lifecycle");
   return isKept ? stored(reader) : reader;
 }
@@ -115,44 +120,4 @@ function relayed(
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
   return { as: "stream", delivery: relay({ identity, includeUsage, extractsReasoning, mint }) };
-}
-
-function translated(
-  call: Call,
-  wire: Wire,
-  { stream, includeUsage }: ChatRequest,
-  labels: Labels,
-  extracts: boolean,
-): Reader {
-  if (stream) {
-    const decoder = wire.decoder(call.world);
-    const encoder = chatEncoder({ ...labels, includeUsage });
-    return {
-      as: "stream",
-      delivery: chain(extracts ? extractingDecoder(decoder) : decoder, encoder),
-    };
-  }
-  return {
-    as: "answer",
-    read(answer) {
-      const document = answerDocument(answer);
-      if (!document.ok) return document;
-      const events = wire.decode(document.value, call.world);
-      if (!events.ok) return events;
-      const completion = completionOf(
-        extracts ? extractFromEvents(events.value) : events.value,
-        labels,
-      );
-      if (!completion.ok) return completion;
-      const { body, usage } = completion.value;
-      return success({
-        answer: {
-          status: 200,
-          headers: { "content-type": "application/json" },
-          body: utf8Bytes(JSON.stringify(body)),
-        },
-        outcome: { resource: null, usage },
-      });
-    },
-  };
 }

@@ -1,115 +1,40 @@
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import type { Fault } from "../../core/failure.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { StreamEvent, Usage } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { type Failed, fault, type Result, success } from "../../core/result.ts";
-import { calledAs, type CallKind, logprobsOf } from "./called.ts";
+import { type Result, success } from "../../core/result.ts";
+import { logprobsOf } from "./called.ts";
+import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
 import { chatUsage } from "./usage.ts";
-
-/** What a generated answer says of itself, in one piece or in chunks. */
-export interface Labels {
-  /** `chatcmpl-` and 32 hexadecimal digits. */
-  readonly id: string;
-  /** Seconds since 1970, unless the upstream tells its own. */
-  readonly created: number;
-  /** The model as asked for, unless the upstream tells its own. */
-  readonly model: string;
-  /** The client sent `functions`: it gets `function_call`, and there can be only one. */
-  readonly legacyFunctions: boolean;
-}
 
 /** A whole answer in the shape of Chat Completions. */
 export interface Completion {
   readonly body: JsonObject;
-  /** Null when the upstream is silent about it. */
+  /** Null if the upstream sends no token counts. */
   readonly usage: Usage | null;
 }
 
-interface ToolCall {
-  readonly kind: CallKind;
-  readonly id: string;
-  readonly name: string;
-  arguments: string;
-}
-
 /**
- * The events of one answer as a `chat.completion`. Fails when they hold no finish, or something
- * that the object has no place for.
+ * Encodes the events of one answer as a `chat.completion`: the sum of the deltas that a stream of the
+ * same answer has. Fails if they hold no finish, or something that the object has no place for.
  */
 export function completionOf(events: readonly StreamEvent[], labels: Labels): Result<Completion> {
-  const texts = { text: "", refusal: "", reasoning: "" };
-  const values: Record<"thinking_block" | "annotation", JsonObject[]> = {
-    thinking_block: [],
-    annotation: [],
-  };
+  const deltas = newChatDeltas(labels);
+  const message = newMessage();
   const logprobs: JsonObject[] = [];
-  const calls = new Map<number, ToolCall>();
-  let { created, model } = labels;
-  let usage: Usage | null = null;
-  let reason: FinishReason | null = null;
-  let moderation: JsonObject | null = null;
-
   for (const event of events) {
-    switch (event.type) {
-      case "start":
-        created = event.created || created;
-        model = event.model || model;
-        break;
-      case "text":
-        texts.text += event.delta;
-        pushAll(logprobs, event.logprobs ?? []);
-        break;
-      case "refusal":
-      case "reasoning":
-        texts[event.type] += event.delta;
-        break;
-      case "thinking_block":
-      case "annotation":
-        values[event.type].push(event.value);
-        break;
-      case "tool_call":
-        if (labels.legacyFunctions && (calls.size > 0 || event.kind === "custom")) {
-          return unfitCall();
-        }
-        calls.set(event.index, {
-          kind: event.kind,
-          id: event.id,
-          name: event.name,
-          arguments: event.arguments ?? "",
-        });
-        break;
-      case "tool_arguments": {
-        const call = calls.get(event.index);
-        if (call === undefined) return callWithoutName();
-        call.arguments += event.delta;
-        break;
-      }
-      case "usage":
-        usage = event.usage;
-        break;
-      case "finish":
-        reason = event.reason;
-        moderation = event.moderation ?? null;
-        break;
-    }
+    const step = deltas.push(event);
+    if (!step.ok) return step;
+    if (step.value === null) continue;
+    message.add(step.value.delta);
+    pushAll(logprobs, step.value.logprobs);
   }
-  if (reason === null) return endedEarly();
-
-  const { text, refusal, reasoning } = texts;
-  const message: JsonObject = {
-    role: "assistant",
-    content: text === "" && (refusal !== "" || calls.size > 0) ? null : text,
-    refusal: refusal === "" ? null : refusal,
-    ...reasoning !== "" && { reasoning_content: reasoning },
-    ...values.thinking_block.length > 0 && { thinking_blocks: values.thinking_block },
-    ...values.annotation.length > 0 && { annotations: values.annotation },
-    ...calls.size > 0 && callMembers([...calls.values()], labels.legacyFunctions),
-  };
+  const { created, model, usage, finishReason, moderation } = deltas.state();
+  if (finishReason === null) return endedEarly();
   const choice: JsonObject = {
     index: 0,
-    message,
+    message: message.whole(),
     logprobs: logprobsOf(logprobs),
-    finish_reason: finishWord(reason, labels.legacyFunctions),
+    finish_reason: finishWord(finishReason, labels.legacyFunctions),
   };
   const body: JsonObject = {
     id: labels.id,
@@ -124,36 +49,57 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
   return success({ body, usage });
 }
 
-function callMembers(calls: readonly ToolCall[], isLegacy: boolean): JsonObject {
-  const called = calls.map(({ kind, id, name, arguments: text }): JsonObject => ({
-    id,
-    ...calledAs(kind, name, text),
-  }));
-  return isLegacy ? { function_call: called[0]?.function } : { tool_calls: called };
+/** Adds deltas up to the message of a choice. */
+function newMessage() {
+  const texts = { content: "", refusal: "", reasoning_content: "" };
+  const lists = { thinking_blocks: [] as JsonObject[], annotations: [] as JsonObject[] };
+  const calls = new Map<JsonValue | undefined, JsonObject>();
+  let functionCall: JsonObject | null = null;
+
+  return {
+    add(delta: JsonObject): void {
+      for (const name of ["content", "refusal", "reasoning_content"] as const) {
+        const piece = delta[name];
+        if (typeof piece === "string") texts[name] += piece;
+      }
+      for (const name of ["thinking_blocks", "annotations"] as const) {
+        pushAll(lists[name], objectsIn(delta[name]));
+      }
+      for (const { index, ...piece } of objectsIn(delta.tool_calls)) {
+        calls.set(index, withPiece(calls.get(index), piece));
+      }
+      if (isObject(delta.function_call)) {
+        functionCall = withPiece(functionCall ?? undefined, delta.function_call);
+      }
+    },
+    whole(): JsonObject {
+      const { content, refusal, reasoning_content } = texts;
+      const hasCall = calls.size > 0 || functionCall !== null;
+      return {
+        role: "assistant",
+        content: content === "" && (refusal !== "" || hasCall) ? null : content,
+        refusal: refusal === "" ? null : refusal,
+        ...reasoning_content !== "" && { reasoning_content },
+        ...lists.thinking_blocks.length > 0 && { thinking_blocks: lists.thinking_blocks },
+        ...lists.annotations.length > 0 && { annotations: lists.annotations },
+        ...functionCall !== null && { function_call: functionCall },
+        ...calls.size > 0 && { tool_calls: [...calls.values()] },
+      };
+    },
+  };
 }
 
-/** The `finish_reason` as a client that knows tools, or only functions, understands it. */
-export function finishWord(reason: FinishReason, isLegacy: boolean): string {
-  return isLegacy && reason === "tool_calls" ? "function_call" : reason;
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The upstream stopped without saying why: the answer may be half of one. */
-export function endedEarly(): Failed<Fault> {
-  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
-}
-
-/** The legacy shape has room for one call, and only of a function. */
-export function unfitCall(): Failed<Fault> {
-  return fault(
-    "invalid_upstream_response",
-    "The upstream's answer holds calls beside the one of a function that the client can take; send tools instead of functions.",
-  );
-}
-
-/** Arguments came for a call that was never announced. */
-export function callWithoutName(): Failed<Fault> {
-  return fault(
-    "invalid_upstream_response",
-    "The upstream sent arguments for an unknown tool call.",
-  );
+/** Returns a call with one more piece of its arguments; the first piece is the call itself. */
+function withPiece(call: JsonObject | undefined, piece: JsonObject): JsonObject {
+  if (call === undefined) return piece;
+  for (const [name, added] of Object.entries(piece)) {
+    const before = call[name];
+    if (typeof before === "string" && typeof added === "string") call[name] = before + added;
+    else if (isObject(before) && isObject(added)) call[name] = withPiece(before, added);
+  }
+  return call;
 }

@@ -1,11 +1,8 @@
-import { chain } from "../../core/chain.ts";
 import { newId } from "../../core/ids.ts";
-import { extractFromEvents, extractingDecoder } from "../../core/reasoning_tags.ts";
 import { type Result, success } from "../../core/result.ts";
-import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
-import { answerDocument } from "../answer_document.ts";
+import { translatedReader } from "../translated_reader.ts";
 import type { Attempts, Creation } from "./creation.ts";
 import { type EncoderOptions, responseEncoder, responseOf } from "./encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
@@ -44,8 +41,7 @@ export function translatedAttempts(creation: Creation): Attempts {
 
 function readerOf({ call, request, context, settle }: Creation, target: Target): Reader {
   const { world } = call;
-  const { wire, model, provider: { settings } } = target;
-  const extracts = settings.extract_reasoning_tags;
+  const { model } = target;
   const labels: EncoderOptions = {
     id: newId("resp_", world),
     created: world.unix(),
@@ -55,29 +51,11 @@ function readerOf({ call, request, context, settle }: Creation, target: Target):
     unix: () => world.unix(),
     settle: (resource, usage) => settle({ target, context, request, resource, usage }),
   };
-  if (request.stream) {
-    const decoder = wire.decoder(world);
-    return {
-      as: "stream",
-      delivery: chain(extracts ? extractingDecoder(decoder) : decoder, responseEncoder(labels)),
-    };
-  }
-  return {
-    as: "answer",
-    read(answer) {
-      const document = answerDocument(answer);
-      if (!document.ok) return document;
-      const events = wire.decode(document.value, world);
-      if (!events.ok) return events;
-      const response = responseOf(
-        extracts ? extractFromEvents(events.value) : events.value,
-        labels,
-      );
-      if (!response.ok) return response;
-      const { resource, usage } = response.value;
-      const body = utf8Bytes(JSON.stringify(resource));
-      const headers = { "content-type": "application/json" };
-      return success({ answer: { status: 200, headers, body }, outcome: { resource, usage } });
+  return translatedReader(target, world, request.stream, {
+    newEncoder: () => responseEncoder(labels),
+    encodeWhole(events) {
+      const response = responseOf(events, labels);
+      return response.ok ? success({ ...response.value, body: response.value.resource }) : response;
     },
-  };
+  });
 }

@@ -1,4 +1,5 @@
-import { completionOf, type Labels } from "../../../src/api/chat/completion.ts";
+import { completionOf } from "../../../src/api/chat/completion.ts";
+import type { Labels } from "../../../src/api/chat/deltas.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 

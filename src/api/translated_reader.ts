@@ -1,0 +1,62 @@
+import { chain, type EventEncoder } from "../core/chain.ts";
+import type { StreamEvent, Usage } from "../core/events.ts";
+import type { JsonObject } from "../core/json.ts";
+import { extractFromEvents, extractingDecoder } from "../core/reasoning_tags.ts";
+import { type Result, success } from "../core/result.ts";
+import { utf8Bytes } from "../formats/utf8.ts";
+import type { Reader } from "../gateway/inference.ts";
+import type { Mint, Target } from "../wires/wire.ts";
+import { answerDocument } from "./answer_document.ts";
+
+/** A whole answer in the protocol of the client. */
+export interface EncodedAnswer {
+  readonly body: JsonObject;
+  /** The resource that the client API stores; null if it stores none. */
+  readonly resource: JsonObject | null;
+  readonly usage: Usage | null;
+}
+
+/** How a client API encodes what a model answers. */
+export interface AnswerEncoding {
+  /** Encodes a stream of events as records. */
+  newEncoder(): EventEncoder;
+  /** Encodes the events of a whole answer. */
+  encodeWhole(events: readonly StreamEvent[]): Result<EncodedAnswer>;
+}
+
+/**
+ * Handles the response of an upstream of another protocol: decodes it into events, moves `<think>`
+ * regions if the provider is configured so, and encodes the events for the client.
+ */
+export function translatedReader(
+  { wire, provider }: Target,
+  mint: Mint,
+  isStream: boolean,
+  { newEncoder, encodeWhole }: AnswerEncoding,
+): Reader {
+  const extracts = provider.settings.extract_reasoning_tags;
+  if (isStream) {
+    const decoder = wire.decoder(mint);
+    return {
+      as: "stream",
+      delivery: chain(extracts ? extractingDecoder(decoder) : decoder, newEncoder()),
+    };
+  }
+  return {
+    as: "answer",
+    read(answer) {
+      const document = answerDocument(answer);
+      if (!document.ok) return document;
+      const events = wire.decode(document.value, mint);
+      if (!events.ok) return events;
+      const encoded = encodeWhole(extracts ? extractFromEvents(events.value) : events.value);
+      if (!encoded.ok) return encoded;
+      const { body, resource, usage } = encoded.value;
+      const headers = { "content-type": "application/json" };
+      return success({
+        answer: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
+        outcome: { resource, usage },
+      });
+    },
+  };
+}
