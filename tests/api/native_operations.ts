@@ -138,15 +138,18 @@ function testWithoutBody(object: NativeObject, name: string, operation: NativeOp
   }
   Deno.test(`${name} without a body in its answer has done its work, whatever the 2xx status`, async () => {
     for (const status of [200, 202, 204, 205]) {
-      const headers = { "x-request-id": "r" };
+      const headers = { "openai-processing-ms": "r" };
       const calls = await withNativeObject(object, () => ({ status, headers, body: "" }));
       const answer = await send(calls);
       assertEquals([answer.status, answer.text], withoutBody);
       const type = answer.text === "" ? null : "application/json";
-      assertEquals([answer.headers.get("x-request-id"), answer.headers.get("content-type")], [
-        "r",
-        type,
-      ]);
+      assertEquals(
+        [answer.headers.get("openai-processing-ms"), answer.headers.get("content-type")],
+        [
+          "r",
+          type,
+        ],
+      );
       assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
     }
   });
