@@ -21,33 +21,33 @@ function userProblem(written: string): string | null {
 /** Who the gateway is to its dashboard. */
 export const generalSchema = section({
   api_key: secretValue.optional()
-    .describe("The key by which the dashboard knows this gateway, normally ${NAME}."),
+    .describe("Key of this gateway at the dashboard, normally ${NAME}."),
   backend_url: ownAddress.optional()
-    .describe("The address of the dashboard; none is built in."),
+    .describe("Address of the dashboard; none is built in."),
 });
 
 /** What the dashboard is told. */
 export const dataSharingSchema = section({
   enabled: flag().prefault(false)
-    .describe("Whether the dashboard is told anything: figures of calls, without their content."),
+    .describe("Export figures of each call to the dashboard, without its content."),
   share_prompts: flag().prefault(false)
-    .describe("Whether it is also told the bodies of requests."),
+    .describe("Export request bodies too."),
   share_responses: flag().prefault(false)
-    .describe("Whether it is also told the bodies of answers."),
+    .describe("Export response bodies too."),
   remote_control: flag().prefault(false)
-    .describe("Whether calls can be made from the dashboard; needs enabled."),
+    .describe("Accept requests from the dashboard over an outgoing WebSocket; needs enabled."),
   gateway_lat: decimal(-90, 90).optional()
-    .describe("The latitude of the gateway in degrees, for the dashboard."),
+    .describe("Latitude of the gateway in degrees, exported as a tag."),
   gateway_lon: decimal(-180, 180).optional()
-    .describe("Its longitude in degrees."),
+    .describe("Longitude of the gateway in degrees, exported as a tag."),
 });
 
 /** How the gateway learns of a newer release. */
 export const updateCheckSchema = section({
   enabled: flag().prefault(true)
-    .describe("Whether the gateway asks for the newest version; sends its own and the CPU type."),
+    .describe("Check for a newer release; sends the version and the CPU architecture."),
   endpoint: ownAddress.optional()
-    .describe("Where it asks; unless given the address of the build, and nowhere without one."),
-  interval: duration(1).prefault("24h").describe("The time between two questions."),
-  timeout: duration(1).prefault("3s").describe("How long an answer is waited for."),
+    .describe("Address of the release check; default: the one of the build, if it has one."),
+  interval: duration(1).prefault("24h").describe("Time between two release checks."),
+  timeout: duration(1).prefault("3s").describe("Time limit of one release check."),
 });

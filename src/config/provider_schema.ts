@@ -42,124 +42,134 @@ const words = z.array(z.string()).transform((written) => {
 
 const capabilities = section({
   chat_completions_lifecycle: flag().prefault(false)
-    .describe("A compat upstream keeps stored Chat Completions and gives them back."),
+    .describe(
+      "The upstream stores Chat Completions: list, retrieve, update, delete, messages (type compat).",
+    ),
   responses_lifecycle: flag().prefault(false)
-    .describe("A compat upstream keeps its Responses: retrieve, delete, input items."),
+    .describe("The upstream stores its Responses: retrieve, delete, input items (type compat)."),
   conversations: flag().prefault(false)
-    .describe("A compat upstream keeps Conversations itself."),
+    .describe("The upstream has the Conversations API (type compat)."),
   background_responses: flag().prefault(false)
-    .describe("A compat upstream makes Responses in the background."),
+    .describe("The upstream accepts background: true for Responses (type compat)."),
   response_cancellation: flag().prefault(false)
-    .describe("A compat upstream can cancel a running Response."),
+    .describe("The upstream can cancel a running Response (type compat)."),
   response_compaction: flag().prefault(false)
-    .describe("A compat upstream can compact the input of a Response."),
+    .describe("The upstream can compact the input of a Response (type compat)."),
   response_input_tokens: flag().prefault(false)
-    .describe("A compat upstream can count the input tokens of a Response."),
+    .describe("The upstream can count the input tokens of a Response (type compat)."),
   structured_outputs: flag().prefault(false)
-    .describe("The upstream takes a JSON Schema for its answer."),
+    .describe("The upstream accepts a JSON Schema for its response (types messages and local)."),
   reasoning_effort: flag().prefault(false)
-    .describe("The upstream takes a reasoning effort."),
+    .describe("The upstream accepts a reasoning effort (types messages and local)."),
   reasoning_effort_levels: words.prefault([])
-    .describe("Permitted effort levels; when empty: low, medium and high."),
+    .describe("Permitted effort levels; if empty: low, medium and high."),
   adaptive_thinking: flag().prefault(false)
-    .describe("A messages upstream takes thinking of type adaptive."),
+    .describe("The upstream accepts thinking.type adaptive (type messages)."),
   embeddings_base64: flag().prefault(false)
-    .describe("A compat upstream can answer embeddings in base64."),
+    .describe("The upstream can return embeddings in base64 (type compat)."),
   hosted_tools: words.prefault([])
-    .describe("Types of hosted tools that native Responses may use, such as web_search."),
+    .describe("Hosted tool types that native Responses may use, such as web_search (type compat)."),
 });
 
 const models = section({
   mode: z.enum(["translator", "static", "fetch"]).default("translator")
-    .describe("Where the list of models comes from."),
+    .describe("Source of the model list."),
   static: z.array(text()).default([])
-    .describe("The models listed in mode static; an empty list lists none."),
+    .describe("Models listed in mode static; an empty list lists none."),
   fetch: section({
     ttl: duration(1).prefault("10m")
-      .describe("How long a fetched list is used."),
-  }).prefault({}).describe("How mode fetch works."),
+      .describe("Time for which a fetched list is cached."),
+  }).prefault({}).describe("Settings of mode fetch."),
 });
 
 const tls = section({
   ca_file: text().optional()
-    .describe("PEM file of certificates that are trusted beside the usual ones."),
+    .describe(
+      "PEM file of certificate authorities that are trusted in addition to the default ones.",
+    ),
   cert_file: text().optional()
-    .describe("PEM file of the client certificate; needs key_file."),
+    .describe("PEM file of the client certificate; requires key_file."),
   key_file: text().optional()
-    .describe("PEM file of the client certificate's private key, not encrypted; needs cert_file."),
+    .describe(
+      "PEM file of the client certificate's private key, not encrypted; requires cert_file.",
+    ),
   server_name: text().optional()
-    .describe("Name that the server's certificate must have, when it is not the one in base_url."),
+    .describe(
+      "Server name for SNI and certificate verification, if it is not the host of base_url.",
+    ),
 });
 
 /** One provider as it is written in the file; what its type decides is still open. */
 export const providerSchema = section({
   type: z.enum(PROVIDER_TYPES).optional()
-    .describe("The protocol of the upstream; known for the IDs openai, anthropic and ollama."),
+    .describe("Protocol of the upstream; inferred for the IDs openai, anthropic and ollama."),
   api_key: z.string()
     .regex(/^[\x20-\x7e]*$/, { error: "must be one line of printable ASCII characters" })
     .optional()
-    .describe("The upstream credential; an empty one is none."),
+    .describe("Upstream credential, normally ${NAME}; an empty text means no credential."),
   base_url: baseUrl.optional()
     .describe(
-      "The upstream address; known for the IDs openai, anthropic, ollama and type messages. " +
+      "Upstream address; has a default for the IDs openai, anthropic, ollama and for type messages. " +
         "A query in it is sent with every call.",
     ),
   default_model: text().optional()
-    .describe("The model when neither the target nor the request names one."),
+    .describe("Model if neither the target nor the request names one; also listed in /v1/models."),
   temperature: decimal(0).optional()
-    .describe("The sampling temperature when the request gives none."),
+    .describe("Sampling temperature if the request has none."),
   top_p: decimal(0, 1).optional()
-    .describe("The nucleus sampling share when the request gives none."),
+    .describe("Nucleus sampling probability if the request has none."),
   top_k: integer(0).optional()
-    .describe("The number of candidate tokens when the request gives none (type local)."),
+    .describe("Number of candidate tokens if the request has none (type local)."),
   organization: z.string().optional()
-    .describe("The organization that is sent along (type compat)."),
+    .describe("Organization header of upstream requests (type compat)."),
   api_version: z.string().optional()
-    .describe("The version of the Messages API, 2023-06-01 unless given (type messages)."),
+    .describe("Version header of the Messages API; default 2023-06-01 (type messages)."),
   timeout: duration(1).prefault("120s")
-    .describe("How long one attempt may take."),
+    .describe(
+      "Deadline of one attempt; timeout_mode says whether it covers the first byte or the whole response.",
+    ),
   timeout_mode: z.enum(["ttft", "total", "last_byte"]).default("ttft")
     .transform((mode) => mode === "ttft" ? mode : "total")
     .describe(
-      "Whether timeout covers the first byte (ttft) or the whole answer (total, last_byte).",
+      "ttft: timeout ends with the first byte of the response body; total, last_byte: with its last byte.",
     ),
   connect_timeout: duration(1).prefault("10s")
-    .describe("Longest time for DNS, TCP and TLS together, until a new connection is open."),
+    .describe("Time limit for DNS, TCP and TLS together, until a new connection is open."),
   keep_alive: duration(0).prefault("4s")
     .describe(
-      "How long an idle connection is kept when the server's Keep-Alive header names no time; " +
-        "0s uses none twice.",
+      "Time for which an idle connection is reused if the server's Keep-Alive header names none; " +
+        "0s disables reuse.",
     ),
   stream_idle_timeout: duration(1).prefault("300s")
-    .describe("Longest silence within an answer, whole or streamed, once its body has begun."),
+    .describe("Maximum silence between two reads of a response body, whole or streamed."),
   tls: tls.optional()
     .describe(
-      "TLS of this provider; file names are relative to the configuration file, and the files " +
-        "are read at the start and on every reload.",
+      "TLS settings of this provider. File names are relative to the configuration file; the files " +
+        "are read at start and on every reload.",
     ),
   max_concurrent: integer(1).optional()
     .describe(
-      "The most attempts that run at this provider at once, in this process; no limit unless given. " +
-        "A stream runs until its last byte.",
+      "Maximum number of concurrent attempts at this provider in this process; no limit by default. " +
+        "A stream counts until its last byte.",
     ),
   max_queued: integer(0).prefault(0)
-    .describe("The most requests that wait while max_concurrent attempts run."),
+    .describe("Maximum number of requests that wait for a free slot of max_concurrent."),
   queue_timeout: duration(1).prefault("30s")
-    .describe("The longest wait of a request for one of the max_concurrent attempts to end."),
+    .describe("Maximum time a request waits for a free slot of max_concurrent."),
   compatibility_profile: z.string().optional()
-    .describe("Known quirks of a compat upstream: deepseek is the one profile (type compat)."),
+    .describe("Set of quirks of a compat upstream; deepseek is the only profile (type compat)."),
   normalize_developer_role: flag().optional()
     .describe(
-      "Send developer messages as system messages; on under the deepseek profile (type compat).",
+      "Send developer messages as system messages; default true with the deepseek profile (type compat).",
     ),
   extract_reasoning_tags: flag().prefault(false)
-    .describe("Move complete <think> regions of answers to reasoning_content."),
+    .describe("Move complete <think> regions of responses to reasoning_content."),
   headers: z.record(headerName(), headerValue()).transform(lowerCased).prefault({})
-    .describe("Static headers of every upstream request; credentials win over them."),
+    .describe("Static headers of every upstream request; credentials override them."),
   extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})
-    .describe("Settings of one type: max_tokens for messages, options of the runtime for local."),
-  models: models.prefault({}).describe("How the models of the provider are listed."),
-  capabilities: capabilities.prefault({}).describe("What the upstream can do; never guessed."),
+    .describe("Type-specific settings: max_tokens (messages), runtime options (local)."),
+  models: models.prefault({}).describe("Model discovery."),
+  capabilities: capabilities.prefault({}).describe("Features of the upstream; never inferred."),
 });
 
 // Upper case means nothing in a header name; so each name stands once, whoever adds to them.

@@ -9,44 +9,46 @@ const path = z.string().regex(/^(?:\*|\/[^*?#\s]*\*?)$/, {
 
 const match = section({
   path: path.prefault("*")
-    .describe("What the path of the request begins with; * is any."),
+    .describe("Prefix of the request path; * matches any path."),
   headers: z.record(headerName(), headerValue()).default({})
-    .describe("Headers that must all have exactly these values."),
+    .describe("Request headers that must all have exactly these values."),
   models: z.array(text()).min(1).optional()
-    .describe("Requested models, of which one must be equal; * stands for any text."),
+    .describe("Patterns of the requested model; one must match. * matches any text."),
 });
 
 const place = {
-  provider: text().describe("The ID of a configured provider."),
+  provider: text().describe("ID of a configured provider."),
   model: text().optional()
-    .describe("The model; else the requested one, else the default_model of the provider."),
+    .describe(
+      "Upstream model; default: the requested model, else the default_model of the provider.",
+    ),
   upstream_request_type: z.enum(["chat_completions", "responses"]).default("chat_completions")
-    .describe("The API that is asked upstream; responses only at providers of type compat."),
+    .describe("Upstream API; responses requires a provider of type compat."),
 };
 
 const target = section({
   ...place,
-  weight: integer(0).prefault(1).describe("The share of requests; 0 takes the target out."),
+  weight: integer(0).prefault(1).describe("Relative share of requests; 0 disables the target."),
 });
 
 const fallback = section({
   ...place,
-  weight: integer(0).optional().describe("Has no meaning: fallbacks are tried in their order."),
+  weight: integer(0).optional().describe("No effect: fallbacks are tried in order."),
 });
 
 const route = section({
-  name: text().describe("The name, unique among the routes."),
-  match: match.prefault({}).describe("What a request must have to take this route."),
+  name: text().describe("Unique name of the route."),
+  match: match.prefault({}).describe("Conditions of the route; all must hold."),
   strategy: z.enum(STRATEGIES).optional()
-    .describe("How the targets share the requests; default_strategy when absent."),
-  targets: z.array(target).min(1).describe("The upstreams that share the requests."),
+    .describe("Load-balancing strategy of the targets; default: default_strategy."),
+  targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
-    .describe("The upstreams tried in order when the chosen target fails."),
+    .describe("Upstreams tried in order after the chosen target has failed."),
 });
 
 /** Where requests go. */
 export const routingSchema = section({
   default_strategy: z.enum(STRATEGIES).default("weighted")
-    .describe("How the targets of a route share its requests."),
-  routes: z.array(route).min(1).describe("The routes; the first that matches a request takes it."),
+    .describe("Load-balancing strategy of routes that name none."),
+  routes: z.array(route).min(1).describe("Routes; the first one that matches a request serves it."),
 });

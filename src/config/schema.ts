@@ -12,68 +12,86 @@ const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 
 const server = section({
   host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
-    .default("127.0.0.1").describe("The IP address or host name to listen on."),
-  port: integer(0, 65_535).prefault(8080).describe("The port to listen on; 0 picks a free one."),
+    .default("127.0.0.1").describe("IP address or host name to listen on."),
+  port: integer(0, 65_535).prefault(8080).describe("Port to listen on; 0 selects a free port."),
   drain_timeout: duration(0).prefault("30s")
-    .describe("How long running calls may go on when the gateway is told to end."),
+    .describe("Time for which running requests may continue during shutdown."),
   drain_delay: duration(0).prefault("0s")
-    .describe("How long calls are still taken then, while /ready says draining already."),
+    .describe(
+      "Time for which new requests are still accepted during shutdown, while /ready is 503.",
+    ),
   idle_timeout: duration(1_000).prefault("120s")
     .describe(
-      "How long a client connection without a request in flight stays open, at least 1s. On Linux.",
+      "Time after which a client connection without a request in flight is closed, at least 1s. On Linux.",
     ),
   body_timeout: duration(1).prefault("30s")
     .describe(
-      "The longest wait for more bytes of a request body; then 408 and the connection ends.",
+      "Maximum silence within a request body; then 408, and the connection is closed.",
     ),
   max_json_members: integer(1).prefault(200_000)
-    .describe("The most members and elements of a JSON request, all levels counted; more is 413."),
+    .describe(
+      "Maximum number of members and elements of a JSON request, over all levels; more is 413.",
+    ),
   max_concurrent_requests: integer(1).prefault(1_000)
-    .describe("The most calls below /v1/ that run at once; one more is 503 with Retry-After."),
+    .describe(
+      "Maximum number of concurrent requests below /v1/; further ones are 503 with Retry-After.",
+    ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
-    .describe("The most bytes of request bodies held at once; beyond that 503 with Retry-After."),
+    .describe(
+      "Maximum number of bytes of request bodies in memory; beyond it 503 with Retry-After.",
+    ),
   allowed_hosts: z.array(hostName).default([])
     .describe(
-      "Host names by which clients may call, beside IP addresses, localhost, server.host and the " +
-        "machine's name; checked while no client keys are asked for, and always for /metrics.",
+      "Further accepted Host names beside IP addresses, localhost, server.host and the " +
+        "machine's name. Checked if no client keys are required, and always for /metrics.",
     ),
   allowed_origins: z.array(webOrigin).default([])
-    .describe("Web origins whose pages may call; * stands for any part of a host, or for all."),
+    .describe("Web origins whose pages may call; * matches any part of a host, or every origin."),
 });
 
 const logging = section({
   level: z.enum(["debug", "info", "warn", "error"]).default("info")
-    .describe("The least important level that is written."),
-  format: z.enum(["console", "json"]).default("console").describe("How a log line is written."),
+    .describe("Minimum level of log lines."),
+  format: z.enum(["console", "json"]).default("console").describe("Format of log lines."),
 });
 
 const rateLimiting = section({
-  enabled: flag().prefault(false).describe("Whether callers are held to a rate."),
+  enabled: flag().prefault(false).describe("Enable rate limits."),
   requests_per_minute: integer(1).prefault(60)
-    .describe("The requests that a caller may go on making."),
-  burst_size: integer(1).prefault(10).describe("The requests that it may make at once."),
+    .describe(
+      "Sustained requests per minute for each client key, or for each client address without keys.",
+    ),
+  burst_size: integer(1).prefault(10).describe("Maximum number of requests in one burst."),
 });
 
 const retry = section({
-  enabled: flag().prefault(true).describe("Whether a failed attempt is repeated."),
+  enabled: flag().prefault(true).describe("Retry failed attempts."),
   max_attempts: integer(1, 10).prefault(3)
-    .describe("The attempts per target, the first included."),
-  initial_delay: duration(0).prefault("1s").describe("The wait before the first repeat."),
-  max_delay: duration(0).prefault("30s").describe("The longest wait before a repeat."),
-  multiplier: decimal(1).prefault(2).describe("How much longer each wait is than the one before."),
-  jitter_factor: decimal(0, 1).prefault(0.2).describe("How much of a wait is left to chance."),
+    .describe("Maximum number of attempts per target, including the first."),
+  initial_delay: duration(0).prefault("1s").describe("Delay before the first retry."),
+  max_delay: duration(0).prefault("30s").describe(
+    "Maximum delay before a retry; a longer Retry-After of the upstream ends the retries.",
+  ),
+  multiplier: decimal(1).prefault(2).describe(
+    "Factor by which each delay is longer than the previous one.",
+  ),
+  jitter_factor: decimal(0, 1).prefault(0.2).describe(
+    "Random variation of each delay: 0.2 means plus or minus 10 %.",
+  ),
   retryable_errors: z.array(integer(400, 599)).prefault([429, 500, 502, 503, 504, 529])
-    .describe("The upstream statuses that are worth a repeat."),
+    .describe("Upstream statuses that are retried."),
 });
 
 const circuitBreaker = section({
-  enabled: flag().prefault(true).describe("Whether a failing upstream is left alone for a while."),
+  enabled: flag().prefault(true).describe("Stop calling an upstream that keeps failing."),
   failure_threshold: integer(1).prefault(5)
-    .describe("The failures in a row that open the breaker."),
-  window: duration(1).prefault("60s").describe("The time within which those failures count."),
-  open_duration: duration(1).prefault("30s").describe("How long the breaker stays open."),
+    .describe("Consecutive failures that open the circuit breaker."),
+  window: duration(1).prefault("60s").describe("Time within which those failures must happen."),
+  open_duration: duration(1).prefault("30s").describe(
+    "Time for which the circuit breaker stays open.",
+  ),
   half_open_max_requests: integer(1).prefault(3)
-    .describe("The trial requests after that; as many successes close the breaker."),
+    .describe("Trial requests when half-open; as many successes close the circuit breaker."),
 });
 
 const LARGEST_ENTRY = 16 * 1024 * 1024;
@@ -82,24 +100,28 @@ const LARGEST_ENTRY = 16 * 1024 * 1024;
 export const LARGEST_CACHE = 64 * 1024 * 1024;
 
 const caching = section({
-  enabled: flag().prefault(false).describe("Whether answers are kept for identical requests."),
-  ttl: duration(1).prefault("1h").describe("How long an answer is kept."),
-  max_size: integer(0).prefault(1000).describe("The most answers that are kept; 0 keeps none."),
+  enabled: flag().prefault(false).describe("Cache responses for identical requests."),
+  ttl: duration(1).prefault("1h").describe("Lifetime of a cached response."),
+  max_size: integer(0).prefault(1000).describe(
+    "Maximum number of cached responses; 0 caches none.",
+  ),
   max_entry_bytes: integer(1).prefault(LARGEST_ENTRY)
-    .describe("A larger answer is not kept; at most max_bytes, which also caps the default."),
+    .describe(
+      "Maximum size of one cached response and its key; at most max_bytes, which also caps the default.",
+    ),
   max_bytes: integer(1).prefault(LARGEST_CACHE)
-    .describe("The bytes of all kept answers and their keys."),
+    .describe("Maximum size of all cached responses and their keys."),
   per_key: flag().prefault(false)
-    .describe("Whether each client key has kept answers apart from those of the other keys."),
+    .describe("Give each client key its own cached responses."),
 });
 
 const price = section({
-  input: decimal(0).describe("Input, without what the provider had cached."),
-  output: decimal(0).describe("Output, reasoning included."),
+  input: decimal(0).describe("Input tokens, without cached ones."),
+  output: decimal(0).describe("Output tokens, including reasoning tokens."),
   cached_input: decimal(0).optional()
-    .describe("Input read from the provider's cache; as input when absent."),
+    .describe("Input tokens read from the provider's cache; default: the input price."),
   cache_write: decimal(0).optional()
-    .describe("Input written to the provider's cache; as input when absent."),
+    .describe("Input tokens written to the provider's cache; default: the input price."),
 });
 
 const pricing = z.record(
@@ -109,35 +131,39 @@ const pricing = z.record(
 
 const telemetry = section({
   service_name: text().default("switchyard")
-    .describe("The service that spans are told under; OTEL_SERVICE_NAME wins."),
+    .describe("Service name of exported spans; OTEL_SERVICE_NAME overrides it."),
 });
 
 /** The file as it may be written. Rules between keys are not in here. */
 export const configSchema = section({
-  server: server.prefault({}).describe("Where the gateway listens."),
-  logging: logging.prefault({}).describe("What the gateway logs."),
+  server: server.prefault({}).describe(
+    "Listener, shutdown and request limits. Changes need a restart.",
+  ),
+  logging: logging.prefault({}).describe("Log output."),
   providers: z.record(
     z.string().regex(PROVIDER_ID, {
       error:
         "must be an ID of letters, digits, dots, underscores and hyphens that begins with a letter or digit",
     }),
     providerSchema,
-  ).describe("The upstream accounts by ID; at least one."),
-  routing: routingSchema.describe("Where requests go."),
-  security: securitySchema.prefault({}).describe("Who may call."),
-  rate_limiting: rateLimiting.prefault({}).describe("How often a caller may call."),
-  retry: retry.prefault({}).describe("How failed attempts are repeated."),
+  ).describe("Upstream accounts by provider ID; at least one."),
+  routing: routingSchema.describe("Routes of requests to providers."),
+  security: securitySchema.prefault({}).describe("Client authentication."),
+  rate_limiting: rateLimiting.prefault({}).describe("Rate limits of clients."),
+  retry: retry.prefault({}).describe("Retries of failed attempts."),
   circuit_breaker: circuitBreaker.prefault({})
-    .describe("When an upstream is left alone."),
-  caching: caching.prefault({}).describe("Which answers are kept and for how long."),
+    .describe("Circuit breaker, one for each provider account."),
+  caching: caching.prefault({}).describe("Response cache."),
   pricing: pricing.prefault({})
-    .describe("USD per million tokens by <provider>/<model>; wins over the built-in prices."),
+    .describe(
+      "Prices in USD per million tokens by <provider>/<model>; they override the built-in prices.",
+    ),
   telemetry: telemetry.prefault({})
-    .describe("How spans are told, when an OTEL_EXPORTER_OTLP_ENDPOINT is set."),
-  general: generalSchema.prefault({}).describe("Who the gateway is to its dashboard."),
-  data_sharing: dataSharingSchema.prefault({}).describe("What the dashboard is told."),
+    .describe("OpenTelemetry spans; exported if OTEL_EXPORTER_OTLP_ENDPOINT is set."),
+  general: generalSchema.prefault({}).describe("Identity of this gateway at the remote dashboard."),
+  data_sharing: dataSharingSchema.prefault({}).describe("Export to the remote dashboard."),
   update_check: updateCheckSchema.prefault({})
-    .describe("How the gateway learns of a newer release."),
+    .describe("Release check."),
 });
 
 type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]

@@ -23,29 +23,29 @@ export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21
 });
 
 const clientKey = section({
-  name: text().describe("What log lines call the client; unique among the keys."),
-  value: secretValue.describe("The secret that the client sends, normally ${NAME}."),
+  name: text().describe("Unique name of the client in logs; owner of what the key creates."),
+  value: secretValue.describe("Secret that the client sends, normally ${NAME}."),
   requests_per_minute: integer(1).optional()
-    .describe("The rate limit of this client; that of rate_limiting when absent."),
+    .describe("Rate limit of this client; default: rate_limiting.requests_per_minute."),
 });
 
 /** Who may call. */
 export const securitySchema = section({
-  enabled: flag().prefault(false).describe("Whether /v1/* asks for a client key."),
+  enabled: flag().prefault(false).describe("Require a client key on /v1/*."),
   provider: z.enum(["none", "api_key"]).default("api_key")
-    .describe("How clients are known; none asks for nothing."),
+    .describe("Authentication method; none requires no key."),
   api_key: section({
-    header: headerName().default("Authorization").describe("The header that carries the key."),
+    header: headerName().default("Authorization").describe("Request header that carries the key."),
     prefix: z.string().regex(/^[\x21-\x7e]*$/, {
       error: "must be printable ASCII characters without blanks",
     }).default("Bearer")
-      .describe("The word before the key; may be empty when header is not Authorization."),
+      .describe("Scheme before the key; may be empty if header is not Authorization."),
     allow_x_api_key: flag().prefault(true)
-      .describe("Whether X-API-Key is looked at when that header has no key."),
-    keys: z.array(clientKey).default([]).describe("The clients; at least one when enabled."),
-  }).prefault({}).describe("The keys of clients."),
+      .describe("Accept the key in X-API-Key too."),
+    keys: z.array(clientKey).default([]).describe("Client keys; at least one if enabled."),
+  }).prefault({}).describe("Client keys and where they are sent."),
   isolate_clients: flag().prefault(true).describe(
-    "Whether responses, conversations and stored completions of one client key do not exist for " +
-      "the other keys; false lets all keys share them. Without client keys everybody shares them.",
+    "Hide the responses, conversations and stored completions of each client key from " +
+      "all other keys; false shares them. Without client keys they are always shared.",
   ),
 });

@@ -210,12 +210,12 @@ Deno.test("every key of the JSON Schema is described and every mapping is closed
 Deno.test("the reference has a row with type, default and meaning for every key", () => {
   const rows = configReference().split("\n");
   const expected = [
-    "| `server.port` | integer | `8080` | The port to listen on; 0 picks a free one. |",
-    "| `logging.format` | `console`, `json` | `console` | How a log line is written. |",
-    "| `providers.<id>.timeout` | duration | `120s` | How long one attempt may take. |",
-    "| `providers.<id>.default_model` | text | none | The model when neither the target nor the request names one. |",
-    "| `routing.routes[].name` | text | required | The name, unique among the routes. |",
-    "| `retry.retryable_errors` | list of integer | `[429,500,502,503,504,529]` | The upstream statuses that are worth a repeat. |",
+    "| `server.port` | integer | `8080` | Port to listen on; 0 selects a free port. |",
+    "| `logging.format` | `console`, `json` | `console` | Format of log lines. |",
+    "| `providers.<id>.timeout` | duration | `120s` | Deadline of one attempt; timeout_mode says whether it covers the first byte or the whole response. |",
+    "| `providers.<id>.default_model` | text | none | Model if neither the target nor the request names one; also listed in /v1/models. |",
+    "| `routing.routes[].name` | text | required | Unique name of the route. |",
+    "| `retry.retryable_errors` | list of integer | `[429,500,502,503,504,529]` | Upstream statuses that are retried. |",
   ];
   for (const row of expected) assert(rows.includes(row), row);
   for (const row of rows.slice(2, -1)) assertEquals(row.split(" | ").length, 4, row);
