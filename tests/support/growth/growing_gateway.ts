@@ -61,7 +61,8 @@ function targetText(name: ProviderName): string {
     : `        - {provider: ${name}}\n`;
 }
 
-const CONFIG = `providers:
+const CONFIG = `server: {max_json_members: 10000000}
+providers:
 ${PROVIDERS.map(providerText).join("")}routing:
   routes:
     - name: main
