@@ -1,6 +1,6 @@
 import type { StreamRecord } from "../core/reply.ts";
 
-const SPACE = 32;
+const SPACE = 32, BYTE_ORDER_MARK = "\ufeff";
 
 /** What may stand behind a record of one line. */
 const ENDS = ["\n\n", "\r\n\r\n", "\n\r\n", "\r\n\n"];
@@ -34,7 +34,8 @@ function isPlain({ event, data, raw }: StreamRecord): boolean {
 function dataLines(raw: string): number | null {
   if (!raw.endsWith("\n")) return null;
   let count = 0;
-  for (const ended of raw.split("\n")) {
+  const text = raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw;
+  for (const ended of text.split("\n")) {
     const line = ended.endsWith("\r") ? ended.slice(0, -1) : ended;
     if (line.includes("\r")) return null;
     if (line.startsWith("data:")) count += 1;

@@ -19,6 +19,7 @@ const PLAIN = [
   'data: {"a":1}\r\n\n',
   '\n\ndata: {"a":1}\n\n',
   ': why\ndata: {"a":1}\n: not\n\n',
+  '\ufeffdata: {"a":1}\n\n',
   ': why\r\ndata: {"a":1}\r\n\r\n',
 ];
 
@@ -56,7 +57,7 @@ Deno.test("a record with other JSON than it came with is written anew, on one li
 });
 
 Deno.test("comments alone are told apart from empty data and from fields without data", () => {
-  for (const text of [": hi\n\n", ":\n\n", ": a\r\n: b\r\n\r\n", "\n: a\n\n"]) {
+  for (const text of [": hi\n\n", ":\n\n", ": a\r\n: b\r\n\r\n", "\n: a\n\n", "\ufeff: a\n\n"]) {
     assertEquals(isComment(recordOf(text)), true, text);
   }
   for (const text of ["data:\n\n", "data\n\n", "event: ping\n\n", "id: 1\n\n", ": a\r\r"]) {
