@@ -1,12 +1,15 @@
 import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
-import { type Later, walk } from "../sockets/walk.ts";
+import { walk } from "../sockets/walk.ts";
+
+/** Runs a task later. Returns a function that cancels it. */
+type Later = (task: () => void) => () => void;
 
 type Ends = Pick<Deno.Conn, "localAddr" | "remoteAddr">;
 
 /** Ends a connection in the middle of what it does. It is still to be closed. */
 export interface CutOff {
   (connection: Ends): void;
-  /** Unloads what a cut needs once no cut is under way; a later one loads it for itself. */
+  /** Ends the searches under way at once and unloads what they need; a later cut loads it for itself. */
   close(): void;
 }
 
@@ -18,13 +21,15 @@ export interface CutOff {
  */
 export function newCutOff(
   open: () => Sockets | null = loadedSockets,
-  later: Later = (task) => void setTimeout(task, 0),
+  later: Later = inLaterTurn,
 ): CutOff {
   /** Local ends by remote end. */
   let wanted = new Map<string, Set<string>>();
   let sockets: Sockets | null = null;
   let isSearching = false;
   let isClosed = false;
+  /** The next step of a search, and how to cancel the turn that it waits for. */
+  let pending: { readonly step: () => void; readonly cancel: () => void } | null = null;
 
   function cutOff({ localAddr, remoteAddr }: Ends) {
     // Those of a TLS connection do not name their transport.
@@ -34,7 +39,22 @@ export function newCutOff(
     wanted.set(remote, locals.add(`${localAddr.hostname} ${localAddr.port}`));
     if (isSearching) return;
     isSearching = true;
-    queueMicrotask(search);
+    schedule(search, (task) => {
+      queueMicrotask(task);
+      return () => {};
+    });
+  }
+
+  /** Once closed, nothing waits for another turn: the process may end. */
+  function schedule(step: () => void, when: Later): void {
+    if (isClosed) return step();
+    const own = { step, cancel: () => {} };
+    pending = own;
+    own.cancel = when(() => {
+      if (pending !== own) return;
+      pending = null;
+      step();
+    });
   }
 
   function search(): void {
@@ -42,7 +62,7 @@ export function newCutOff(
     const all = wanted;
     wanted = new Map();
     if (sockets === null) return finish();
-    walk(sockets.bound(), shutDownIn(sockets, all), later, finish);
+    walk(sockets.bound(), shutDownIn(sockets, all), (step) => schedule(step, later), finish);
   }
 
   function finish(): void {
@@ -59,9 +79,19 @@ export function newCutOff(
   return Object.assign(cutOff, {
     close() {
       isClosed = true;
+      const waiting = pending;
+      pending = null;
+      waiting?.cancel();
+      waiting?.step();
       if (!isSearching) unload();
     },
   });
+}
+
+/** Runs a task in a later turn of the event loop. Returns a function that cancels it. */
+function inLaterTurn(task: () => void): () => void {
+  const timer = setTimeout(task, 0);
+  return () => clearTimeout(timer);
 }
 
 /** Returns what is done with each descriptor: false once the last of the connections is shut down. */

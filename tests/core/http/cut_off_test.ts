@@ -34,7 +34,10 @@ function shutDownIn({ open }: ScriptedSockets): readonly number[] {
 function newTurns() {
   const waiting: (() => void)[] = [];
   return {
-    later: (task: () => void) => void waiting.push(task),
+    later(task: () => void) {
+      waiting.push(task);
+      return () => void waiting.splice(waiting.indexOf(task), 1);
+    },
     /** Runs the next one; false when there is none. */
     next(): boolean {
       const task = waiting.shift();
@@ -83,8 +86,6 @@ Deno.test("a connection that is cut off during a search is found by the next one
   await Promise.resolve();
   cutOff(connection(20_003));
   cutOff.close();
-  assertEquals(sockets.isClosed, false);
-  while (turns.next());
   assertEquals(shutDownIn(sockets), [3, 9_000]);
   assertEquals([opened, sockets.isClosed], [1, true]);
 });
@@ -101,4 +102,27 @@ Deno.test("where sockets cannot be reached a cut does nothing", async () => {
   }
   cutOff.close();
   assertEquals(asked, 2);
+});
+
+Deno.test("closing ends a search at once, and leaves no turn to wait for", async () => {
+  const sockets = crowded();
+  const turns = newTurns();
+  const cutOff = newCutOff(() => sockets, turns.later);
+  cutOff(connection(29_000));
+  await Promise.resolve();
+  assertEquals(shutDownIn(sockets), []);
+  cutOff.close();
+  assertEquals(shutDownIn(sockets), [9_000]);
+  assertEquals(turns.next(), false);
+});
+
+Deno.test("a connection that is cut off after closing is shut down in the same turn", () => {
+  const sockets = crowded();
+  const turns = newTurns();
+  const cutOff = newCutOff(() => sockets, turns.later);
+  cutOff(connection(29_001));
+  cutOff.close();
+  cutOff(connection(29_002));
+  assertEquals(shutDownIn(sockets), [9_001, 9_002]);
+  assertEquals(turns.next(), false);
 });
