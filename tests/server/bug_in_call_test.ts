@@ -38,5 +38,5 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[1, 0], false]);
   assertEquals(bugIn(call, new Error("thrown")).failure.kind, "internal_error");
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[0, 0], true]);
-  assertEquals(call.departure.gone, false, "the client is still there for its answer");
+  assertEquals(call.cancellation.isClientGone, false, "the client is still there for its answer");
 });
