@@ -24,7 +24,7 @@ export async function connect(
       await world.send(url, {
         method: request.method,
         headers: sent(headers),
-        body: request.bytes?.() ?? request.body?.() ?? null,
+        body: request.payload?.bytes() ?? null,
         transport,
         isRepeatable,
         onRepeat,

@@ -41,7 +41,7 @@ async function fetchCatalog(
     idleMs: null,
   });
   try {
-    const request = { method: "GET", path: wire.catalog.path, body: null } as const;
+    const request = { method: "GET", path: wire.catalog.path, payload: null } as const;
     const headers = wire.headers(provider, new Headers());
     const url = upstreamUrl(provider, request.path);
     const response = await connect(world, url, request, headers, timer.cancellation, {
