@@ -123,6 +123,6 @@ Deno.test("an object that lives for one request has methods instead of accessors
   }
   const allowed = "export const codec = () => ({ done: () => true, end() {}, size: 1 });";
   assertEquals(complaints("src/core/chain.ts", allowed), []);
-  const shared = "export class Departure { get gone(): boolean { return true; } }";
+  const shared = "export class Cancellation { get isClientGone(): boolean { return true; } }";
   assertEquals(complaints("src/core/cancellation.ts", shared), []);
 });
