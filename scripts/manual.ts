@@ -1,3 +1,4 @@
+import { Cancellation } from "../src/core/cancellation.ts";
 import { run } from "../src/cli/run.ts";
 import type { Terminal } from "../src/cli/terminal.ts";
 
@@ -11,7 +12,7 @@ async function help(...command: readonly string[]): Promise<string> {
     create: () => null,
     environment: {},
     isColoured: false,
-    stop: () => new AbortController().signal,
+    stop: () => new Cancellation(),
     onReload: () => () => {},
   };
   await run([...command, "--help"], terminal);

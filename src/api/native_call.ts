@@ -7,6 +7,7 @@ import { hasKeyTwice } from "../formats/document.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Reader } from "../gateway/inference.ts";
+import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";
 
@@ -53,7 +54,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
     request: {
       method,
       path: pathOf(native),
-      body: body === null ? null : () => body,
+      payload: body === null ? null : newPayload(() => body),
       headers: accept === null ? {} : { accept },
     },
     leavesState: true,

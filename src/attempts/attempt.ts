@@ -1,6 +1,7 @@
 import type { Failure } from "../core/failure.ts";
 import { connectionCause, FAULTS, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
+import { pause } from "../core/pause.ts";
 import { failed, type Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Attempt, Plan } from "../gateway/inference.ts";
@@ -8,7 +9,6 @@ import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
 import { open } from "../upstream/open.ts";
 import { again, type Next } from "./again.ts";
-import { pause } from "./pause.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
 /** Tries the plan, target by target; the last failure decides what the client sees. */
@@ -74,14 +74,14 @@ async function tryTarget(call: Call, attempt: Attempt): Promise<Tried> {
     if (next.do !== "repeat") return { reply, next };
     // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
     const openFor = vault.breakers.openFor(account, generation.config.circuit_breaker);
-    if (openFor <= next.after) await pause(call, next.after);
-    const { reason } = call.departure;
+    if (openFor <= next.after) await pause(call.world, call.cancellation, next.after);
+    const { reason } = call.cancellation;
     if (reason !== null) return { reply: failed(reason), next: { do: "stop" } };
   }
 }
 
 function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
-  const { reason } = call.departure;
+  const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
   return call.vault.slots.isInUse
     ? tryInSlot(call, attempt, number)
@@ -95,7 +95,7 @@ async function tryInSlot(call: Call, attempt: Attempt, number: number): Promise<
   const slot = await takeSlot(call, attempt);
   if (slot.ok) return await trySend(call, attempt, number, slot.value);
   // A call that ended in the queue has tried nothing.
-  if (call.departure.reason === null) note(call, attempt, number, began, slot.failure);
+  if (call.cancellation.reason === null) note(call, attempt, number, began, slot.failure);
   return slot;
 }
 

@@ -27,17 +27,17 @@ export async function takeSlot(
       "The provider is at its limit of concurrent requests; send the request again later.",
     );
   }
-  const { world, report, departure } = call;
+  const { world, report, cancellation } = call;
   const began = world.now();
-  const unsubscribe = departure.onEnd(entry.leave);
+  const unsubscribe = cancellation.onCancel(entry.leave);
   const slot = await entry.slot;
   unsubscribe();
   const waited = world.now() - began;
   report.queuedMs += waited;
   report.ms.upstream += waited;
-  if (departure.reason !== null) {
+  if (cancellation.reason !== null) {
     slot?.release();
-    return failed(departure.reason);
+    return failed(cancellation.reason);
   }
   return slot === null
     ? busy(
@@ -57,8 +57,8 @@ function busy(message: string): Failed {
 }
 
 /** A stream that is never read has no end, so the end of its call releases the slot too. */
-function heldByCall({ departure }: Call, slot: Slot): Slot {
-  const unsubscribe = departure.onEnd(slot.release);
+function heldByCall({ cancellation }: Call, slot: Slot): Slot {
+  const unsubscribe = cancellation.onCancel(slot.release);
   return {
     release() {
       unsubscribe();

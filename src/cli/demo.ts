@@ -7,7 +7,7 @@ import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
-import { fired, listen } from "./listen.ts";
+import { listen, stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
 
@@ -72,8 +72,8 @@ async function demonstrate(
   terminal.out(greeting(server.url, server.generation));
   const ids = PROVIDERS.map(([id]) => id);
   const { response } = await tour(server.url, ids, server.world, terminal, stop);
-  if (!stop.aborted) terminal.out(moreCalls(server.url, response));
-  await fired(stop);
+  if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
+  await stopped(stop);
   await server.close();
   return OK;
 }

@@ -1,14 +1,14 @@
 import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
-import type { Running } from "../state/running.ts";
+import type { InFlight } from "../state/in_flight.ts";
 
 /** When no call runs any more, answers get this many milliseconds to reach their clients. */
 const LAST_BYTES = 5_000;
 
 /** What is drained. */
 export interface Drained {
-  readonly running: Running;
+  readonly inFlight: InFlight;
   readonly world: Pick<World, "after">;
   readonly log: Pick<Log, "warn">;
   /** Takes no more connections; resolves when none is left. */
@@ -20,17 +20,17 @@ export interface Drained {
  * run are cut off, each with a failure that its client is told.
  */
 export async function drain(
-  { running, world, log, shutDown }: Drained,
+  { inFlight, world, log, shutDown }: Drained,
   { drain_delay, drain_timeout }: Config["server"],
 ): Promise<void> {
-  running.drain();
+  inFlight.drain();
   if (drain_delay > 0) await atMost(drain_delay, world);
-  const closed = shutDown().then(() => running.idle());
+  const closed = shutDown().then(() => inFlight.idle());
   let isOver = false;
   await atMost(drain_timeout, world, closed, quiet());
   isOver = true;
-  const { count } = running;
-  const calls = running.cut();
+  const { count } = inFlight;
+  const calls = inFlight.cancelAll();
   if (count === 0) return;
   if (calls > 0) log.warn("calls were cut off: server.drain_timeout has passed", { calls });
   await atMost(LAST_BYTES, world, closed);
@@ -38,9 +38,9 @@ export async function drain(
   /** A request whose head never becomes complete would keep its connection, and with it the process. */
   async function quiet() {
     do {
-      await running.idle();
+      await inFlight.idle();
       if (!isOver) await atMost(LAST_BYTES, world, closed);
-    } while (running.count > 0);
+    } while (inFlight.count > 0);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../core/cancellation.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { RESPONSES_PATH } from "./first_call.ts";
@@ -32,11 +33,11 @@ export async function followUp(
   model: string,
   url: string,
   world: Pick<World, "send">,
-  signal: AbortSignal,
+  stop: Cancellation,
 ): Promise<FollowUp> {
   async function create(fields: JsonObject): Promise<JsonObject> {
     const body = { model, tools: [WEATHER_FUNCTION], ...fields };
-    const answer = await postJson(world, `${url}${RESPONSES_PATH}`, body, signal);
+    const answer = await postJson(world, `${url}${RESPONSES_PATH}`, body, stop);
     const value = parseJson(await wholeText(answer));
     return isObject(value) ? value : {};
   }

@@ -89,8 +89,8 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     },
     reloaded: (isTaken) => gateway.metrics.reloaded(isTaken),
     async close() {
-      const { running } = gateway.vault;
-      await drain({ running, world, log, shutDown: listening.close }, config.server);
+      const { inFlight } = gateway.vault;
+      await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
       await Promise.all([outbound.close(), spans?.flush()]);
       world.close();
     },

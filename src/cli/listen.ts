@@ -1,3 +1,4 @@
+import type { Cancellation } from "../core/cancellation.ts";
 import { openSockets } from "../core/sockets/sockets.ts";
 import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../server/connections.ts";
@@ -66,12 +67,9 @@ const realClock: Pick<World, "now" | "after"> = {
   },
 };
 
-/** Resolves when the signal has fired. */
-export function fired(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** Resolves when the program is stopped. */
+export function stopped(stop: Cancellation): Promise<void> {
+  return new Promise((resolve) => void stop.onCancel(() => resolve()));
 }
 
 /** A client cannot reach the addresses that stand for all of them. */

@@ -1,20 +1,20 @@
-import { abortedBy } from "../core/abortable.ts";
 import { bodySource } from "../core/body_source.ts";
+import type { Cancellation } from "../core/cancellation.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Incoming, World } from "../core/world.ts";
 
-/** Sends a JSON body with POST and returns the response; rejects when the signal aborts it. */
+/** Sends a JSON body with POST and returns the response; rejects when it is cancelled. */
 export async function postJson(
   world: Pick<World, "send">,
   url: string,
   body: JsonObject,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<Incoming> {
   return await world.send(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
-    ...abortedBy(signal),
+    cancellation,
   });
 }
 

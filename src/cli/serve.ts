@@ -14,7 +14,7 @@ import {
 } from "./command.ts";
 import { environmentConfig } from "./environment.ts";
 import { greeting, openGateway } from "./gateway_server.ts";
-import { fired } from "./listen.ts";
+import { stopped } from "./listen.ts";
 import { newReloader, type Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -64,7 +64,7 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   for (const warning of loaded.warnings) server.log.warn(warning);
   const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation));
-  await fired(stop);
+  await stopped(stop);
   server.log.info("stopping: running work is finished first, a second signal ends it");
   await leave();
   await server.close();

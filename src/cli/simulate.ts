@@ -3,7 +3,7 @@ import { MODELS } from "../simulator/behaviour.ts";
 import { simulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
-import { fired, listen } from "./listen.ts";
+import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
 
@@ -27,7 +27,7 @@ export const simulate: Command = {
     }
     const stop = terminal.stop();
     terminal.out(simulatorText(listening.url));
-    await fired(stop);
+    await stopped(stop);
     await listening.close();
     world.close();
     return OK;

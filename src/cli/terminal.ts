@@ -1,3 +1,4 @@
+import { Cancellation } from "../core/cancellation.ts";
 import type { Line } from "../observe/log.ts";
 import { logWriter } from "../observe/log_writer.ts";
 
@@ -12,8 +13,8 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether log lines may be coloured. */
   readonly isColoured: boolean;
-  /** Fires when the program shall end. Only commands that serve ask for it, once. */
-  stop(): AbortSignal;
+  /** Cancelled when the program shall end. Only commands that serve call it, once. */
+  stop(): Cancellation;
   /** Runs the task whenever the program shall read its configuration again; the result takes it back. */
   onReload(task: () => void): () => void;
 }
@@ -30,7 +31,7 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     create: createFile,
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
-    stop: () => stopSignal(() => errors.flush()),
+    stop: () => stopOnSignal(() => errors.flush()),
     onReload(task) {
       Deno.addSignalListener("SIGHUP", task);
       return () => Deno.removeSignalListener("SIGHUP", task);
@@ -79,16 +80,16 @@ function removed(path: string): string {
 /** What the shell says of a process that a signal has ended: 128 and the number of the signal. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
-function stopSignal(beforeExit: () => Promise<void>): AbortSignal {
-  const stopping = new AbortController();
+function stopOnSignal(beforeExit: () => Promise<void>): Cancellation {
+  const stopping = new Cancellation();
   for (const [name, code] of ENDING) {
     Deno.addSignalListener(name, async () => {
-      if (!stopping.signal.aborted) return stopping.abort();
+      if (!stopping.isCancelled) return stopping.cancel(null);
       await beforeExit();
       Deno.exit(code);
     });
   }
   // It asks for a reload, also of a program that has nothing to reload: it must not end the process.
   Deno.addSignalListener("SIGHUP", () => {});
-  return stopping.signal;
+  return stopping;
 }

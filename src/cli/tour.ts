@@ -1,3 +1,4 @@
+import type { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { World } from "../core/world.ts";
 import { sseFraming } from "../formats/sse.ts";
@@ -29,13 +30,13 @@ export async function tour(
   providers: readonly string[],
   world: Pick<World, "send">,
   terminal: Pick<Terminal, "out">,
-  stop: AbortSignal,
+  stop: Cancellation,
 ): Promise<Toured> {
   let response: string | null = null;
 
   async function each(show: (provider: string) => Promise<void>): Promise<void> {
     for (const provider of providers) {
-      if (stop.aborted) return;
+      if (stop.isCancelled) return;
       try {
         await show(provider);
       } catch {
@@ -48,7 +49,7 @@ export async function tour(
 
   terminal.out(`Question: ${QUESTION}\n`);
   await each((provider) => ask(provider, url, world, terminal, stop));
-  if (stop.aborted) return { response };
+  if (stop.isCancelled) return { response };
   terminal.out(`\nA response and its follow-up: ${WEATHER_QUESTION}\n`);
   await each(async (provider) => {
     terminal.out(`  ${`${provider}:`.padEnd(10)}`);
@@ -65,12 +66,12 @@ async function ask(
   url: string,
   world: Pick<World, "send">,
   terminal: Pick<Terminal, "out">,
-  signal: AbortSignal,
+  stop: Cancellation,
 ): Promise<void> {
   const model = `${provider}/${MODEL}`;
   const messages = [{ role: "user", content: QUESTION }];
   const body = { model, stream: true, messages };
-  const response = await postJson(world, `${url}${CHAT_PATH}`, body, signal);
+  const response = await postJson(world, `${url}${CHAT_PATH}`, body, stop);
   if (response.status !== 200) {
     const message = messageOf(parseJson(await wholeText(response)));
     return terminal.out(`  ${provider}: ${message ?? `status ${response.status}`}`);

@@ -1,3 +1,4 @@
+import type { Cancellation } from "./cancellation.ts";
 import type { HeaderFields } from "./reply.ts";
 import type { Transport } from "./transport.ts";
 
@@ -15,10 +16,8 @@ export interface Outgoing {
   readonly isRepeatable?: boolean;
   /** Runs when the request is about to be written once more. */
   onRepeat?(): void;
-  /** Fires when the request is aborted. Made when it is first asked for: one costs a tenth of a small request. */
-  signal(): AbortSignal;
-  /** Runs the task when the request is aborted, at once when it has been; only the last one given. */
-  onAbort(task: () => void): void;
+  /** Cancels the request, until the last byte of the response body is read. */
+  readonly cancellation: Cancellation;
 }
 
 /** The answer of another server; a `Response` is one. */

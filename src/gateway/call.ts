@@ -1,4 +1,4 @@
-import type { Departure } from "../core/departure.ts";
+import type { Cancellation } from "../core/cancellation.ts";
 import { headerWords } from "../core/header_words.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
@@ -34,8 +34,8 @@ export interface Call {
   readonly path: string;
   readonly headers: Headers;
   readonly controls: Controls;
-  /** Tells that the client has gone. */
-  readonly departure: Departure;
+  /** Cancelled when the client disconnects or the gateway shuts down. */
+  readonly cancellation: Cancellation;
   readonly generation: Generation;
   readonly vault: Vault;
   readonly world: World;

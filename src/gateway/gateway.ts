@@ -1,7 +1,7 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
-import type { CallReport, Sink } from "../observe/report.ts";
+import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
 import { newVault, type Vault } from "../state/vault.ts";
@@ -42,12 +42,6 @@ export function newGateway(
     stores: () => storesOf(vault),
     bodyBytes: vault.admission.bodyBytes,
   });
-  /** A call is over, however it ended: its place and its body are free for others. */
-  function release({ id }: Pick<CallReport, "id">): void {
-    vault.admission.leave(id);
-    vault.running.leave(id);
-  }
-
   const gateway: Gateway = {
     get generation() {
       return current;
@@ -56,7 +50,7 @@ export function newGateway(
     world,
     metrics,
     hostname,
-    sinks: [release, metrics.sink, ...sinks],
+    sinks: [metrics.sink, ...sinks],
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);

@@ -81,7 +81,7 @@ export interface CallReport {
   /** What a look into the cache found; null when none took place. */
   cache: "HIT" | "MISS" | null;
   /** The last request that went to a provider; null when none did. */
-  sent: { readonly path: string; readonly body: (() => string) | null } | null;
+  sent: { readonly path: string; readonly payload: { text(): string } | null } | null;
   /** The body of the request; null unless it is to be shared. */
   prompt: string | null;
   /** The body of the answer or its beginning; null unless it is to be shared. */

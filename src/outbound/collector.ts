@@ -1,3 +1,5 @@
+import { Cancellation } from "../core/cancellation.ts";
+import { pause } from "../core/pause.ts";
 import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
@@ -58,7 +60,7 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
   const { world, log, dropped } = deps;
   const encoder = new TextEncoder();
   const queue: Uint8Array[] = [];
-  const cut = new AbortController();
+  const cut = new Cancellation();
   let held = { events: 0, bytes: 0 };
   let sending: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
@@ -93,7 +95,7 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
       bytes: batch.reduce((left, event) => left - event.length, held.bytes),
     };
     if (outcome.as !== "taken") dropped(batch.length);
-    if (!cut.signal.aborted) tell(outcome);
+    if (!cut.isCancelled) tell(outcome);
     sending = null;
     if (!isClosed) schedule();
   }
@@ -106,24 +108,10 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
       body,
     };
     for (let attempt = 1;; attempt++) {
-      const outcome = await postOnce(request, { world, patience: PATIENCE, cut: cut.signal });
-      if (outcome.as !== "failed" || attempt === ATTEMPTS || cut.signal.aborted) return outcome;
-      await pause(FIRST_PAUSE * 2 ** (attempt - 1));
+      const outcome = await postOnce(request, { world, patience: PATIENCE, cut });
+      if (outcome.as !== "failed" || attempt === ATTEMPTS || cut.isCancelled) return outcome;
+      await pause(world, cut, FIRST_PAUSE * 2 ** (attempt - 1));
     }
-  }
-
-  /** Ends early when the collector does. */
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = world.after(ms, end);
-      cut.signal.addEventListener("abort", end);
-
-      function end() {
-        cancel();
-        cut.signal.removeEventListener("abort", end);
-        resolve();
-      }
-    });
   }
 
   function tell(outcome: Delivered) {
@@ -146,7 +134,7 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
   async function discard() {
     isClosed = true;
     cancelTimer?.();
-    cut.abort();
+    cut.cancel(null);
     if (queue.length > 0) dropped(queue.splice(0).length);
     await sending;
   }

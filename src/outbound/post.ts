@@ -1,5 +1,5 @@
-import { abortedBy } from "../core/abortable.ts";
 import { bodySource } from "../core/body_source.ts";
+import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { Incoming, World } from "../core/world.ts";
 
@@ -16,7 +16,7 @@ export interface PostDeps {
   /** Milliseconds that it may take, with the answer. */
   readonly patience: number;
   /** Ends it before its time. */
-  readonly cut: AbortSignal;
+  readonly cut: Cancellation;
 }
 
 /**
@@ -37,19 +37,19 @@ const ANSWER_LIMIT = 4 * 1024;
 export async function postOnce(request: Posted, deps: PostDeps): Promise<Delivered> {
   const { world, patience, cut } = deps;
   const { url, headers, body } = request;
-  const abort = new AbortController();
-  const end = () => abort.abort();
-  const cancel = world.after(patience, end);
-  cut.addEventListener("abort", end);
+  const cancellation = new Cancellation();
+  const end = () => cancellation.cancel(null);
+  const cancelTimeout = world.after(patience, end);
+  const unsubscribe = cut.onCancel(end);
   try {
-    if (cut.aborted) return { as: "failed", reason: "the gateway is ending" };
+    if (cut.isCancelled) return { as: "failed", reason: "the gateway is ending" };
     const response = await world.send(url, {
       method: "POST",
       headers: { "user-agent": "switchyard", "accept-encoding": "identity", ...headers },
       body,
-      ...abortedBy(abort.signal),
+      cancellation,
     });
-    const text = await boundedText(response, abort.signal);
+    const text = await boundedText(response, cancellation);
     const { status } = response;
     const reason = `status ${status}`;
     if (status === 429 || status >= 500) return { as: "failed", reason };
@@ -57,27 +57,27 @@ export async function postOnce(request: Posted, deps: PostDeps): Promise<Deliver
     return { as: "taken", text };
   } catch (error) {
     const cause = error instanceof ConnectionError ? `: ${error.kind}` : "";
-    const reason = abort.signal.aborted ? "no answer in time" : `no connection${cause}`;
+    const reason = cancellation.isCancelled ? "no answer in time" : `no connection${cause}`;
     return { as: "failed", reason };
   } finally {
-    cancel();
-    cut.removeEventListener("abort", end);
+    cancelTimeout();
+    unsubscribe();
   }
 }
 
-async function boundedText(response: Incoming, signal: AbortSignal): Promise<string | null> {
+async function boundedText(response: Incoming, cancellation: Cancellation): Promise<string | null> {
   const body = bodySource(response);
   if (body === null) return "";
   // The runtime's fetch holds the signal weakly: an abort alone may stop no body.
   const stop = () => void body.cancel().catch(() => {});
-  signal.addEventListener("abort", stop);
+  const unsubscribe = cancellation.onCancel(stop);
   const decoder = new TextDecoder();
   let size = 0;
   let text = "";
   try {
     for (;;) {
       const bytes = await body.read();
-      if (signal.aborted) return null;
+      if (cancellation.isCancelled) return null;
       if (bytes === null) return text + decoder.decode();
       size += bytes.length;
       if (size > ANSWER_LIMIT) return null;
@@ -86,7 +86,7 @@ async function boundedText(response: Incoming, signal: AbortSignal): Promise<str
   } catch {
     return null;
   } finally {
-    signal.removeEventListener("abort", stop);
+    unsubscribe();
     await body.cancel().catch(() => {});
   }
 }

@@ -1,3 +1,4 @@
+import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
@@ -35,7 +36,7 @@ export function openReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,
   { world, log }: ReleaseCheckDeps,
 ): ReleaseCheck {
-  const cut = new AbortController();
+  const cut = new Cancellation();
   const question = new TextEncoder().encode(
     JSON.stringify({ version: VERSION, arch: Deno.build.arch }),
   );
@@ -53,8 +54,8 @@ export function openReleaseCheck(
   }
 
   async function ask() {
-    const answer = await postOnce(request, { world, patience: timeout, cut: cut.signal });
-    if (cut.signal.aborted) return;
+    const answer = await postOnce(request, { world, patience: timeout, cut });
+    if (cut.isCancelled) return;
     if (answer.as === "taken") tell(versionIn(answer.text));
     else log.debug("the release check had no answer", { reason: answer.reason });
     cancel = world.after(interval, next);
@@ -70,7 +71,7 @@ export function openReleaseCheck(
   return {
     async close() {
       cancel();
-      cut.abort();
+      cut.cancel(null);
       await asking;
     },
   };

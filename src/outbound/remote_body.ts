@@ -1,37 +1,39 @@
+import type { Cancellation } from "../core/cancellation.ts";
+
 /** A body as text, or why it is not whole. */
 export type RemoteBody =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: "too_large" | "stopped" | "broken" };
 
 /**
- * Reads a body to its end. One of more than `limit` bytes, or whose reader the signal stops, is
+ * Reads a body to its end. One of more than `limit` bytes, or whose reader is cancelled, is
  * cancelled, so that whoever writes it stops too.
  */
 export async function readRemoteBody(
   { body }: Response,
-  signal: AbortSignal,
+  cancellation: Cancellation,
   limit: number,
 ): Promise<RemoteBody> {
-  if (signal.aborted) {
+  if (cancellation.isCancelled) {
     await body?.cancel();
     return { ok: false, reason: "stopped" };
   }
   if (body === null) return { ok: true, text: "" };
   const reader = body.getReader();
   const stop = () => void cancelled(reader);
-  signal.addEventListener("abort", stop);
+  const unsubscribe = cancellation.onCancel(stop);
   try {
-    return await collected(reader, signal, limit);
+    return await collected(reader, cancellation, limit);
   } catch {
-    return { ok: false, reason: signal.aborted ? "stopped" : "broken" };
+    return { ok: false, reason: cancellation.isCancelled ? "stopped" : "broken" };
   } finally {
-    signal.removeEventListener("abort", stop);
+    unsubscribe();
   }
 }
 
 async function collected(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  signal: AbortSignal,
+  cancellation: Cancellation,
   limit: number,
 ): Promise<RemoteBody> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -39,7 +41,7 @@ async function collected(
   let size = 0;
   for (;;) {
     const { value } = await reader.read();
-    if (signal.aborted) return { ok: false, reason: "stopped" };
+    if (cancellation.isCancelled) return { ok: false, reason: "stopped" };
     if (value === undefined) return { ok: true, text: text + decoder.decode() };
     size += value.length;
     if (size > limit) {

@@ -1,4 +1,5 @@
 import { bugText } from "../core/bug.ts";
+import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import { readRemoteBody, type RemoteBody } from "./remote_body.ts";
@@ -44,19 +45,18 @@ export interface RemoteCommands {
 
 interface Run {
   readonly id: string;
-  readonly stop: AbortController;
+  readonly cancellation: Cancellation;
 }
 
 /** Runs commands through the gateway's own handler. */
 export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCommands {
   const running = new Map<Run, Promise<void>>();
 
-  async function run(command: RemoteCommand, stop: AbortController): Promise<SandboxResponse> {
-    const { signal } = stop;
-    const takeBack = world.after(PATIENCE, () => stop.abort());
+  async function run(command: RemoteCommand, cancellation: Cancellation): Promise<SandboxResponse> {
+    const takeBack = world.after(PATIENCE, () => cancellation.cancel(null));
     try {
-      const response = await handle(requestOf(command, signal));
-      const body = await readRemoteBody(response, signal, BODY_LIMIT);
+      const response = await handle(requestOf(command, cancellation));
+      const body = await readRemoteBody(response, cancellation, BODY_LIMIT);
       return outcome(command.id, response, body);
     } catch (error) {
       log.error("a remote command has failed; this is a bug", { bug: bugText(error) });
@@ -69,7 +69,7 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
   return {
     start(command, answer) {
       const { id } = command;
-      if ([...running.keys()].some((one) => one.id === id && !one.stop.signal.aborted)) {
+      if ([...running.keys()].some((one) => one.id === id && !one.cancellation.isCancelled)) {
         return log.warn("remote control message ignored", { reason: "The command runs already." });
       }
       if (running.size >= MOST_RUNNING) {
@@ -77,8 +77,8 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
           refusal(id, 429, `More than ${MOST_RUNNING} commands at once; send it again.`),
         );
       }
-      const one = { id, stop: new AbortController() };
-      const ended = run(command, one.stop).then((response) => {
+      const one = { id, cancellation: new Cancellation() };
+      const ended = run(command, one.cancellation).then((response) => {
         running.delete(one);
         answer(response);
       });
@@ -88,7 +88,7 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
       await Promise.all(running.values());
     },
     async cancel() {
-      for (const { stop } of running.keys()) stop.abort();
+      for (const { cancellation } of running.keys()) cancellation.cancel(null);
       await Promise.all(running.values());
     },
   };
@@ -99,12 +99,15 @@ export function refusal(id: string, status: number, error: string): SandboxRespo
   return { command_id: id, ok: false, status_code: status, headers: {}, body: null, error };
 }
 
-function requestOf({ path, headers, body }: RemoteCommand, signal: AbortSignal): Request {
+function requestOf(
+  { path, headers, body }: RemoteCommand,
+  cancellation: Cancellation,
+): Request {
   return new Request(`http://127.0.0.1${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body,
-    signal,
+    signal: cancellation.signal(),
   });
 }
 

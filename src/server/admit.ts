@@ -25,7 +25,7 @@ export function admit(
     path,
     headers,
     controls,
-    departure: vault.running.enter(id),
+    cancellation: vault.inFlight.start(id),
     generation,
     vault,
     world,
@@ -33,6 +33,6 @@ export function admit(
     report,
     caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
-    answerHeaders: vault.running.isDraining ? { connection: "close" } : {},
+    answerHeaders: vault.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

@@ -75,7 +75,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     // The signal also fires after a successful answer: it counts only until there is one.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
-      if (!isAnswered) call.departure.leave();
+      if (!isAnswered) call.cancellation.clientDisconnected();
     }, { once: true });
     const result = await handled(call, req, endpoint, limits);
     isAnswered = true;
@@ -92,7 +92,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   ): Response {
     const call = admit(gateway, req.raw, req.path, facts);
     const stopped = enter(call, req.raw, env) ??
-      (call.vault.running.isDraining ? draining() : null);
+      (call.vault.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, rim);
     const opened = openSocket(gateway, call, req.raw, env, open(limits.max_json_members), rim);
     return opened instanceof Response ? opened : respond(call, opened, rim);

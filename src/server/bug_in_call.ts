@@ -7,6 +7,6 @@ export function bugIn(call: Call, error: unknown): Failed {
   call.report.bug = bugText(error);
   const bug = fault("internal_error", "The gateway has failed; this is a bug in it.");
   // An upstream stream that was opened before is never read: its connection and its slot are given back.
-  call.departure.cut(bug.failure);
+  call.cancellation.cancel(bug.failure);
   return bug;
 }

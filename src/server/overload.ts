@@ -5,12 +5,12 @@ import type { Call } from "../gateway/call.ts";
 const RETRY_AFTER_SECONDS = "1";
 
 /**
- * Counts a call below `/v1/` as in flight until its report is out; null if it may go on. Refused as
+ * Counts a call below `/v1/` as in flight until its response has ended; null if it may go on. Refused as
  * `overloaded` when `server.max_concurrent_requests` run already. Health, readiness and metrics are
  * always served.
  */
 export function takePlace(call: Call): Failed | null {
-  if (!call.path.startsWith("/v1/") || call.vault.admission.enter(call.id)) return null;
+  if (!call.path.startsWith("/v1/") || call.vault.admission.admit(call.id)) return null;
   call.answerHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("requests");
   return refuse(
@@ -20,7 +20,7 @@ export function takePlace(call: Call): Failed | null {
 }
 
 /**
- * Counts bytes of a request body as held until the report of its call is out; null if there is room.
+ * Counts bytes of a request body as held until the response of its call has ended; null if there is room.
  * Refused as `overloaded` beyond `server.max_body_memory`.
  */
 export function holdBody(call: Call, bytes: number): Failed | null {

@@ -14,7 +14,7 @@ export function newRemoteEntrance({ vault }: Gateway): Entrance {
     report.client = REMOTE_CONTROL;
     caller.name = REMOTE_CONTROL;
     caller.isIsolated = clientKeys.length > 0 && config.security.isolate_clients;
-    return vault.running.isDraining
+    return vault.inFlight.isDraining
       ? refuse("draining", "The gateway is shutting down; send the request again.")
       : takeRemoteToken(call);
   };

@@ -32,7 +32,7 @@ export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
   const body = streamBody(
     isTold(call, "share_responses") ? keptRecords(records, report) : records,
     world,
-    call.departure,
+    call.cancellation,
     rim.flusher,
     (isWhole) => finish(call, rim, isWhole),
   );
@@ -100,12 +100,15 @@ function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
-/** The answer is out, or nothing more of it can go out: the report goes to the sinks. */
+/**
+ * Ends a call whose response has ended, or was broken off: completes its report, takes it out of the
+ * calls in flight, gives its place and its body memory to other calls, and passes the report to the sinks.
+ */
 export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
-  const { report, world, departure, generation } = call;
+  const { id, report, world, vault, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
-    report.failure = departure.gone
+    report.failure = cancellation.isClientGone
       ? fault("client_cancelled", "The client has gone.").failure
       : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
@@ -115,5 +118,7 @@ export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
     report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
   if (generation.config.data_sharing.enabled) report.shared = () => sharedOf(call);
+  vault.admission.release(id);
+  vault.inFlight.finish(id);
   for (const sink of sinks) sink(report);
 }

@@ -106,7 +106,7 @@ function bareUrl(base: string): string {
 }
 
 function samplingOf(sent: CallReport["sent"]): Pick<Shared, "temperature" | "topP" | "topK"> {
-  const body = sent?.body?.() ?? "";
+  const body = sent?.payload?.text() ?? "";
   const isLocal = sent?.path.startsWith("/api/") ?? false;
   const members = body.length > LONGEST_LOOK ? [] : settingsOf(body, isLocal);
   const figure = (name: string) => {

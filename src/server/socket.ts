@@ -98,7 +98,7 @@ function converse(
   session: Session,
   rim: Rim,
 ): void {
-  const { world, metrics, vault: { running } } = gateway;
+  const { world, metrics, vault: { inFlight } } = gateway;
   const connection = `socket ${id}`;
   const writer = socketWriter(
     socket,
@@ -107,7 +107,7 @@ function converse(
     () => end(UNWELCOME, "read what you are sent"),
   );
   const turns = newTurns(writer, rim, () => {
-    if (running.isDraining) end(GOING_AWAY, ENDING);
+    if (inFlight.isDraining) end(GOING_AWAY, ENDING);
   });
   let isEnding = false;
   let over = () => {};
@@ -116,13 +116,13 @@ function converse(
 
   // Only now does the connection count: nothing is ever heard of one whose client leaves before.
   socket.onopen = () => {
-    const departure = running.connect(connection);
+    const cancellation = inFlight.startConnection(connection);
     metrics.sockets(1);
-    const stay = running.onDrain(leaveWhenIdle);
+    const unsubscribe = inFlight.onDrain(leaveWhenIdle);
     // The runtime joins the fragments of a message however large it becomes.
     const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
     if (watch !== undefined) arrived = () => watch.arrived();
-    departure.onEnd(() => {
+    cancellation.onCancel(() => {
       leaveWhenIdle();
       // A client that does not read would keep its turn for ever, and nothing would tell of it.
       world.after(LAST_WORDS, () => end(GOING_AWAY, ENDING));
@@ -130,13 +130,13 @@ function converse(
     over = () => {
       over = () => {};
       isEnding = true;
-      stay();
+      unsubscribe();
       watch?.end();
       turns.leave();
       metrics.sockets(-1);
-      running.leave(connection);
+      inFlight.finish(connection);
     };
-    if (running.isDraining) leaveWhenIdle();
+    if (inFlight.isDraining) leaveWhenIdle();
   };
   socket.onmessage = ({ data }) => {
     arrived();

@@ -1,4 +1,4 @@
-import type { Departure } from "../core/departure.ts";
+import type { Cancellation } from "../core/cancellation.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import { sseText } from "../formats/sse.ts";
@@ -20,7 +20,7 @@ const FULL = 64 * 1024;
 export function streamBody(
   records: AsyncIterable<readonly StreamRecord[]>,
   world: Pick<World, "now">,
-  departure: Departure,
+  cancellation: Cancellation,
   flusher: Flusher,
   over: (isWhole: boolean) => void,
 ): ReadableStream<Uint8Array> {
@@ -39,7 +39,7 @@ export function streamBody(
       resume();
     },
     cancel() {
-      departure.leave();
+      cancellation.clientDisconnected();
       resume();
     },
   }, { highWaterMark: 2 });
@@ -56,15 +56,15 @@ export function streamBody(
           isWaiting = true;
           takeBack = flusher.soon(() => write(controller));
         }
-        if (departure.gone) return;
+        if (cancellation.isClientGone) return;
       }
       write(controller);
       // Who hangs up at the last record has had everything, though the upstream may still be ending.
       isWhole = gathered === "";
-      if (!departure.gone) controller.close();
+      if (!cancellation.isClientGone) controller.close();
     } catch (error) {
       // A bug: the client must not take what it has for complete.
-      if (!departure.gone) controller.error(error);
+      if (!cancellation.isClientGone) controller.error(error);
     } finally {
       takeBack();
       over(isWhole);
@@ -73,7 +73,7 @@ export function streamBody(
 
   function write(controller: ReadableStreamDefaultController<Uint8Array>) {
     isWaiting = false;
-    if (gathered === "" || departure.gone) return;
+    if (gathered === "" || cancellation.isClientGone) return;
     lastWrite = world.now();
     controller.enqueue(utf8Bytes(gathered));
     gathered = "";
@@ -82,7 +82,7 @@ export function streamBody(
   /** A slow client holds the upstream back. */
   async function roomAgain(controller: ReadableStreamDefaultController<Uint8Array>) {
     write(controller);
-    while (!departure.gone && (controller.desiredSize ?? 1) <= 0) {
+    while (!cancellation.isClientGone && (controller.desiredSize ?? 1) <= 0) {
       await new Promise<void>((resolve) => resume = resolve);
     }
   }

@@ -47,7 +47,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         id,
         headers,
         controls,
-        departure: vault.running.enter(id),
+        cancellation: vault.inFlight.start(id),
         report,
         caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION]: session },

@@ -76,7 +76,7 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
   async function said(call: Call, label: string | null, text: string): Promise<boolean> {
     const isSent = await writer.send(labelled(text, label));
     // The connection is ending, which may not have been told yet.
-    if (!isSent) call.departure.leave();
+    if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
   }
 
@@ -102,9 +102,9 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
       isClosing = true;
     },
     leave() {
-      running?.call.departure.leave();
+      running?.call.cancellation.clientDisconnected();
       for (const { call } of waiting.splice(0)) {
-        call.departure.leave();
+        call.cancellation.clientDisconnected();
         begin(call, fault("client_cancelled", "The client has gone."));
         finish(call, rim, false);
       }

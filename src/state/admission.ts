@@ -6,15 +6,15 @@ export interface AdmissionLimits {
 
 /** The calls in flight and the bytes of the request bodies that they hold. */
 export interface Admission {
-  /** Admits a call until `leave`; returns false at the limit of concurrent calls. */
-  enter(id: string): boolean;
+  /** Admits a call until `release`; returns false at the limit of concurrent calls. */
+  admit(id: string): boolean;
   /**
    * Adds bytes to the request body of an admitted call. Returns false, and adds nothing, beyond the
-   * limit of body memory or when the call has left.
+   * limit of body memory or when the call was released.
    */
   hold(id: string, bytes: number): boolean;
   /** Frees the place and the bytes of a call; a second time, or for an unknown call, nothing. */
-  leave(id: string): void;
+  release(id: string): void;
   /** Calls in flight. */
   count(): number;
   /** Bytes of request bodies held. */
@@ -28,7 +28,7 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   let total = 0;
 
   return {
-    enter(id) {
+    admit(id) {
       if (held.size >= max_concurrent_requests) return false;
       held.set(id, 0);
       return true;
@@ -40,7 +40,7 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       total += bytes;
       return true;
     },
-    leave(id) {
+    release(id) {
       total -= held.get(id) ?? 0;
       held.delete(id);
     },

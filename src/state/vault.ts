@@ -8,7 +8,7 @@ import { type Catalogs, catalogs } from "./catalogs.ts";
 import { type Conversations, newConversations } from "./conversations.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
-import { type Running, runningCalls } from "./running.ts";
+import { type InFlight, newInFlight } from "./in_flight.ts";
 import { newSnapshots, type Snapshots } from "./snapshots.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
@@ -23,7 +23,7 @@ export interface Vault {
   readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
-  readonly running: Running;
+  readonly inFlight: InFlight;
   readonly admission: Admission;
   readonly snapshots: Snapshots;
   readonly conversations: Conversations;
@@ -47,7 +47,7 @@ export function newVault(world: World, caching: CacheSettings, server: Admission
     buckets: buckets(now),
     catalogs: catalogs(now),
     cache: newResponseCache(caching, now),
-    running: runningCalls(),
+    inFlight: newInFlight(),
     admission: newAdmission(server),
     snapshots,
     conversations: newConversations(now),

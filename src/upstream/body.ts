@@ -2,12 +2,12 @@ import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { type RawReader, unpacked } from "./unpacked.ts";
-import type { Watch } from "./watch.ts";
+import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Bytes asked for in one read. Measured: 64 KiB for each answer cost 8 % of all in garbage. */
 const READ = 16 * 1024;
 
-/** Reads a response body; every read is watched, and an error becomes its Fault. */
+/** Reads a response body; every read is timed, and an error becomes its Fault. */
 export interface BodyReader {
   /** The next bytes, good until the next call; null at the end. */
   read(): Promise<Result<Uint8Array | null>>;
@@ -16,26 +16,27 @@ export interface BodyReader {
 }
 
 /** Opens the body of a response. One without a body is at its end. */
-export function openBody(response: Incoming, watch: Watch): BodyReader {
+export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
+  const { cancellation } = timer;
   const reader = readerOf(response);
   let last: Bytes | undefined;
   // The runtime's fetch holds the signal weakly: once garbage is collected, an abort alone stops no body.
-  watch.onCut(() => void cancelled(reader));
+  cancellation.onCancel(() => void cancelled(reader));
 
   return {
     async read() {
       try {
-        watch.waits();
+        timer.readStarted();
         const bytes = await reader.next(last?.buffer);
         if (bytes === null) {
-          const reason = watch.reason();
+          const { reason } = cancellation;
           return reason === null ? END : failed(reason);
         }
         last = bytes;
-        watch.hears();
+        timer.bytesReceived();
         return success(bytes);
       } catch (error) {
-        const reason = watch.reason();
+        const { reason } = cancellation;
         if (reason !== null) return failed(reason);
         return fault("upstream_unreachable", "The connection to the provider broke mid-answer.", {
           // What else is thrown was found in the bytes: a content coding that cannot be read.
@@ -45,7 +46,7 @@ export function openBody(response: Incoming, watch: Watch): BodyReader {
     },
     async cancel() {
       await cancelled(reader);
-      watch.abort();
+      cancellation.cancel(null);
     },
   };
 }

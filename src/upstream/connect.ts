@@ -1,3 +1,4 @@
+import type { Cancellation } from "../core/cancellation.ts";
 import { type ConnectionCause, ConnectionError } from "../core/connection_error.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 import type { HeaderFields } from "../core/reply.ts";
@@ -5,7 +6,6 @@ import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { sent } from "./headers.ts";
-import type { Watch } from "./watch.ts";
 
 /** How one request is sent: over which connections, and whether a stale one may be replaced. */
 export type Sending = Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">>;
@@ -16,7 +16,7 @@ export async function connect(
   url: string,
   request: UpstreamRequest,
   headers: HeaderFields,
-  watch: Watch,
+  cancellation: Cancellation,
   { transport, isRepeatable, onRepeat }: Sending,
 ): Promise<Result<Incoming>> {
   try {
@@ -24,17 +24,16 @@ export async function connect(
       await world.send(url, {
         method: request.method,
         headers: sent(headers),
-        body: request.bytes?.() ?? request.body?.() ?? null,
+        body: request.payload?.bytes() ?? null,
         transport,
         isRepeatable,
         onRepeat,
-        signal: watch.signal,
-        onAbort: watch.onCut,
+        cancellation,
       }),
     );
   } catch (error) {
     const mayHaveRun = !(error instanceof ConnectionError) || error.mayHaveRun;
-    const reason = watch.reason();
+    const { reason } = cancellation;
     if (reason !== null) return failed(mayHaveRun ? reason : unconnected(reason));
     const cause = error instanceof ConnectionError ? error.kind : "other";
     return fault("upstream_unreachable", sentence(cause, mayHaveRun), { taken: mayHaveRun, cause });

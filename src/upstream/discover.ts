@@ -1,13 +1,13 @@
 import type { Catalog } from "../core/catalog.ts";
 import { connectionCause, type Failure } from "../core/failure.ts";
-import { Departure } from "../core/departure.ts";
+import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Provider } from "../wires/wire.ts";
+import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { upstreamUrl } from "./url.ts";
-import { startWatch } from "./watch.ts";
 
 /** A fetch of a model list may take this many milliseconds, and the list this many bytes. */
 const PATIENCE = 15_000;
@@ -29,22 +29,22 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
   return { models: [...models], created: vault.since };
 }
 
-/** Others may wait for the same flight, so that no client's departure ends it. */
+/** Returns the fetched list, or null. Other calls may wait for the same fetch: no cancelled call ends it. */
 async function fetchCatalog(
   { world, metrics }: Pick<Call, "world" | "metrics">,
   provider: Provider,
 ): Promise<Catalog | null> {
   const { wire } = provider;
-  const watch = startWatch(world, new Departure(), {
-    timeout: PATIENCE,
+  const timer = newAttemptTimer(world, new Cancellation(), {
+    timeoutMs: PATIENCE,
     mode: "total",
-    idle: null,
+    idleMs: null,
   });
   try {
-    const request = { method: "GET", path: wire.catalog.path, body: null } as const;
+    const request = { method: "GET", path: wire.catalog.path, payload: null } as const;
     const headers = wire.headers(provider, new Headers());
     const url = upstreamUrl(provider, request.path);
-    const response = await connect(world, url, request, headers, watch, {
+    const response = await connect(world, url, request, headers, timer.cancellation, {
       transport: provider.transport,
       isRepeatable: true,
       onRepeat: () => metrics.reconnected(provider.id),
@@ -53,7 +53,7 @@ async function fetchCatalog(
       count(response.failure);
       return null;
     }
-    const body = openBody(response.value, watch);
+    const body = openBody(response.value, timer);
     if (response.value.status !== 200) {
       await body.cancel();
       return null;
@@ -64,7 +64,7 @@ async function fetchCatalog(
     const models = text === null ? null : wire.catalog.decode(text);
     return models?.ok ? { models: models.value, created: world.unix() } : null;
   } finally {
-    watch.close();
+    timer.close();
   }
 
   function count(failure: Failure) {

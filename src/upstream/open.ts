@@ -9,6 +9,7 @@ import { sseFraming } from "../formats/sse.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Attempt, Reader } from "../gateway/inference.ts";
 import type { Wire } from "../wires/wire.ts";
+import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { commit, uncommitted } from "./deliver.ts";
@@ -17,7 +18,6 @@ import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
 import { openSource } from "./source.ts";
 import { upstreamUrl } from "./url.ts";
-import { startWatch, type Watch } from "./watch.ts";
 
 /** A whole answer may have this many bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
@@ -38,10 +38,10 @@ export async function open(
   const { provider, wire } = attempt.target;
   const reader = attempt.reader();
   const began = world.now();
-  const watch = startWatch(world, call.departure, {
-    timeout: provider.settings.timeout,
+  const timer = newAttemptTimer(world, call.cancellation, {
+    timeoutMs: provider.settings.timeout,
     mode: provider.settings.timeout_mode,
-    idle: provider.settings.stream_idle_timeout,
+    idleMs: provider.settings.stream_idle_timeout,
   });
   const headers = {
     ...call.upstreamHeaders,
@@ -51,19 +51,19 @@ export async function open(
   const url = upstreamUrl(provider, attempt.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, attempt.request, headers, watch, {
+    const response = await connect(world, url, attempt.request, headers, timer.cancellation, {
       transport: provider.transport,
       isRepeatable: !attempt.leavesState,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
     if (!response.ok) return response;
-    const reply = await answered(response.value, openBody(response.value, watch));
+    const reply = await answered(response.value, openBody(response.value, timer));
     if (!reply.ok) return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
     isDelivering = reply.value.as === "stream";
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
-    if (!isDelivering) watch.close();
+    if (!isDelivering) timer.close();
   }
 
   async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
@@ -96,10 +96,10 @@ export async function open(
         report.bug = bugText(error);
       },
       async over(failure) {
-        await (failure === null ? finish(call, body, watch) : body.cancel());
-        watch.close();
+        await (failure === null ? finish(call, body, timer) : body.cancel());
+        timer.close();
         // Before the commit only a call that is not tried again counts what it took.
-        const isLast = isCommitted || call.departure.reason !== null;
+        const isLast = isCommitted || call.cancellation.reason !== null;
         if (failure !== null && isLast) report.usage = delivery.usage();
         over(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
@@ -116,8 +116,8 @@ function isAnswer(status: number, reader: Reader): boolean {
   return status === 200 || (takesAny && status > 200 && status < 300);
 }
 
-async function finish(call: Call, body: BodyReader, watch: Watch): Promise<void> {
-  const cancel = call.world.after(GRACE, () => watch.abort());
+async function finish(call: Call, body: BodyReader, { cancellation }: AttemptTimer): Promise<void> {
+  const cancel = call.world.after(GRACE, () => cancellation.cancel(null));
   const rest = await body.read();
   cancel();
   if (rest.ok && rest.value !== null) await body.cancel();

@@ -2,6 +2,7 @@ import type { ChatRequest } from "../core/chat.ts";
 import { isObject, type JsonObject, parseExact } from "../core/json.ts";
 import { type Result, success } from "../core/result.ts";
 import { nesting } from "./fields.ts";
+import { newPayload } from "./payload.ts";
 import { unsupportedField } from "./unsupported_field.ts";
 import type { UpstreamRequest } from "./wire.ts";
 
@@ -40,11 +41,5 @@ export function assembled<Asked>(
 
 /** A request that is posted; it is written when it is sent, because most prepared targets never are. */
 export function posted(path: string, request: Readonly<Record<string, unknown>>): UpstreamRequest {
-  return {
-    method: "POST",
-    path,
-    body() {
-      return JSON.stringify(request);
-    },
-  };
+  return { method: "POST", path, payload: newPayload(() => JSON.stringify(request)) };
 }

@@ -8,6 +8,7 @@ import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
+import type { Payload } from "./payload.ts";
 
 /** The protocols that upstreams speak: that of each provider type, and Responses at type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
@@ -45,10 +46,8 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Below the provider's base, with its leading slash; a query may follow. */
   readonly path: string;
-  /** Writes the body, when it is sent: most prepared requests never are. Null: there is none. */
-  readonly body: (() => string) | null;
-  /** The body in UTF-8 where that is there already, else null: a copy of a large one costs 5 % of its request. */
-  bytes?(): Uint8Array<ArrayBuffer> | null;
+  /** The body; null if the request has none. */
+  readonly payload: Payload | null;
   /** Headers beside those of the wire, which win. */
   readonly headers?: HeaderFields;
 }

@@ -92,7 +92,7 @@ Deno.test("after open_duration a trial passes: a success closes, a failure opens
   assertEquals((await ask()).status, 400);
 });
 
-Deno.test("a half-open breaker lets only its trials pass, and a departure gives the trial back", async () => {
+Deno.test("a half-open breaker lets only its trials pass, and a client that disconnects gives the trial back", async () => {
   const { ask, state, world } = gatewayOf();
   await ask();
   await world.advance(10_000);

@@ -217,19 +217,19 @@ Deno.test("a gateway that drains lets queued calls have their turn, and ends the
   const held = heldGateway({ a: LIMITED });
   const calls = [held.asked(), held.asked(), held.asked()];
   await held.world.advance(0);
-  const { running } = held.gateway.vault;
-  running.drain();
+  const { inFlight } = held.gateway.vault;
+  inFlight.drain();
   held.oldest().answer();
   await held.world.advance(0);
   assertEquals([held.running(), await held.counts("a")], [["a 2"], [1, 1]]);
-  assertEquals(running.cut(), 2);
+  assertEquals(inFlight.cancelAll(), 2);
   const answers = await Promise.all(calls);
   assertEquals([await held.counts("a"), held.sent.length], [[0, 0], 2]);
   const draining = [503, "server_error", "draining"];
   assertEquals(answers.map(verdictOf), [[200, undefined, undefined], draining, draining]);
   assertEquals(held.reports.map(endOf), ["complete", "drained", "drained"]);
   assertEquals(held.reports.map(({ tries }) => tries.length).toSorted(), [0, 1, 1]);
-  await running.idle();
+  await inFlight.idle();
   assertEquals(held.world.waiting, 0);
 });
 
@@ -237,7 +237,7 @@ Deno.test("a call that comes when the gateway has ended its calls does not queue
   const held = heldGateway({ a: LIMITED });
   const first = held.asked();
   await held.world.advance(0);
-  held.gateway.vault.running.cut();
+  held.gateway.vault.inFlight.cancelAll();
   assertEquals((await first).error.code, "draining");
   assertEquals((await held.asked()).error.code, "draining");
   assertEquals(held.sent.length, 1);

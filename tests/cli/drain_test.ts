@@ -1,5 +1,5 @@
 import { drain } from "../../src/cli/drain.ts";
-import { runningCalls } from "../../src/state/running.ts";
+import { newInFlight } from "../../src/state/in_flight.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { configOf, withSection } from "../config/parse.ts";
@@ -8,12 +8,12 @@ import { configOf, withSection } from "../config/parse.ts";
 function draining(settings: string) {
   const { server } = configOf(withSection(`server: {${settings}}`));
   const world = scriptedWorld();
-  const running = runningCalls();
+  const inFlight = newInFlight();
   const happened: string[] = [];
   const closed = Promise.withResolvers<void>();
   return {
     world,
-    running,
+    inFlight,
     happened,
     lastConnectionCloses: closed.resolve,
     start() {
@@ -22,7 +22,7 @@ function draining(settings: string) {
         return closed.promise;
       };
       const log = { warn: (text: string) => void happened.push(text) };
-      void drain({ running, world, log, shutDown }, server).then(() => happened.push("over"));
+      void drain({ inFlight, world, log, shutDown }, server).then(() => happened.push("over"));
       return world.advance(0);
     },
   };
@@ -32,12 +32,12 @@ const CUT = "calls were cut off: server.drain_timeout has passed";
 
 Deno.test("a drain is over when the last connection is closed", async () => {
   const drained = draining("");
-  drained.running.enter("1");
+  drained.inFlight.start("1");
   await drained.start();
-  assertEquals(drained.running.isDraining, true);
+  assertEquals(drained.inFlight.isDraining, true);
   assertEquals(drained.happened, ["shut down"]);
   await drained.world.advance(29_999);
-  drained.running.leave("1");
+  drained.inFlight.finish("1");
   drained.lastConnectionCloses();
   await drained.world.advance(0);
   assertEquals(drained.happened, ["shut down", "over"]);
@@ -46,9 +46,9 @@ Deno.test("a drain is over when the last connection is closed", async () => {
 Deno.test("calls are still taken during the delay", async () => {
   const drained = draining("drain_delay: 4s");
   await drained.start();
-  assertEquals([drained.running.isDraining, ...drained.happened], [true]);
+  assertEquals([drained.inFlight.isDraining, ...drained.happened], [true]);
   await drained.world.advance(3_999);
-  assertEquals(drained.running.enter("1").reason, null);
+  assertEquals(drained.inFlight.start("1").reason, null);
   assertEquals(drained.happened, []);
   await drained.world.advance(1);
   assertEquals(drained.happened, ["shut down"]);
@@ -56,14 +56,14 @@ Deno.test("calls are still taken during the delay", async () => {
 
 Deno.test("calls that outlast the timeout are cut off, and their last bytes get their time", async () => {
   const drained = draining("drain_delay: 1s, drain_timeout: 10s");
-  const departure = drained.running.enter("1");
+  const cancellation = drained.inFlight.start("1");
   await drained.start();
   await drained.world.advance(10_999);
-  assertEquals(departure.reason, null);
+  assertEquals(cancellation.reason, null);
   await drained.world.advance(1);
-  assertEquals([departure.reason?.kind, departure.gone], ["draining", false]);
+  assertEquals([cancellation.reason?.kind, cancellation.isClientGone], ["draining", false]);
   assertEquals(drained.happened, ["shut down", CUT]);
-  drained.running.leave("1");
+  drained.inFlight.finish("1");
   await drained.world.advance(4_999);
   assertEquals(drained.happened, ["shut down", CUT]);
   drained.lastConnectionCloses();
@@ -73,7 +73,7 @@ Deno.test("calls that outlast the timeout are cut off, and their last bytes get 
 
 Deno.test("a client that never takes its last bytes is not waited for", async () => {
   const drained = draining("drain_timeout: 0s");
-  drained.running.enter("1");
+  drained.inFlight.start("1");
   await drained.start();
   assertEquals(drained.happened, ["shut down", CUT]);
   await drained.world.advance(5_000);
@@ -84,10 +84,10 @@ Deno.test("a connection without a call is not waited for to the end, one with a 
   const drained = draining("");
   await drained.start();
   await drained.world.advance(4_999);
-  drained.running.enter("late");
+  drained.inFlight.start("late");
   await drained.world.advance(5_000);
   assertEquals(drained.happened, ["shut down"]);
-  drained.running.leave("late");
+  drained.inFlight.finish("late");
   await drained.world.advance(5_000);
   assertEquals(drained.happened, ["shut down", "over"]);
 });

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../src/core/cancellation.ts";
 import { run } from "../../src/cli/run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { textOf } from "../../src/observe/log.ts";
@@ -27,7 +28,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
   const written = { out: "", err: "" };
   const waiting = new Set<() => void>();
   const files = new Map<string, string>();
-  const stopping = new AbortController();
+  const stopping = new Cancellation();
   const reloads = new Set<() => void>();
 
   function add(where: "out" | "err", text: string) {
@@ -47,8 +48,8 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
       return null;
     },
     files,
-    stop: () => stopping.signal,
-    end: () => stopping.abort(),
+    stop: () => stopping,
+    end: () => stopping.cancel(null),
     onReload(task) {
       reloads.add(task);
       return () => void reloads.delete(task);

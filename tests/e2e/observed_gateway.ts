@@ -36,7 +36,7 @@ export function observedGateway(config: string): ObservedGateway {
       return world.after(ms, run);
     },
     async send(url, request) {
-      signals.push(request.signal());
+      signals.push(request.cancellation.signal());
       const response = await world.send(url, request);
       answered.resolve();
       return response;

@@ -198,7 +198,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       set.upstream.answer();
       set.upstream.send(begun.text);
       const response = await set.response;
-      set.gateway.gateway.vault.running.cut();
+      set.gateway.gateway.vault.inFlight.cancelAll();
       await response.text();
       assertEquals(endOf(await set.gateway.reported(1)), "drained");
       await assertCounted(set, begun.usage);

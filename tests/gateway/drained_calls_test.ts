@@ -24,7 +24,7 @@ Deno.test("a call that waits for its provider is cut off with 503", async () => 
   const { gateway, app, reports, world } = reloadable(CONFIG, { fetch: upstream.fetch });
   const running = app(chatRequest());
   await world.advance(0);
-  assertEquals(gateway.vault.running.cut(), 1);
+  assertEquals(gateway.vault.inFlight.cancelAll(), 1);
   assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
@@ -39,7 +39,7 @@ Deno.test("a call that waits to try again is cut off at once", async () => {
   });
   const running = app(chatRequest());
   await world.advance(0);
-  gateway.vault.running.cut();
+  gateway.vault.inFlight.cancelAll();
   assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(world.waiting, 0);
@@ -52,7 +52,7 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   upstream.answer();
   upstream.send(CHUNK);
   const response = await running;
-  assertEquals(gateway.vault.running.cut(), 1);
+  assertEquals(gateway.vault.inFlight.cancelAll(), 1);
   const records = (await response.text()).split("\n\n");
   assertEquals(records.length, 4);
   assertEquals(records[0], CHUNK.trimEnd());
@@ -62,12 +62,12 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   assertEquals(reports.map(endOf), ["drained"]);
   const account = gateway.generation.providers.get("up")?.account ?? "";
   assertEquals(gateway.vault.breakers.state(account), "closed");
-  assertEquals(gateway.vault.running.count, 0);
+  assertEquals(gateway.vault.inFlight.count, 0);
 });
 
 Deno.test("a call that comes after the cut asks no provider", async () => {
   const { gateway, app, reports } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
-  gateway.vault.running.cut();
+  gateway.vault.inFlight.cancelAll();
   assertEquals(verdictOf(await got(await app(chatRequest()))), DRAINING);
   assertEquals(reports[0]?.tries, []);
 });
@@ -79,7 +79,7 @@ Deno.test("a gateway that drains still serves, but says that it is not to be use
   const before = await ask("/ready");
   assertEquals([before.status, before.text], [200, '{"status":"ready","providers":2}']);
   assertEquals(before.headers.get("connection"), null);
-  gateway.vault.running.drain();
+  gateway.vault.inFlight.drain();
   const after = await ask("/ready");
   assertEquals([after.status, after.text], [503, '{"status":"draining"}']);
   assertEquals((await ask("/ready", "HEAD")).status, 503);
@@ -91,17 +91,17 @@ Deno.test("a gateway that drains still serves, but says that it is not to be use
 Deno.test("idle is when the last byte of the last call is out", async () => {
   const upstream = heldUpstream();
   const { gateway, app } = reloadable(CONFIG, { fetch: upstream.fetch });
-  const { running } = gateway.vault;
-  await running.idle();
+  const { inFlight } = gateway.vault;
+  await inFlight.idle();
   const response = app(chatRequest({ body: { stream: true } }));
   let isIdle = false;
-  const idle = running.idle().then(() => isIdle = true);
+  const idle = inFlight.idle().then(() => isIdle = true);
   upstream.answer();
   upstream.send(CHUNK);
   const reader = (await response).body?.getReader();
   await reader?.read();
-  assertEquals([running.count, isIdle], [1, false]);
+  assertEquals([inFlight.count, isIdle], [1, false]);
   await reader?.cancel();
   await idle;
-  assertEquals(running.count, 0);
+  assertEquals(inFlight.count, 0);
 });

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../src/core/cancellation.ts";
 import { realWorld } from "../../src/core/time.ts";
 import { type Delivered, postOnce } from "../../src/outbound/post.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -47,7 +48,7 @@ async function posted(url: string, bodies: readonly string[]): Promise<Delivered
   const found: Delivered[] = [];
   for (const text of bodies) {
     const request = { url, headers: { "x-a": "b" }, body: new TextEncoder().encode(text) };
-    const cut = new AbortController().signal;
+    const cut = new Cancellation();
     found.push(await postOnce(request, { world, patience: 10_000, cut }));
   }
   world.close();

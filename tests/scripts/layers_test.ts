@@ -118,11 +118,11 @@ Deno.test("an object that lives for one request has methods instead of accessors
     assertEquals(complaints("src/core/chain.ts", source), [message], accessor);
     assertEquals(complaints("src/wires/compat/decode.ts", source), [message], accessor);
     assertEquals(complaints("src/exchange.ts", source), [message], accessor);
-    assertEquals(complaints("src/state/running.ts", source), [], accessor);
+    assertEquals(complaints("src/state/in_flight.ts", source), [], accessor);
     assertEquals(complaints("tests/core/chain_test.ts", source), [], accessor);
   }
   const allowed = "export const codec = () => ({ done: () => true, end() {}, size: 1 });";
   assertEquals(complaints("src/core/chain.ts", allowed), []);
-  const shared = "export class Departure { get gone(): boolean { return true; } }";
-  assertEquals(complaints("src/core/departure.ts", shared), []);
+  const shared = "export class Cancellation { get isClientGone(): boolean { return true; } }";
+  assertEquals(complaints("src/core/cancellation.ts", shared), []);
 });

@@ -4,6 +4,7 @@ import { success } from "../../src/core/result.ts";
 import { admit } from "../../src/server/admit.ts";
 import { bugIn } from "../../src/server/bug_in_call.ts";
 import { endpointAt } from "../observe/reports.ts";
+import { newPayload } from "../../src/wires/payload.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("a bug behind a stream that was opened ends the upstream call and gives its slot back", async () => {
@@ -16,7 +17,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
   assert(provider !== undefined);
   const trying = attempt(call, [{
     target: { provider, model: "m", wire: provider.wire },
-    request: { method: "POST", path: "/chat/completions", body: () => "{}" },
+    request: { method: "POST", path: "/chat/completions", payload: newPayload(() => "{}") },
     leavesState: false,
     reader: () => ({
       as: "stream",
@@ -38,5 +39,5 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[1, 0], false]);
   assertEquals(bugIn(call, new Error("thrown")).failure.kind, "internal_error");
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[0, 0], true]);
-  assertEquals(call.departure.gone, false, "the client is still there for its answer");
+  assertEquals(call.cancellation.isClientGone, false, "the client is still there for its answer");
 });

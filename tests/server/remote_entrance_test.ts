@@ -46,7 +46,7 @@ Deno.test("the dashboard has a rate of its own, shared with no client whatever i
 
 Deno.test("a gateway that is about to end takes nothing more from the dashboard", async () => {
   const { gateway, remote, usual } = entrances("");
-  gateway.vault.running.drain();
+  gateway.vault.inFlight.drain();
   const refused = await got(await remote(chatRequest()));
   assertEquals([refused.status, refused.error.code], [503, "draining"]);
   assertEquals((await usual(chatRequest())).status, 200);

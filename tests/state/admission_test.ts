@@ -4,20 +4,20 @@ import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("a call gets a place while fewer than the limit have one", () => {
   const admission = newAdmission({ max_concurrent_requests: 2, max_body_memory: 10 });
-  assertEquals(["a", "b", "c"].map(admission.enter), [true, true, false]);
-  admission.leave("c");
-  assertEquals(admission.enter("c"), false, "a call without a place frees none");
-  admission.leave("a");
-  assertEquals([admission.enter("c"), admission.count()], [true, 2]);
+  assertEquals(["a", "b", "c"].map(admission.admit), [true, true, false]);
+  admission.release("c");
+  assertEquals(admission.admit("c"), false, "a call without a place frees none");
+  admission.release("a");
+  assertEquals([admission.admit("c"), admission.count()], [true, 2]);
 });
 
 Deno.test("body bytes are held up to the limit, and freed once with their call", () => {
   const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 10 });
-  for (const id of ["a", "b"]) admission.enter(id);
+  for (const id of ["a", "b"]) admission.admit(id);
   assertEquals([admission.hold("a", 6), admission.hold("b", 4)], [true, true]);
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 10]);
-  admission.leave("a");
-  admission.leave("a");
+  admission.release("a");
+  admission.release("a");
   assertEquals(admission.bodyBytes(), 4);
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 4], "a has left");
 });
@@ -35,18 +35,18 @@ Deno.test("whatever calls do, the limits hold and nothing is left of calls that 
     for (const [what, id, bytes = 0] of steps) {
       const held = model.get(id);
       if (what === "leave") {
-        admission.leave(id);
+        admission.release(id);
         model.delete(id);
       } else if (what === "hold") {
         const isHeld = admission.hold(id, bytes);
         if (isHeld) model.set(id, (held ?? 0) + bytes);
         assert(!isHeld || held !== undefined);
-      } else if (held === undefined && admission.enter(id)) model.set(id, 0);
+      } else if (held === undefined && admission.admit(id)) model.set(id, 0);
       const total = model.values().reduce((sum, bytes) => sum + bytes, 0);
       assertEquals([admission.count(), admission.bodyBytes()], [model.size, total]);
       assert(model.size <= 3 && total <= 12);
     }
-    for (const id of model.keys()) admission.leave(id);
+    for (const id of model.keys()) admission.release(id);
     assertEquals([admission.count(), admission.bodyBytes()], [0, 0]);
   }));
 });

@@ -44,7 +44,7 @@ export function encodeAs(
   const request = wire.encode(chat, { provider, model, wire });
   if (!request.ok) return request;
   assertEquals(`${request.value.method} ${request.value.path}`, expected);
-  return success(request.value.body?.() ?? "");
+  return success(request.value.payload?.text() ?? "");
 }
 
 /** The value of a step that must have gone well. */

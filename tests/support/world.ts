@@ -76,8 +76,8 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
 
 /** Upstreams that answer by what stands for the network. */
 export function sendBy(fetch: Fetch): World["send"] {
-  return (url, { method, headers, body, signal }) =>
-    fetch(url, { method, headers, body, redirect: "manual", signal: signal() });
+  return (url, { method, headers, body, cancellation }) =>
+    fetch(url, { method, headers, body, redirect: "manual", signal: cancellation.signal() });
 }
 
 /** A turn of the event loop: every promise job that can run has run, however long the chain. */

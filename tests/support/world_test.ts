@@ -1,3 +1,4 @@
+import { Cancellation } from "../../src/core/cancellation.ts";
 import { assertEquals } from "./assert.ts";
 import { scriptedWorld } from "./world.ts";
 
@@ -59,8 +60,7 @@ Deno.test("a scripted world reaches only the network that the test gives it", as
     method: "GET",
     headers: {},
     body: null,
-    signal: () => new AbortController().signal,
-    onAbort() {},
+    cancellation: new Cancellation(),
   } as const;
   assertEquals(await world.send("http://x", request), answer);
   const sent = scriptedWorld().send("http://x", request);

@@ -46,10 +46,10 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     stream: request.stream,
     owner: null,
     // Who writes `store`, whatever it says, wants more than the answer.
-    canonical: ({ body }) =>
+    canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
         ? null
-        : canonicalJson(`[${text},${body?.()}]`),
+        : canonicalJson(`[${text},${payload?.text()}]`),
     prepare(target) {
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;

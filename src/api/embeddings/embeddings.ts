@@ -55,7 +55,7 @@ function inferenceOf(document: JsonDocument): Inference {
     model: typeof model === "string" ? model : "",
     stream: false,
     owner: null,
-    canonical: ({ body }) => canonicalJson(`[${document.text},${body?.()}]`),
+    canonical: ({ payload }) => canonicalJson(`[${document.text},${payload?.text()}]`),
     prepare(target) {
       const wire = target.provider.wire.embeddings;
       if (wire === null) {

@@ -44,12 +44,14 @@ export const models: ClientApi = {
   ],
 };
 
-/** What all providers have. Whoever leaves waits no longer; the flights go on for those who come next. */
+/** What all providers have. A cancelled call does not wait; the fetches go on for the calls that come next. */
 async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   const ended = Promise.withResolvers<Failed>();
-  const stay = call.departure.onEnd((reason) => ended.resolve(failed(reason)));
+  const unsubscribe = call.cancellation.onCancel((reason) => {
+    if (reason !== null) ended.resolve(failed(reason));
+  });
   const found = await Promise.race([ended.promise, allModels(call)]);
-  stay();
+  unsubscribe();
   return found;
 }
 

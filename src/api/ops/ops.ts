@@ -35,7 +35,7 @@ export const ops: ClientApi = {
       path: "/ready",
       body: false,
       handle({ generation, vault }) {
-        if (vault.running.isDraining) return Promise.resolve(draining());
+        if (vault.inFlight.isDraining) return Promise.resolve(draining());
         return Promise.resolve(
           jsonReply({ status: "ready", providers: generation.providers.size }),
         );

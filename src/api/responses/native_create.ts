@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, success } from "../../core/result.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import { undeclared } from "../../wires/fields.ts";
+import { newPayload } from "../../wires/payload.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { Attempts, Creation } from "./creation.ts";
 import { RESOURCE_LIMIT } from "../native_call.ts";
@@ -23,10 +24,7 @@ export function nativeAttempts(creation: Creation): Attempts {
       request: {
         method: "POST",
         path: "/responses",
-        // Written when it is sent: most prepared targets never are.
-        body() {
-          return nativeBody(request, context, target);
-        },
+        payload: newPayload(() => nativeBody(request, context, target)),
       },
       // A conversation of the provider gets the new items and the output, stored or not.
       leavesState: request.store || isBackground ||

@@ -50,7 +50,7 @@ export function httpClient(clock: Clock = realClock): HttpClient {
         request.onRepeat?.();
       }
     }
-    const line = await pool.open(target, transport, givenUpWith(request)).catch((error) => {
+    const line = await pool.open(target, transport, request.cancellation).catch((error) => {
       throw reused === null ? error : writtenBefore(error);
     });
     return await exchange(line, parts, request);
@@ -74,12 +74,6 @@ function writtenBefore(error: unknown): unknown {
 /** Lets everything else happen that is due. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-function givenUpWith({ onAbort }: Outgoing): AbortController {
-  const giveUp = new AbortController();
-  onAbort(() => giveUp.abort());
-  return giveUp;
 }
 
 const realClock: Clock = {

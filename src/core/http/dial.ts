@@ -1,4 +1,5 @@
 import { lookup } from "node:dns/promises";
+import { Cancellation } from "../cancellation.ts";
 import { ConnectionError } from "../connection_error.ts";
 import type { TlsSettings } from "../transport.ts";
 import type { CutOff } from "./cut_off.ts";
@@ -27,18 +28,18 @@ export interface DialOptions {
 
 /**
  * Connects to an origin, by any of its addresses. Rejects with a `ConnectionError`; nothing was sent
- * then. Once the signal fires no connection stays open.
+ * then. Once it is cancelled no connection stays open.
  */
 export async function dial(
   { hostname, port, isSecure }: Origin,
-  signal: AbortSignal,
+  cancellation: Cancellation,
   cutOff: CutOff,
   { tls = null, find = addressesOf }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(new ConnectionError("aborted", "the connection was given up"));
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
+  const unsubscribe = cancellation.onCancel(() =>
+    reject(new ConnectionError("aborted", "the connection was given up"))
+  );
   try {
     const addresses = await Promise.race([aborted, found(hostname, find)]);
     const identity = isSecure ? tls?.identity ?? null : null;
@@ -49,10 +50,10 @@ export async function dial(
       const connection = await firstOf(addresses, open, aborted);
       return await secured(connection, () => Promise.resolve(connection), aborted, cutOff);
     }
-    const losers = new AbortController();
+    const losers = new Cancellation();
     const open = (address: string) =>
-      Deno.connect({ hostname: address, port, signal: losers.signal });
-    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.abort());
+      Deno.connect({ hostname: address, port, signal: losers.signal() });
+    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.cancel(null));
     // Small requests must not wait for what the other side has yet to acknowledge.
     tcp.setNoDelay(true);
     if (!isSecure) return tcp;
@@ -63,7 +64,7 @@ export async function dial(
       cutOff,
     );
   } finally {
-    signal.removeEventListener("abort", abort);
+    unsubscribe();
   }
 }
 

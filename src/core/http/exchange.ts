@@ -13,20 +13,22 @@ import type { Line } from "./pool.ts";
 export async function exchange(
   line: Line,
   parts: readonly Uint8Array[],
-  { onAbort, transport = DEFAULT_TRANSPORT }: Pick<Outgoing, "onAbort" | "transport">,
+  { cancellation, transport = DEFAULT_TRANSPORT }: Pick<Outgoing, "cancellation" | "transport">,
 ): Promise<Incoming> {
   const { received } = line;
   let state: "open" | "ended" | "broken" = "open";
+  let unsubscribe = () => {};
   let isSent = false;
   const before = received.total();
 
   function giveUp() {
     if (state !== "open") return;
     state = "broken";
+    unsubscribe();
     line.close();
   }
 
-  onAbort(giveUp);
+  unsubscribe = cancellation.onCancel(giveUp);
   // Read at the same time: who refuses a body may not wait for the rest of it.
   if (isOpen()) void sent(line, parts).then((isWhole) => void (isSent = isWhole));
   try {
@@ -56,6 +58,7 @@ export async function exchange(
 
   function end(rest: number): null {
     state = "ended";
+    unsubscribe();
     // What is left was not asked for. It could be taken for the next answer.
     if (rest > 0 && isSent && received.bytes().length === 0) line.release(rest);
     else line.close();

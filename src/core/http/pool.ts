@@ -1,3 +1,4 @@
+import { Cancellation } from "../cancellation.ts";
 import { ConnectionError } from "../connection_error.ts";
 import type { Transport } from "../transport.ts";
 import { newCutOff } from "./cut_off.ts";
@@ -25,7 +26,7 @@ export interface Pool {
   /** One that is idle, and open as far as is known; null when there is none. */
   idle(target: Target, transport: Transport): Line | null;
   /** Dials a new connection; rejects with a `ConnectionError` when it fails, is late or given up. */
-  open(target: Target, transport: Transport, giveUp: AbortController): Promise<Line>;
+  open(target: Target, transport: Transport, request: Cancellation): Promise<Line>;
   /** Closes every connection, also those in use and those that do not stand yet. */
   close(): void;
 }
@@ -59,7 +60,7 @@ export function newPool(clock: Clock): Pool {
   /** By origin, in the order in which they became idle. */
   const idle = new Map<string, Kept[]>();
   const open = new Set<Line>();
-  const dialing = new Set<AbortController>();
+  const dialing = new Set<Cancellation>();
   const cutOff = newCutOff();
   const keepAlive = newKeepAlive();
   let isClosed = false;
@@ -148,19 +149,21 @@ export function newPool(clock: Clock): Pool {
       closeOld(kept);
       return kept.pop() ?? null;
     },
-    async open(target, transport, giveUp) {
+    async open(target, transport, request) {
       if (isClosed) throw new ConnectionError("aborted", "the client is closed");
-      dialing.add(giveUp);
+      const cancellation = new Cancellation();
+      const unsubscribe = request.onCancel((reason) => cancellation.cancel(reason));
+      dialing.add(cancellation);
       let isLate = false;
-      const cancel = clock.after(transport.connectTimeoutMs, () => {
+      const cancelTimeout = clock.after(transport.connectTimeoutMs, () => {
         isLate = true;
-        giveUp.abort();
+        cancellation.cancel(null);
       });
       try {
-        const connection = await dial(target, giveUp.signal, cutOff, transport);
+        const connection = await dial(target, cancellation, cutOff, transport);
         keepAlive.turnOn(connection);
         const line = newLine(keyOf(target, transport), connection);
-        if (!giveUp.signal.aborted) return line;
+        if (!cancellation.isCancelled) return line;
         line.close();
         throw new ConnectionError("aborted", "the connection was given up");
       } catch (error) {
@@ -168,15 +171,16 @@ export function newPool(clock: Clock): Pool {
           ? new ConnectionError("timeout", "the connection was not made in time")
           : error;
       } finally {
-        cancel();
-        dialing.delete(giveUp);
+        cancelTimeout();
+        unsubscribe();
+        dialing.delete(cancellation);
       }
     },
     close() {
       isClosed = true;
       stop();
       idle.clear();
-      for (const giveUp of dialing) giveUp.abort();
+      for (const cancellation of dialing) cancellation.cancel(null);
       for (const line of open) line.close();
       keepAlive.close();
       cutOff.close();

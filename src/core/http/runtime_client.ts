@@ -78,14 +78,14 @@ function newRuntimeClient({ tls, keepAliveMs }: Transport): Deno.HttpClient {
   }
 }
 
-function initOf({ method, headers, body, signal }: Outgoing): RequestInit {
+function initOf({ method, headers, body, cancellation }: Outgoing): RequestInit {
   return {
     method,
     headers,
     // Without a body the runtime would send it again, too; a GET may be.
     body: body === null && method === "GET" ? null : sentOnce(body ?? ""),
     redirect: "manual",
-    signal: signal(),
+    signal: cancellation.signal(),
   };
 }
 
@@ -104,8 +104,8 @@ function bodyOf(stream: NonNullable<Response["body"]>, request: Outgoing): BodyS
 }
 
 /** Returns the cause of an error of the runtime, which names it only in its text, beside addresses. */
-function errorOf(error: unknown, { signal }: Outgoing): ConnectionError {
-  if (signal().aborted) return new ConnectionError("aborted", "the request was given up");
+function errorOf(error: unknown, { cancellation }: Outgoing): ConnectionError {
+  if (cancellation.isCancelled) return new ConnectionError("aborted", "the request was given up");
   const text = error instanceof Error ? error.message : "";
   if (text.includes("(Connect)")) {
     const kind = connectCause(text);

@@ -1,6 +1,7 @@
 import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
+import { newPayload } from "../payload.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
 /** The fields of an embeddings request; the list is closed. */
@@ -45,7 +46,11 @@ export function encodeEmbeddings(
   const edit = member === undefined
     ? insertMembers(text, text.indexOf("{"), [["model", name]])
     : replaceValue(member, name);
-  return success({ method: "POST", path: "/embeddings", body: () => splice(text, [edit]) });
+  return success({
+    method: "POST",
+    path: "/embeddings",
+    payload: newPayload(() => splice(text, [edit])),
+  });
 }
 
 /** The answer as it was received; a failure unless it has as many `data` as there were inputs. */

@@ -10,6 +10,7 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
@@ -26,8 +27,10 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   return success({
     method: "POST",
     path: "/chat/completions",
-    body: () => splice(document.text, edits()),
-    bytes: () => edits().length === 0 ? document.bytes ?? null : null,
+    payload: newPayload(
+      () => splice(document.text, edits()),
+      () => edits().length === 0 ? document.bytes ?? null : null,
+    ),
   });
 }
 

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../../src/core/cancellation.ts";
 import { exchange } from "../../../src/core/http/exchange.ts";
 import { openReceived } from "../../../src/core/http/received.ts";
 import type { Incoming } from "../../../src/core/world.ts";
@@ -15,7 +16,7 @@ export interface Heard {
 export async function heard(pieces: readonly string[]): Promise<Heard> {
   const { line, fate } = scriptedLine(pieces);
   try {
-    const answer = await exchange(line, [], { onAbort() {} });
+    const answer = await exchange(line, [], { cancellation: new Cancellation() });
     return { answer, body: await textOf(answer), fate: fate() };
   } catch (error) {
     if (fate() !== "closed") throw new RangeError(`a broken connection is ${fate()}`);

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../../src/core/cancellation.ts";
 import { type HttpClient, httpClient } from "../../../src/core/http/client.ts";
 import type { Clock } from "../../../src/core/http/pool.ts";
 import type { Outgoing } from "../../../src/core/world.ts";
@@ -66,8 +67,7 @@ export function post(body: string | null, more: Partial<Outgoing> = {}): Outgoin
     method: body === null ? "GET" : "POST",
     headers: {},
     body,
-    signal: () => new AbortController().signal,
-    onAbort() {},
+    cancellation: new Cancellation(),
     ...more,
   };
 }
@@ -78,23 +78,10 @@ export interface Abortable {
   abort(): void;
 }
 
-/** One that tells only the last task it was given, like those of the gateway. */
+/** Returns a request and the function that cancels it. */
 export function abortable(body: string | null): Abortable {
-  let isAborted = false;
-  let last = () => {};
-  const request = post(body, {
-    onAbort(task) {
-      last = task;
-      if (isAborted) task();
-    },
-  });
-  return {
-    request,
-    abort() {
-      isAborted = true;
-      last();
-    },
-  };
+  const cancellation = new Cancellation();
+  return { request: post(body, { cancellation }), abort: () => cancellation.cancel(null) };
 }
 
 /** A whole answer with its length. */

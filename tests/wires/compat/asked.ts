@@ -29,6 +29,6 @@ export function encoded(text: string, ...settings: readonly string[]): string {
     stream: value.stream === true,
     includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
   }, { provider: provider(...settings), model: "m", wire: compat });
-  assert(request.ok && request.value.body !== null);
-  return request.value.body();
+  assert(request.ok && request.value.payload !== null);
+  return request.value.payload.text();
 }

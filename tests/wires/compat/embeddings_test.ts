@@ -36,7 +36,7 @@ function encode(text: string, isBase64 = false): Result<string | null> {
   const document = readDocument(text);
   if (!document.ok) return document;
   const request = encodeEmbeddings(document.value, target(isBase64));
-  return request.ok ? { ok: true, value: request.value.body?.() ?? null } : request;
+  return request.ok ? { ok: true, value: request.value.payload?.text() ?? null } : request;
 }
 
 function refusalOf(result: Result<unknown>): unknown {

@@ -16,16 +16,16 @@ function encode(
 Deno.test("text and lists of text go out in one call that forbids cutting", () => {
   for (const input of ["a", ["a"], ["a", "b", " "]]) {
     const fields = { model: "p/m", input, encoding_format: "float", dimensions: null, user: null };
-    const { body, ...request } = valueOf(encode(fields));
+    const { payload, ...request } = valueOf(encode(fields));
     assertEquals(request, { method: "POST", path: "/api/embed" });
-    assertEquals(body?.(), JSON.stringify({ model: "m", input, truncate: false }));
+    assertEquals(payload?.text(), JSON.stringify({ model: "m", input, truncate: false }));
   }
 });
 
 Deno.test("runtime settings apply to embeddings, except that nothing is cut", () => {
   const extra = { num_ctx: "512", keep_alive: "5m", truncate: "true" };
   assertEquals(
-    valueOf(encode({ input: "a" }, { extra })).body?.(),
+    valueOf(encode({ input: "a" }, { extra })).payload?.text(),
     '{"model":"m","input":"a","options":{"num_ctx":512},"keep_alive":"5m","truncate":false}',
   );
 });

@@ -131,10 +131,10 @@ Deno.test("numbers of the request keep their text", () => {
 Deno.test("a request goes to the chat endpoint of the runtime", () => {
   const document = valueOf(readDocument('{"messages":[{"role":"user","content":""}]}'));
   const chat = { document, stream: true, includeUsage: true };
-  const { body, ...request } = valueOf(local.encode(chat, localTarget()));
+  const { payload, ...request } = valueOf(local.encode(chat, localTarget()));
   assertEquals(request, { method: "POST", path: "/api/chat" });
   assertEquals(
-    body?.(),
+    payload?.text(),
     '{"model":"m","messages":[{"role":"user","content":""}],"stream":true}',
   );
 });

@@ -1,0 +1,94 @@
+import { Cancellation } from "../core/cancellation.ts";
+import { fault } from "../core/result.ts";
+import type { World } from "../core/world.ts";
+
+/** Timeouts of one upstream attempt. */
+export interface Timeouts {
+  readonly timeoutMs: number;
+  /** The timeout ends with the first byte of the body (`ttft`), or with its last one (`total`). */
+  readonly mode: "ttft" | "total";
+  /** Longest silence between two reads of the body, from its first byte on; null if unlimited. */
+  readonly idleMs: number | null;
+}
+
+/** Cancels one upstream attempt when its call is cancelled or a timeout has passed. */
+export interface AttemptTimer {
+  /** Cancellation of the attempt; its reason is null if the attempt was stopped without a failure. */
+  readonly cancellation: Cancellation;
+  /** A read of the response body has started. */
+  readStarted(): void;
+  /** A read of the response body has returned bytes. */
+  bytesReceived(): void;
+  /** Stops the timer when the attempt is over. */
+  close(): void;
+}
+
+/** Returns a timer that starts now, before the request is sent. `call` is the cancellation of the call. */
+export function newAttemptTimer(
+  world: Pick<World, "now" | "after">,
+  call: Cancellation,
+  { timeoutMs, mode, idleMs }: Timeouts,
+): AttemptTimer {
+  const cancellation = new Cancellation();
+  let hasBytes = false;
+  let readSince: number | null = null;
+  const end = world.now() + timeoutMs;
+  // One timer for both limits: most responses are over before it is due, and cost no second one.
+  let checkAt = end;
+  let cancelCheck = world.after(timeoutMs, check);
+  const unsubscribe = call.onCancel((reason) => cancellation.cancel(reason));
+
+  function expire(kind: "upstream_timeout" | "upstream_idle", message: string) {
+    cancellation.cancel(fault(kind, message).failure);
+  }
+
+  /** The timeout holds until the first byte, or until the end. */
+  function isTimed(): boolean {
+    return !hasBytes || mode === "total";
+  }
+
+  function check() {
+    const now = world.now();
+    if (isTimed() && now >= end) {
+      return expire(
+        "upstream_timeout",
+        "The provider did not answer within its configured timeout.",
+      );
+    }
+    // Silence counts only while a read is pending: a slow client is not the upstream's fault.
+    const silentMs = hasBytes && readSince !== null ? now - readSince : 0;
+    if (idleMs !== null && silentMs >= idleMs) {
+      return expire("upstream_idle", "The provider was silent for too long within its answer.");
+    }
+    schedule(now, silentMs);
+  }
+
+  function schedule(now: number, silentMs: number) {
+    cancelCheck();
+    const silentAt = idleMs === null ? Infinity : now + idleMs - silentMs;
+    checkAt = isTimed() ? Math.min(end, silentAt) : silentAt;
+    if (checkAt < Infinity) cancelCheck = world.after(checkAt - now, check);
+  }
+
+  return {
+    cancellation,
+    readStarted() {
+      if (idleMs !== null) readSince = world.now();
+    },
+    bytesReceived() {
+      readSince = null;
+      if (hasBytes) return;
+      hasBytes = true;
+      if (idleMs === null) {
+        if (mode === "ttft") cancelCheck();
+        return;
+      }
+      const now = world.now();
+      if (now + idleMs < checkAt) schedule(now, 0);
+    },
+    close() {
+      cancelCheck();
+      unsubscribe();
+    },
+  };
+}

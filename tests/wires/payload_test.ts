@@ -1,0 +1,51 @@
+import { utf8Bytes, utf8Text } from "../../src/formats/utf8.ts";
+import { newPayload } from "../../src/wires/payload.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+function counting(text: string) {
+  let writes = 0;
+  const write = () => {
+    writes++;
+    return text;
+  };
+  return { write, writes: () => writes };
+}
+
+Deno.test("a payload is not written before it is needed", () => {
+  const { write, writes } = counting("{}");
+  newPayload(write);
+  assertEquals(writes(), 0);
+});
+
+Deno.test("a payload is written once, however often its text and bytes are asked for", () => {
+  const { write, writes } = counting('{"user":"é"}');
+  const payload = newPayload(write);
+  assertEquals(payload.text(), '{"user":"é"}');
+  assertEquals(utf8Text(payload.bytes()), '{"user":"é"}');
+  assertEquals(utf8Text(payload.bytes()), '{"user":"é"}');
+  assertEquals(payload.text(), '{"user":"é"}');
+  assertEquals(writes(), 1);
+});
+
+Deno.test("an empty payload is written once, too", () => {
+  const { write, writes } = counting("");
+  const payload = newPayload(write);
+  assertEquals([payload.text(), payload.text(), payload.bytes().length], ["", "", 0]);
+  assertEquals(writes(), 1);
+});
+
+Deno.test("received bytes are sent without a copy and without writing the text", () => {
+  const { write, writes } = counting("{}");
+  const received = utf8Bytes("{}");
+  const payload = newPayload(write, () => received);
+  assert(payload.bytes() === received);
+  assert(payload.bytes() === received);
+  assertEquals(writes(), 0);
+});
+
+Deno.test("received bytes that must change are written", () => {
+  const { write, writes } = counting("{}");
+  const payload = newPayload(write, () => null);
+  assertEquals(utf8Text(payload.bytes()), "{}");
+  assertEquals(writes(), 1);
+});
