@@ -47,6 +47,8 @@ interface HeldChunk extends RelayedChunk {
 /** Returns the relay of the calls of one stream, in all its choices. */
 export function callRelay(mint: Pick<Mint, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
+  /** Those with a call that waits for its id: to look through all of them for each chunk takes quadratic time. */
+  const openChoices = new Set<ChoiceCalls>();
   let open: readonly OpenPiece[] = [];
   let held: HeldChunk[] = [];
   let length = 0;
@@ -67,7 +69,10 @@ export function callRelay(mint: Pick<Mint, "uuid">): CallRelay {
       if (!isObject(choice) || !Array.isArray(items)) continue;
       for (const [place, item] of items.entries()) {
         if (!isObject(item)) continue;
-        const { changes, open: call } = callsOf(choice).read(item, items);
+        const calls = callsOf(choice);
+        const { changes, open: call } = calls.read(item, items);
+        if (calls.isOpen()) openChoices.add(calls);
+        else openChoices.delete(calls);
         if (changes.length > 0) found.push({ choice: at, item: place, changes });
         if (call !== null) opened.push({ choice: at, item: place, call });
       }
@@ -82,15 +87,12 @@ export function callRelay(mint: Pick<Mint, "uuid">): CallRelay {
     open = [];
     length += chunk.record.data.length;
     const isFull = held.length >= MAX_HELD_RECORDS || length >= MAX_HELD_LENGTH;
-    return isLast || isFull || !isOpen() ? end() : [];
-  }
-
-  function isOpen(): boolean {
-    return choices.values().some((calls) => calls.isOpen());
+    return isLast || isFull || openChoices.size === 0 ? end() : [];
   }
 
   function end(): readonly RelayedChunk[] {
-    for (const calls of choices.values()) calls.nameOpenCalls();
+    for (const calls of openChoices) calls.nameOpenCalls();
+    openChoices.clear();
     const released = held.map(named);
     held = [];
     length = 0;

@@ -72,6 +72,33 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
     answer: (n) =>
       compatStream(times(n, (at) => chunk({ tool_calls: [compatCall(at)] })), "tool_calls"),
   },
+  ...[true, false].map((stream): AnswerShape => ({
+    name: "calls without an id",
+    stream,
+    refusedBy: ["responses"],
+    answer(n) {
+      const tool_calls = times(n, () => ({ function: { name: "f", arguments: "{}" } }));
+      return stream
+        ? compatStream([chunk({ tool_calls })], "tool_calls")
+        : compatAnswer({ tool_calls }, "tool_calls");
+    },
+  })),
+  {
+    name: "choices, and chunks with a call whose id comes late",
+    stream: true,
+    only: "chat",
+    answer: (n) => {
+      const choices = times(n, (index) => ({ index, delta: { tool_calls: [compatCall(0)] } }));
+      return compatStream([
+        { ...chunk({}), choices },
+        ...times(n, (index) => ({
+          ...chunk({}),
+          choices: [{ index, delta: { tool_calls: [{ index: 1, function: { name: "g" } }] } }],
+        })),
+        { ...chunk({}), choices: times(n, (index) => ({ index, finish_reason: "tool_calls" })) },
+      ], "tool_calls");
+    },
+  },
   {
     name: "pieces of arguments",
     stream: true,

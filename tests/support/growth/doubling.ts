@@ -22,7 +22,7 @@ export interface PreparedCall {
 const MIN_MEASURED_MS = 50;
 
 /** Calls are made larger until they take this many milliseconds, or have as many things as allowed. */
-const ENOUGH_MS = 150;
+const ENOUGH_MS = 250;
 
 /** Things in the first call, and in each further one how many times those of the one before. */
 const FIRST_THINGS = 2_500, STEP = 4;
@@ -42,6 +42,9 @@ const MAX_RUNS = 4;
 /** Comparisons before a call counts as one that grows too fast, each with this many times the things. */
 const MAX_COMPARISONS = 2, COMPARISON_STEP = 1.4;
 
+/** A call of this many milliseconds is compared once, in two runs: noise is small beside it. */
+const LONG_MS = 500;
+
 /** Some systems count processor time in ticks of this many milliseconds. */
 const TICK_MS = 10;
 
@@ -49,29 +52,45 @@ const TICK_MS = 10;
 export async function growthProblem(call: GrowingCall): Promise<string | null> {
   const { most = MAX_THINGS } = call;
   let n = Math.min(FIRST_THINGS, most);
-  let time = await timeOf(call, n);
+  let time = await warmTimeOf(call, n);
   while (time < ENOUGH_MS && n < most) {
     n = Math.min(n * STEP, most);
-    time = await timeOf(call, n);
+    time = await warmTimeOf(call, n);
   }
   // Even the largest call is quick.
   if (time < MIN_MEASURED_MS) return null;
-  let problem: string | null = null;
-  for (let comparison = 0; comparison < MAX_COMPARISONS; comparison++) {
-    problem = await doublingProblem(call, Math.ceil(n * COMPARISON_STEP ** comparison));
-    if (problem === null) return null;
+  let problem = await doublingProblem(call, n, time);
+  for (let comparison = 1; problem !== null && comparison < MAX_COMPARISONS; comparison++) {
+    if (time > LONG_MS) return problem;
+    n = Math.ceil(n * COMPARISON_STEP);
+    time = await warmTimeOf(call, n);
+    problem = await doublingProblem(call, n, time);
   }
   return problem;
 }
 
-/** Both sizes are measured in turn, so that what disturbs the machine for a while disturbs both. */
-async function doublingProblem(call: GrowingCall, n: number): Promise<string | null> {
-  let once = Infinity;
+/** A first run also takes the time that the engine needs to compile what it runs. */
+async function warmTimeOf(call: GrowingCall, n: number): Promise<number> {
+  const time = await timeOf(call, n);
+  return time < ENOUGH_MS ? time : Math.min(time, await timeOf(call, n));
+}
+
+/**
+ * Both sizes are measured in turn, so that what disturbs the machine for a while disturbs both. `time`
+ * is what `n` things have taken before.
+ */
+async function doublingProblem(
+  call: GrowingCall,
+  n: number,
+  time: number,
+): Promise<string | null> {
+  let once = time;
   let twice = Infinity;
   for (let run = 0; run < MAX_RUNS; run++) {
     once = Math.min(once, await timeOf(call, n));
     twice = Math.min(twice, await timeOf(call, 2 * n));
     if (twice <= MAX_RATIO * once) return null;
+    if (run > 0 && once > LONG_MS) break;
   }
   return `${n} take ${once.toFixed(0)} ms, ${2 * n} take ${twice.toFixed(0)} ms`;
 }
