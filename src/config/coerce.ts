@@ -3,6 +3,9 @@ import { schemaBelow, typedJsonSchema } from "./json_schema.ts";
 import type { Mark } from "./leaf.ts";
 import { isEmptyAllowed, isTextMeant } from "./widened_schema.ts";
 
+/** Has one written form, also with more digits than a number holds. */
+const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
+
 /**
  * Returns the file with each value as its place means it: a section with nothing below it is an
  * empty one, and a number or boolean in the place of text is the text that was written. A number
@@ -33,5 +36,7 @@ function coerceValue(value: unknown, mark: Mark | undefined, schema: unknown): u
   }
   if (isObject(value)) return coerceObject(value, mark, schema);
   const isBare = typeof value === "number" || typeof value === "boolean";
-  return isBare && isTextMeant(schema) && String(value) === mark?.written ? mark.written : value;
+  if (!isBare || !isTextMeant(schema) || typeof mark?.written !== "string") return value;
+  const isUnambiguous = String(value) === mark.written || WHOLE_NUMBER.test(mark.written);
+  return isUnambiguous ? mark.written : value;
 }

@@ -11,13 +11,14 @@ export interface Origin extends Authority {
   readonly scheme: string;
 }
 
-const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::(\d{1,5}))?$/;
+const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::(\d{0,5}))?$/;
 
 /** Reads `host:port`, as a `Host` header holds it (RFC 9110, section 7.2); null when it is anything else. */
 export function readAuthority(text: string): Authority | null {
   const [whole, written = "", digits] = AUTHORITY.exec(text.toLowerCase()) ?? [];
   if (whole === undefined) return null;
-  const port = digits === undefined ? null : Number(digits);
+  // A port may be empty, which is none (RFC 3986, section 3.2.3).
+  const port = digits === undefined || digits === "" ? null : Number(digits);
   if (port !== null && port > 65_535) return null;
   if (!written.startsWith("[")) return { host: written.replace(/\.$/, ""), port };
   const url = URL.parse(`http://${written}`);
@@ -34,7 +35,8 @@ export function authorityIn(url: string): string {
 /** Reads an `Origin` header; null for `null`, for lists and for everything that no browser sends. */
 export function readOrigin(text: string): Origin | null {
   const [whole, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i.exec(text) ?? [];
-  const authority = whole === undefined ? null : readAuthority(rest);
+  const isWritten = whole !== undefined && !rest.endsWith(":");
+  const authority = isWritten ? readAuthority(rest) : null;
   return authority === null ? null : { ...authority, scheme: scheme.toLowerCase() };
 }
 

@@ -1,13 +1,21 @@
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
 
+/** More digits than a number holds. */
+const LONG = "12345678901234567891";
+
 Deno.test("an unambiguous number or boolean in the place of text is the text that was written", () => {
-  const texts = ["12345", "0", "-7", "1.5", "true", "false", "9007199254740991"];
+  const texts = ["12345", "0", "-7", "1.5", "true", "false", "9007199254740991", LONG, `-${LONG}`];
   for (const text of texts) {
     const file = withProvider("openai", `api_key: ${text}`, `default_model: ${text}`);
     const provider = configOf(file).providers["openai"];
     assertEquals([provider?.api_key, provider?.default_model], [text, text]);
   }
+});
+
+Deno.test("a whole number among the extra settings keeps all its digits", () => {
+  const file = withProvider("ollama", `extra: {seed: ${LONG}}`);
+  assertEquals(configOf(file).providers["ollama"]?.extra, { seed: LONG });
 });
 
 Deno.test("a number that could be written in more than one way must be quoted", () => {
@@ -22,7 +30,8 @@ Deno.test("a number that could be written in more than one way must be quoted", 
     "-0",
     ".5",
     "5.",
-    "12345678901234567890",
+    "-012345678901234567890",
+    "12345678901234567890.5",
     ".inf",
     ".nan",
     "True",

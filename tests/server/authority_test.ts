@@ -52,5 +52,6 @@ Deno.test("a host is read with and without its port", () => {
   assertEquals(readAuthority("Example.COM.:8080"), { host: "example.com", port: 8080 });
   assertEquals(readAuthority("example.com"), { host: "example.com", port: null });
   assertEquals(readAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
+  assertEquals(readAuthority("localhost:"), { host: "localhost", port: null });
   assertEquals(readAuthority("a".repeat(300)), null);
 });

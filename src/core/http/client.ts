@@ -76,6 +76,9 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+/** The longest timer of the runtime (2^31 - 1); a longer one would fire at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
 const realClock: Clock = {
   now: () => performance.now(),
   every(ms, task) {
@@ -84,7 +87,14 @@ const realClock: Clock = {
     return () => clearInterval(timer);
   },
   after(ms, task) {
-    const timer = setTimeout(task, ms);
+    const due = performance.now() + ms;
+    let timer = setTimeout(check, Math.min(ms, MAX_TIMER_MS));
     return () => clearTimeout(timer);
+
+    function check() {
+      const left = due - performance.now();
+      if (left <= 0) task();
+      else timer = setTimeout(check, Math.min(left, MAX_TIMER_MS));
+    }
   },
 };

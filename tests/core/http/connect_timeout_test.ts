@@ -70,3 +70,25 @@ Deno.test("a connection that is open has no connect timeout any more, and a reus
   }
   assertEquals([asked.length, waiting.size, served.connections()], [1, 0, 1]);
 });
+
+Deno.test("a connect timeout beyond the longest timer of the runtime is waited for in pieces", async () => {
+  const LONGEST_TIMER_MS = 2 ** 31 - 1;
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const client = httpClient();
+  const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 1_000 * 3_600_000 };
+  const url = `https://127.0.0.1:${listener.addr.port}/`;
+  const asked: unknown[] = [];
+  const { setTimeout: real } = globalThis;
+  globalThis.setTimeout = new Proxy(real, {
+    apply(timer, self, [task, ms]) {
+      asked.push(ms);
+      return Reflect.apply(timer, self, [task, ms]);
+    },
+  });
+  const kind = kindOf(client.send(url, post("x", { transport })));
+  globalThis.setTimeout = real;
+  using accepted = await listener.accept();
+  await accepted.read(new Uint8Array(4_096));
+  client.close();
+  assertEquals([await kind, asked], ["aborted", [LONGEST_TIMER_MS]]);
+});
