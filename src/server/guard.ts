@@ -14,6 +14,7 @@ import {
   usualPort,
 } from "./authority.ts";
 import type { Peer } from "./entrance.ts";
+import { originText, parseOriginPattern } from "./origin_pattern.ts";
 
 /**
  * What ends a call before anything else is looked at; null lets it pass. In HTTP/2 the authority of
@@ -65,7 +66,7 @@ const EMPTY = new Uint8Array();
 export function newGuard(server: Config["server"], hostname: string): Guard {
   const bound = boundHost(server.host);
   const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
-  const origins = server.allowed_origins.map(patternOf);
+  const origins = server.allowed_origins.map(parseOriginPattern);
   /** The `Host` of the last call: nearly all have the same. */
   let known: string | null = null;
 
@@ -95,7 +96,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     const isWeb = usualPort(origin.scheme) !== null;
     if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
     const text = originText(origin);
-    return origins.some((pattern) => pattern.test(text));
+    return origins.some((isMeant) => isMeant(text));
   }
 
   return ({ method, path, headers, generation, answerHeaders }, request, peer) => {
@@ -157,21 +158,6 @@ function isSameHost(origin: Origin, host: string): boolean {
   if (own === null || own.host !== origin.host) return false;
   const usual = usualPort(origin.scheme);
   return (own.port ?? usual) === (origin.port ?? usual);
-}
-
-/** As browsers write it: the usual port is left out. */
-function originText({ scheme, host, port }: Origin): string {
-  return `${scheme}://${host}${port === null || port === usualPort(scheme) ? "" : `:${port}`}`;
-}
-
-/** In a host `*` stands for one character or more, as a port for any or none, alone for every origin. */
-function patternOf(allowed: string): RegExp {
-  if (allowed === "*") return /^/;
-  const exact = readOrigin(allowed);
-  const text = exact === null ? allowed.toLowerCase() : originText(exact);
-  const [, stem = "", anyPort] = /^(.*?)(:\*)?$/.exec(text) ?? [];
-  const parts = stem.split("*").map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join("[a-z0-9_.-]+")}${anyPort === undefined ? "" : "(?::\\d+)?"}$`);
 }
 
 /** Also of short forms such as `127.1`. */
