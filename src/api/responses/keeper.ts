@@ -5,7 +5,7 @@ import type { Call } from "../../gateway/call.ts";
 import { ownerOf } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import { placeOf } from "./conversation_place.ts";
-import { unknownPrevious } from "./history.ts";
+import { unknownPrevious } from "./resolve_continuation.ts";
 import { referencesOf, referencesProblem } from "./request.ts";
 
 /**

@@ -5,6 +5,7 @@ import { type Failed, refuse, success } from "../../core/result.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import { undeclared } from "../../wires/fields.ts";
 import type { Target } from "../../wires/wire.ts";
+import { localConversation } from "./continuation.ts";
 import type { Attempts, Creation } from "./creation.ts";
 import { RESOURCE_LIMIT } from "../native_call.ts";
 import { nativeAnswer, nativeRelay } from "./native.ts";
@@ -30,7 +31,7 @@ export function nativeAttempts(creation: Creation): Attempts {
       },
       // A conversation of the provider gets the new items and the output, stored or not.
       leavesState: request.store || isBackground ||
-        (context.isUpstream && request.conversation !== null),
+        context.continuation.kind === "upstream_conversation",
       reader: () => readerOf(creation, target),
       // The reader has kept the response already: the answer itself has to say what could not be kept.
       settle() {},
@@ -41,7 +42,7 @@ export function nativeAttempts(creation: Creation): Attempts {
 /** The output of a response that only runs on upstream never comes by, so that it cannot be kept. */
 function unheardProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;
-  if (!isUnheard || context.conversation === null) return null;
+  if (!isUnheard || localConversation(context.continuation) === null) return null;
   return refuse(
     "unsupported_feature",
     "The gateway keeps this conversation and would miss the output; send 'stream' or no 'background'.",
@@ -52,7 +53,7 @@ function unheardProblem({ request, context }: Creation): Failed | null {
 function readerOf(creation: Creation, target: Target): Reader {
   const { call, request, context } = creation;
   const { world } = call;
-  const { conversation } = context;
+  const conversation = localConversation(context.continuation);
   const isBackground = request.document.value.background === true;
   if (!request.stream) {
     return {

@@ -7,7 +7,12 @@ import { isHidden, protocolOf } from "../../gateway/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import { unknownConversation } from "../../state/conversations.ts";
 import { keptItem, withNewId } from "../kept_item.ts";
-import type { Context } from "./history.ts";
+import {
+  isHistoryComplete,
+  localConversation,
+  type ResolvedRequest,
+  storedHistory,
+} from "./continuation.ts";
 import { outputOf } from "./references.ts";
 import type { ResponsesRequest } from "./request.ts";
 
@@ -20,11 +25,11 @@ import type { ResponsesRequest } from "./request.ts";
 export function retain(
   call: Call,
   request: ResponsesRequest,
-  context: Context,
+  context: ResolvedRequest,
   target: Target,
   resource: JsonObject,
 ): Failed | null {
-  const { conversation } = context;
+  const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return null;
   const added = context.added.map(({ item }) => keptItem(item, call.world));
   if (conversation !== null && resource.status === "completed") {
@@ -57,12 +62,13 @@ function addTurn(call: Call, id: string, items: readonly JsonObject[]): Failed |
 
 function store(
   call: Call,
-  context: Context,
+  context: ResolvedRequest,
   target: Target,
   resource: JsonObject,
   added: readonly JsonObject[],
 ): void {
   const { id, status } = resource;
+  const { continuation } = context;
   if (typeof id !== "string") return;
   const isNative = protocolOf(target.wire) === "responses";
   if (!isNative && status !== "completed" && status !== "incomplete") return;
@@ -72,15 +78,17 @@ function store(
   // Asked before anything is kept: an owner that is too old takes what was kept for the id along.
   const isConflict = call.vault.bindings.response.get(id)?.state === "conflict";
   const isKept = isKeptHere && !isConflict && !isHidden(call, "response", id) &&
-    call.vault.snapshots.keep(id, { resource, input: [...context.history, ...added] });
+    call.vault.snapshots.keep(id, { resource, input: [...storedHistory(continuation), ...added] });
   // Without what came before, it can be shown but not continued from here.
-  if (isNative || isKept) bindResponse(call, context, target, id, isKept && !context.isUpstream);
+  if (isNative || isKept) {
+    bindResponse(call, context, target, id, isKept && isHistoryComplete(continuation));
+  }
 }
 
 /** Remembers whose response it is, and how the next one continues it. */
 export function bindResponse(
   call: Call,
-  { asked }: Pick<Context, "asked">,
+  { asked }: Pick<ResolvedRequest, "asked">,
   { provider, model, wire }: Target,
   id: string,
   hasSnapshot: boolean,

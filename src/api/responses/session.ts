@@ -7,8 +7,9 @@ import type { Creator } from "../../state/bindings.ts";
 import type { Message, Session } from "../client_api.ts";
 import { createResponse } from "./create.ts";
 import { labelOf, readFrame, readMessage } from "./frame.ts";
-import { type Earlier, unknownPrevious } from "./history.ts";
+import type { Continuation } from "./continuation.ts";
 import { hasAnswered, keptOf, type KeptTurn } from "./kept_turn.ts";
+import { unknownPrevious } from "./resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
@@ -20,10 +21,15 @@ export function newSession(maxItems: number): Session {
   /** Whose turn that was: a key may get another name while the socket is open. */
   let keeper: Creator = null;
 
-  function continued(call: Call, id: string, provider: string | null): Result<Earlier> {
+  function resolvePrevious(
+    call: Call,
+    id: string,
+    provider: string | null,
+  ): Result<Continuation> {
     const isOwn = isVisible(call, keeper) && !isHidden(call, "response", id);
     if (kept === null || kept.id !== id || !isOwn) return unknownPrevious();
-    if (kept.isTooLarge) {
+    const { continuation } = kept;
+    if (continuation === null) {
       return refuse(
         "state_too_large",
         "This dialogue has grown beyond 16 MiB; begin another without previous_response_id.",
@@ -32,7 +38,7 @@ export function newSession(maxItems: number): Session {
     }
     const param = "previous_response_id";
     const owned = ownerOf(call, { type: "response", id, param, provider });
-    return owned.ok ? success(kept.earlier) : owned;
+    return owned.ok ? success(continuation) : owned;
   }
 
   function isContinuation({ value }: JsonDocument): boolean {
@@ -45,7 +51,7 @@ export function newSession(maxItems: number): Session {
     let isLast = false;
     let latest: KeptTurn | null = null;
     const reply = await createResponse(call, document, {
-      continued,
+      resolvePrevious,
       hidesErrors: true,
       settled(settled) {
         isLast = hasAnswered(settled);
@@ -72,7 +78,7 @@ export function newSession(maxItems: number): Session {
   }
 
   function warm(call: Call, document: JsonDocument): Result<StreamReply> {
-    const warmed = warmUp(call, document, continued);
+    const warmed = warmUp(call, document, resolvePrevious);
     if (!warmed.ok) {
       if (isContinuation(document)) kept = null;
       return warmed;

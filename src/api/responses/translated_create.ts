@@ -3,6 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
 import { translatedReader } from "../translated_reader.ts";
+import { storedHistory } from "./continuation.ts";
 import type { Attempts, Creation } from "./creation.ts";
 import { type EncoderOptions, responseEncoder, responseOf } from "./encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
@@ -10,7 +11,8 @@ import { toChat, type TranslatedRequest } from "./to_chat.ts";
 /** Attempts at targets that speak something else: the gateway itself makes the response. */
 export function translatedAttempts(creation: Creation): Attempts {
   const { request, context } = creation;
-  const items = [...context.history.map((item) => ({ item, path: null })), ...context.added];
+  const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
+  const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
   // Targets that speak the same protocol share one translation.
