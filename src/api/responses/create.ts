@@ -1,10 +1,12 @@
+import type { Outcome } from "../../core/codec.ts";
 import type { JsonDocument } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
-import type { Failed, Result } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Inference } from "../../gateway/inference.ts";
 import { protocolOf } from "../../gateway/owner.ts";
+import type { Target } from "../../wires/wire.ts";
 import { metadataOf } from "../metadata.ts";
 import type { Settled } from "./creation.ts";
 import { requiredTarget, type ResolvedRequest } from "./continuation.ts";
@@ -37,7 +39,7 @@ export async function createResponse(
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = resolveContinuation(call, request.value, options.resolvePrevious);
+  const context = await resolveContinuation(call, request.value, options.resolvePrevious);
   if (!context.ok) return context;
   return await exchange(call, inferenceOf(call, request.value, context.value, options));
 }
@@ -48,12 +50,12 @@ function inferenceOf(
   context: ResolvedRequest,
   options: CreateOptions,
 ): Inference {
-  function settle(settled: Settled): Failed | null {
-    const problem = retain(call, request, context, settled.target, settled.resource);
-    if (problem === null) options.settled?.(settled);
-    // What the upstream has done is paid for, kept or not.
-    else call.report.usage = settled.usage;
-    return problem;
+  async function settle(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
+    if (resource === null) return success(undefined);
+    const settled = { target, context, request, resource, usage };
+    const retained = await retain(call, settled);
+    if (retained.ok) options.settled?.(settled);
+    return retained;
   }
   const hidesErrors = options.hidesErrors ?? false;
   const creation = { call, request, context, settle, hidesErrors };

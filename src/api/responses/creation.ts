@@ -1,6 +1,7 @@
+import type { Outcome } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Failed, Result } from "../../core/result.ts";
+import type { Result } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Attempt } from "../../gateway/inference.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -12,8 +13,8 @@ export interface Creation {
   readonly call: Call;
   readonly request: ResponsesRequest;
   readonly context: ResolvedRequest;
-  /** Keeps the response when it has reached its end; a failure comes in place of its terminal. */
-  readonly settle: (settled: Settled) => Failed | null;
+  /** Stores the response that has reached its end; a failure takes the place of its terminal. */
+  readonly settle: (target: Target, outcome: Outcome) => Promise<Result<void>>;
   /** True where clients take an error event for the end of the stream, before its terminal. */
   readonly hidesErrors: boolean;
 }

@@ -3,6 +3,7 @@ import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
 import { type Pin, protocolOf } from "../../gateway/owner.ts";
 import { heldBytes } from "../../state/retention.ts";
+import { outputOf } from "../../state/snapshots.ts";
 import { keptItem } from "../kept_item.ts";
 import type { Settled } from "./creation.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "./continuation.ts";
-import { outputOf } from "./references.ts";
 
 /** The last response of a socket, as the next turn may continue it. */
 export interface KeptTurn {

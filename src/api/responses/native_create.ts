@@ -1,4 +1,3 @@
-import type { Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, success } from "../../core/result.ts";
@@ -14,7 +13,7 @@ import { bindResponse } from "./retain.ts";
 
 /** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
 export function nativeAttempts(creation: Creation): Attempts {
-  const { request, context } = creation;
+  const { call, request, context, settle } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
     const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
@@ -33,8 +32,11 @@ export function nativeAttempts(creation: Creation): Attempts {
       leavesState: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
       reader: () => readerOf(creation, target),
-      // The reader has kept the response already: the answer itself has to say what could not be kept.
-      settle() {},
+      settle: (outcome) => settle(target, outcome),
+      ...(isBackground && request.stream && request.store && {
+        // Its client may leave, and ask for it or cancel it while it is still being made.
+        identify: (id: string) => bindResponse(call, context, target, id),
+      }),
     });
   };
 }
@@ -54,17 +56,11 @@ function readerOf(creation: Creation, target: Target): Reader {
   const { call, request, context } = creation;
   const { world } = call;
   const conversation = localConversation(context.continuation);
-  const isBackground = request.document.value.background === true;
   if (!request.stream) {
     return {
       as: "answer",
       limit: RESOURCE_LIMIT,
-      read(answer) {
-        const read = nativeAnswer(answer, { conversation, expected: null });
-        if (!read.ok) return read;
-        const { resource, usage } = read.value.outcome;
-        return (resource === null ? null : settled(resource, usage)) ?? read;
-      },
+      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
     };
   }
   const delivery = nativeRelay({
@@ -74,17 +70,8 @@ function readerOf(creation: Creation, target: Target): Reader {
     unix: () => world.unix(),
     model: target.model,
     hidesErrors: creation.hidesErrors,
-    settle: settled,
-    ...(isBackground && request.store && {
-      // Its client may leave, and ask for it or cancel it while it is still being made.
-      identified: (id: string) => bindResponse(call, context, target, id, false),
-    }),
   });
   return { as: "stream", delivery, copiesHeaders: true };
-
-  function settled(resource: JsonObject, usage: Usage | null): Failed | null {
-    return creation.settle({ target, context, request, resource, usage });
-  }
 }
 
 /** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */

@@ -5,15 +5,17 @@ import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable } from "../../gateway/capable.ts";
 import { isNativeTarget } from "../../gateway/generation.ts";
-import { isUpstreamOnly, originOf, ownerOf } from "../../gateway/owner.ts";
+import { isUpstreamOnly, originOf, ownerIn } from "../../gateway/owner.ts";
 import {
   addedProblem,
   type Conversation,
   fullConversation,
+  hasRoom,
   largeConversation,
   MOST_ITEMS,
   unknownConversation,
 } from "../../state/conversations.ts";
+import { outputOf } from "../../state/snapshots.ts";
 import {
   type Continuation,
   NO_CONTINUATION,
@@ -22,7 +24,7 @@ import {
   storedHistory,
 } from "./continuation.ts";
 import { placeOf } from "./conversation_place.ts";
-import { outputOf, resolved } from "./references.ts";
+import { resolveReferences } from "./references.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** Finds the continuation of a response by its ID; `provider` is the one that the client names. */
@@ -30,26 +32,27 @@ export type ResolvePrevious = (
   call: Call,
   id: string,
   provider: string | null,
-) => Result<Continuation>;
+) => Promise<Result<Continuation>>;
 
 /** Looks up everything that a request refers to; refused if something does not exist. */
-export function resolveContinuation(
+export async function resolveContinuation(
   call: Call,
   request: ResponsesRequest,
   resolvePrevious: ResolvePrevious,
-): Result<ResolvedRequest> {
+): Promise<Result<ResolvedRequest>> {
   const named = namedBy(call, request.model);
   if (!named.ok) return named;
   const { provider, model } = named.value;
-  const found = findContinuation(call, request, provider, resolvePrevious);
+  const found = await findContinuation(call, request, provider, resolvePrevious);
   if (!found.ok) return found;
   const { continuation, conversation } = found.value;
-  const { added, missing, hidden } = resolved(call, request, storedHistory(continuation));
-  if (hidden !== null) return hidden;
+  const input = await resolveReferences(call, request, storedHistory(continuation));
+  if (!input.ok) return input;
+  const { added, missing } = input.value;
   // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
   const problem = conversation === null
     ? null
-    : missing ?? roomProblem(call, conversation, added.map(({ item }) => item));
+    : missing ?? roomProblem(conversation, added.map(({ item }) => item));
   return problem ?? success({
     continuation,
     added,
@@ -64,37 +67,39 @@ interface Found {
   readonly conversation: Conversation | null;
 }
 
-function findContinuation(
+async function findContinuation(
   call: Call,
   { previousResponseId, conversation }: ResponsesRequest,
   provider: string | null,
   resolvePrevious: ResolvePrevious,
-): Result<Found> {
+): Promise<Result<Found>> {
   if (previousResponseId !== null) {
-    const continuation = resolvePrevious(call, previousResponseId, provider);
+    const continuation = await resolvePrevious(call, previousResponseId, provider);
     return continuation.ok
       ? success({ continuation: continuation.value, conversation: null })
       : continuation;
   }
   return conversation === null
     ? success({ continuation: NO_CONTINUATION, conversation: null })
-    : findConversation(call, conversation, provider);
+    : await findConversation(call, conversation, provider);
 }
 
 /** Finds the continuation of a stored response: what came before, and the target that made it. */
-export function resolveStoredResponse(
+export async function resolveStoredResponse(
   call: Call,
   id: string,
   provider: string | null,
-): Result<Continuation> {
+): Promise<Result<Continuation>> {
   const param = "previous_response_id";
-  const owned = ownerOf(call, { type: "response", id, param, provider });
+  const found = await call.vault.objects.responses.find(id);
+  if (!found.ok) return found;
+  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
   const owner = owned.value.provider;
   const origin = originOf(owned.value);
-  const snapshot = origin?.hasSnapshot ? call.vault.snapshots.get(id) : undefined;
-  if (origin !== null && snapshot !== undefined) {
+  const snapshot = found.value?.snapshot ?? null;
+  if (origin?.hasSnapshot && snapshot !== null) {
     return success({
       kind: "local",
       history: [...snapshot.input, ...outputOf(snapshot)],
@@ -123,8 +128,12 @@ export function unknownPrevious(): Failed<Refusal> {
   );
 }
 
-function findConversation(call: Call, id: string, provider: string | null): Result<Found> {
-  const place = placeOf(call, id, provider);
+async function findConversation(
+  call: Call,
+  id: string,
+  provider: string | null,
+): Promise<Result<Found>> {
+  const place = await placeOf(call, id, provider);
   if (!place.ok) return place;
   if (place.value.at === "here") {
     const { kept } = place.value;
@@ -154,11 +163,11 @@ function findConversation(call: Call, id: string, provider: string | null): Resu
  * the call; null when there is room for them and for at least one item of output.
  */
 function roomProblem(
-  { vault }: Call,
-  { id, items }: Conversation,
+  conversation: Conversation,
   added: readonly JsonObject[],
 ): Failed<Refusal> | null {
+  const { items } = conversation;
   if (items.length + added.length >= MOST_ITEMS) return fullConversation();
-  if (!vault.conversations.hasRoom(id, added)) return largeConversation();
+  if (!hasRoom(conversation, added)) return largeConversation();
   return addedProblem(items, added, "input");
 }

@@ -14,16 +14,16 @@ import { resourceMaker } from "./resource.ts";
  * Answers a request that is not to be generated: an empty response that the next turn can continue,
  * told by two events. No upstream is asked (OpenAI API, Responses over WebSocket).
  */
-export function warmUp(
+export async function warmUp(
   call: Call,
   document: JsonDocument,
   resolvePrevious: ResolvePrevious,
-): Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }> {
+): Promise<Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }>> {
   const request = warmUpRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = resolveContinuation(call, request.value, resolvePrevious);
+  const context = await resolveContinuation(call, request.value, resolvePrevious);
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
   const owner = requiredTarget(context.value.continuation);
