@@ -34,10 +34,10 @@ export interface NativeCall {
   readonly withoutBody?: JsonObject | null;
   /** What making the resource took; a resource that was only looked up took nothing. */
   usage?(resource: JsonObject): Result<Usage | null>;
-  /** Hears of the valid resource before it goes to the client. */
-  settle?(resource: JsonObject): void;
-  /** The text that the client gets instead of the valid resource; null leaves its bytes as they are. */
-  rewritten?(document: JsonDocument): string | null;
+  /** Stores what follows from the valid resource, before it is sent to the client; null for nothing. */
+  settle?(resource: JsonObject): Promise<Result<void>> | null;
+  /** Returns what the client gets instead of the valid resource; null leaves its bytes as they are. */
+  rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Reads something else than one JSON resource. */
   readonly reader?: Reader;
 }
@@ -49,7 +49,8 @@ export interface NativeCall {
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
   const { provider, method, body = null, model = null } = native;
   const accept = call.headers.get("accept");
-  return await forward(call, {
+  const received: Received = { document: null };
+  const reply = await forward(call, {
     target: { provider, wire: provider.wire, model: model ?? "" },
     request: {
       method,
@@ -58,11 +59,29 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       headers: accept === null ? {} : { accept },
     },
     leavesState: true,
-    reader: () => native.reader ?? readerOf(native),
-    settle({ resource }) {
-      if (resource !== null) native.settle?.(resource);
-    },
+    reader: () => native.reader ?? readerOf(native, received),
+    settle: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
   });
+  return reply.ok ? await rewrite(native, received, reply.value) : reply;
+}
+
+/** The valid resource of an answer that had one. */
+interface Received {
+  document: JsonDocument | null;
+}
+
+async function rewrite(
+  native: NativeCall,
+  { document }: Received,
+  reply: Reply,
+): Promise<Result<Reply>> {
+  if (native.rewritten === undefined || document === null || reply.as !== "answer") {
+    return success(reply);
+  }
+  const text = await native.rewritten(document);
+  if (!text.ok) return text;
+  if (text.value === null) return success(reply);
+  return success({ as: "answer", answer: { ...reply.answer, body: utf8Bytes(text.value) } });
 }
 
 function pathOf({ path, query }: NativeCall): string {
@@ -70,7 +89,7 @@ function pathOf({ path, query }: NativeCall): string {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf({ isValid, usage, rewritten, withoutBody }: NativeCall): Reader {
+function readerOf({ isValid, usage, withoutBody }: NativeCall, received: Received): Reader {
   return {
     as: "answer",
     limit: RESOURCE_LIMIT,
@@ -92,10 +111,9 @@ function readerOf({ isValid, usage, rewritten, withoutBody }: NativeCall): Reade
       }
       const counted = usage?.(resource) ?? success(null);
       if (!counted.ok) return counted;
-      const text = rewritten?.(document.value) ?? null;
-      const body = text === null ? answer.body : utf8Bytes(text);
+      received.document = document.value;
       return success({
-        answer: { ...answer, headers: answer.headers(), body },
+        answer: { ...answer, headers: answer.headers() },
         outcome: { resource, usage: counted.value },
       });
     },

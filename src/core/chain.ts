@@ -8,7 +8,7 @@ import { type Result, success } from "./result.ts";
 
 /** Makes a client's records of what a model says; `end` gives the terminal of a complete answer. */
 export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
-  /** The one terminal of an answer that broke; empty when there has been a terminal. */
+  /** Returns the terminal of an answer that broke, also in place of the one that `end` has returned. */
   fail(failure: Failure): readonly StreamRecord[];
   /** What the answer took, as far as it is known; null when the upstream is silent. */
   usage(): Usage | null;

@@ -22,7 +22,12 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
 
 /** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
 export interface Delivery extends Codec<StreamRecord, StreamRecord> {
-  /** The one terminal of a stream that broke after delivery began. */
+  /** Returns the ID of the response once a record with it is returned; null before. Absent if unused. */
+  identity?(): string | null;
+  /**
+   * Returns the terminal of a stream that broke after delivery began. Also replaces the terminal that
+   * `push` or `end` has just returned, if the outcome could not be stored: that one is not sent then.
+   */
   fail(failure: Failure): readonly StreamRecord[];
   /** Set when `done` turns true. */
   outcome(): Outcome | null;

@@ -4,6 +4,7 @@ import type { HeaderFields } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
+import type { Caller } from "../state/bindings.ts";
 import type { Vault } from "../state/vault.ts";
 import type { Generation } from "./generation.ts";
 
@@ -17,14 +18,6 @@ export interface Controls {
   readonly noRetry: boolean;
   readonly noFallback: boolean;
   readonly noCache: boolean;
-}
-
-/** The client of a call, as far as the objects of clients are kept apart by it. */
-export interface Caller {
-  /** Stays the same when the value of a key changes; null for a client without a key. */
-  name: string | null;
-  /** True if objects of another caller do not exist for the call. */
-  isIsolated: boolean;
 }
 
 /** One request and everything it may use. */
@@ -42,7 +35,7 @@ export interface Call {
   readonly metrics: Metrics;
   readonly report: CallReport;
   /** Set at the entrance, before anything is looked up for the call. */
-  readonly caller: Caller;
+  readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
   /** What every upstream request of the call carries beside the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
   /** What the stages before the endpoint add to the answer, by lower-case name. */

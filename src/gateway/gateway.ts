@@ -39,7 +39,7 @@ export function newGateway(
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
     cache: () => vault.cache,
-    stores: () => storesOf(vault),
+    stores: () => vault.objects.stats(),
     bodyBytes: vault.admission.bodyBytes,
   });
   const gateway: Gateway = {
@@ -61,16 +61,6 @@ export function newGateway(
     },
   };
   return gateway;
-}
-
-function storesOf({ snapshots, conversations, bindings }: Vault) {
-  return {
-    responses: snapshots,
-    conversations,
-    chat_completion_bindings: bindings.chat_completion,
-    response_bindings: bindings.response,
-    conversation_bindings: bindings.conversation,
-  };
 }
 
 function* slotLimits({ providers }: Generation) {

@@ -31,8 +31,13 @@ export interface Attempt {
   readonly leavesState: boolean;
   /** Fresh for every try: a delivery holds state. */
   reader(): Reader;
-  /** Keeps what is to be kept; runs before the last record goes out. */
-  settle(outcome: Outcome): void;
+  /**
+   * Stores what the call leaves; null if that is nothing. Awaited before the answer or the terminal of
+   * the stream is sent: a failure takes its place.
+   */
+  settle(outcome: Outcome): Promise<Result<void>> | null;
+  /** Stores the ID of a streamed response; awaited before the first record that holds it is sent. */
+  identify?(id: string): Promise<Result<void>>;
 }
 
 /** The chosen target, then the fallbacks in order. */

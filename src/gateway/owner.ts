@@ -1,6 +1,13 @@
 import { refuse, type Result, success } from "../core/result.ts";
-import { type Creator, creatorOf, type Origin, type Owner } from "../state/bindings.ts";
-import type { BoundType } from "../state/vault.ts";
+import {
+  type Binding,
+  type Creator,
+  creatorOf,
+  isVisibleTo,
+  type Origin,
+  type Owner,
+} from "../state/bindings.ts";
+import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 import { namedProvider } from "./named_provider.ts";
@@ -21,23 +28,37 @@ export function protocolOf({ name }: Pick<Wire, "name">): Origin["protocol"] {
   return name === "responses" ? "responses" : "chat_completions";
 }
 
-/**
- * Whether what this creator has created exists for the call: always while clients share, else only
- * for the same caller. Nothing that several callers or a client without a key have created does then.
- */
+/** Returns whether what this creator has created exists for the call. */
 export function isVisible({ caller }: Pick<Call, "caller">, creator: Creator): boolean {
-  return !caller.isIsolated || creator === caller.name;
+  return isVisibleTo(caller, creator);
 }
 
-/** Whether an id is known here, but only as that of an object that does not exist for the call. */
-export function isHidden(call: Call, type: BoundType, id: string): boolean {
-  const binding = call.vault.bindings[type].get(id);
-  return binding !== undefined && !isVisible(call, creatorOf(binding));
+/** Returns whether an ID is known, but only as that of an object that does not exist for the call. */
+export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): boolean {
+  return binding !== null && !isVisible(call, creatorOf(binding));
 }
 
-/** Forgets who owns an object that has been deleted; not of one that another caller has got since. */
-export function release(call: Call, type: BoundType, id: string, account: string): void {
-  if (!isHidden(call, type, id)) call.vault.bindings[type].unbind(id, account);
+/** Binds an object that an upstream has made for the call. */
+export async function bindObject(
+  { vault, caller: { name: creator } }: Call,
+  type: Exclude<BoundType, "response">,
+  id: string,
+  { id: provider, account }: Provider,
+): Promise<Result<void>> {
+  const owner = { provider, account, origin: null, creator };
+  const bound = await vault.objects.owners[type].bind(id, owner);
+  return bound.ok ? success(undefined) : bound;
+}
+
+/** Removes the owner of a deleted object, unless another caller has got the ID since. */
+export async function release(
+  { vault, caller }: Call,
+  type: BoundType,
+  id: string,
+  account: string,
+): Promise<Result<void>> {
+  const unbound = await ownerStore(vault.objects, type).unbind(id, account, caller);
+  return unbound.ok ? success(undefined) : unbound;
 }
 
 /** Who an object belongs to. */
@@ -64,20 +85,29 @@ export interface Reference {
   readonly provider: string | null;
 }
 
+/** Looks up the owner of an object; see `ownerIn`. */
+export async function ownerOf(call: Call, reference: Reference): Promise<Result<Owned | null>> {
+  const binding = await ownerStore(call.vault.objects, reference.type).findBinding(reference.id);
+  return binding.ok ? ownerIn(call, reference, binding.value) : binding;
+}
+
 /**
- * Who owns an object, as the configuration of the call has it; null when nobody is known to. An id
- * of two accounts (`provider_binding_conflict`) and one whose account has changed
- * (`provider_binding_stale`) are refused unless the client says who is meant. Nothing is discarded:
- * a call may have an older configuration than the one in which the account is right. Null also for
- * an object that does not exist for the call, whatever provider the client names.
+ * Returns the owner of an object with this binding, as the configuration of the call has it; null if
+ * no provider is known to own it. An ID of two accounts (`provider_binding_conflict`) and one whose
+ * account has changed (`provider_binding_stale`) are refused unless the client names the provider.
+ * Nothing is discarded: a call may have an older configuration than the one in which the account is
+ * right. Null also for an object that does not exist for the call, whatever provider the client names.
  */
-export function ownerOf(call: Call, reference: Reference): Result<Owned | null> {
-  const binding = call.vault.bindings[reference.type].get(reference.id);
+export function ownerIn(
+  call: Call,
+  reference: Pick<Reference, "param" | "provider">,
+  binding: Binding | null,
+): Result<Owned | null> {
   const owner = binding?.state === "bound" ? binding.owner : null;
-  if (binding !== undefined && !isVisible(call, creatorOf(binding))) {
+  if (isHidden(call, binding)) {
     return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
   }
-  const isReturned = binding !== undefined;
+  const isReturned = binding !== null;
   if (reference.provider !== null) {
     const named = namedOwner(call, reference.provider, owner);
     return named.ok ? success({ provider: named.value, owner, isReturned }) : named;

@@ -1,6 +1,3 @@
-import { BoundedStore } from "./bounded_store.ts";
-import { jsonBytes, MOST_OBJECTS, STATE_TTL } from "./retention.ts";
-
 /** Who created an object. */
 export interface Owner {
   readonly provider: string;
@@ -16,6 +13,14 @@ export type Creator = string | null;
 
 /** The creator of an id that several callers have got: under it each could see another's object. */
 export const SEVERAL_CALLERS = "several callers";
+
+/** The client of a call, as far as the objects of clients are kept apart by it. */
+export interface Caller {
+  /** Stays the same when the value of a key changes; null for a client without a key. */
+  readonly name: string | null;
+  /** True if objects of another caller do not exist for the call. */
+  readonly isIsolated: boolean;
+}
 
 /** What a response that continues another one keeps of it. */
 export interface Origin {
@@ -39,62 +44,21 @@ export function creatorOf(binding: Binding): Creator {
   return binding.state === "bound" ? binding.owner.creator : binding.creator;
 }
 
-/** The owners of one type of object, by its ids. */
-export interface Bindings {
-  get(id: string): Binding | undefined;
-  /**
-   * An account has returned an id to a caller. The first account owns it; another one makes a
-   * conflict, which stays until it is too old. Another caller makes it an id of several callers.
-   */
-  bind(id: string, owner: Owner): Binding;
-  /** The object is gone. Only a binding of this account is undone, never a conflict. */
-  unbind(id: string, account: string): boolean;
-  readonly entries: number;
-  readonly bytes: number;
+/**
+ * Returns whether an object of this creator exists for the caller: always while clients share, else
+ * only for the same caller. Nothing that several callers or a client without a key have created does
+ * then.
+ */
+export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boolean {
+  return !isIsolated || creator === name;
 }
 
-/** The bindings of one type together have at most so many bytes. */
-const BINDING_BYTES = 1024 * 1024;
-
-/**
- * No bindings yet. `now` gives milliseconds that never go back; `lost` hears each id that has no
- * owner any more though nobody has deleted it.
- */
-export function newBindings(now: () => number, lost: (id: string) => void = () => {}): Bindings {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: BINDING_BYTES };
-  const store = new BoundedStore<Binding>(limits, now, lost);
-
-  function keep(id: string, binding: Binding): Binding {
-    const isKept = store.set(id, binding, jsonBytes(id) + jsonBytes(binding));
-    if (!isKept || binding.state === "conflict") lost(id);
-    return binding;
-  }
-
-  return {
-    get: (id) => store.get(id),
-    bind(id, owner) {
-      const earlier = store.get(id);
-      if (earlier === undefined) return keep(id, { state: "bound", owner });
-      const isSameCreator = creatorOf(earlier) === owner.creator;
-      const creator = isSameCreator ? owner.creator : SEVERAL_CALLERS;
-      const isSettled = creatorOf(earlier) === creator;
-      if (earlier.state === "conflict") {
-        return isSettled ? earlier : keep(id, { state: "conflict", creator });
-      }
-      if (earlier.owner.account !== owner.account) return keep(id, { state: "conflict", creator });
-      return isSettled
-        ? earlier
-        : keep(id, { state: "bound", owner: { ...earlier.owner, creator } });
-    },
-    unbind(id, account) {
-      const binding = store.get(id);
-      return binding?.state === "bound" && binding.owner.account === account && store.delete(id);
-    },
-    get entries() {
-      return store.entries;
-    },
-    get bytes() {
-      return store.bytes;
-    },
-  };
+/** Returns the binding after an account has returned the ID to a caller; null if nothing changes. */
+export function rebound(earlier: Binding, owner: Owner): Binding | null {
+  const isSameCreator = creatorOf(earlier) === owner.creator;
+  const creator = isSameCreator ? owner.creator : SEVERAL_CALLERS;
+  const isSettled = creatorOf(earlier) === creator;
+  if (earlier.state === "conflict") return isSettled ? null : { state: "conflict", creator };
+  if (earlier.owner.account !== owner.account) return { state: "conflict", creator };
+  return isSettled ? null : { state: "bound", owner: { ...earlier.owner, creator } };
 }

@@ -1,93 +1,29 @@
 import type { JsonObject } from "../core/json.ts";
-import { refuse, type Result, success } from "../core/result.ts";
+import { refuse } from "../core/result.ts";
 import type { Creator } from "./bindings.ts";
-import { BoundedStore } from "./bounded_store.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "./retention.ts";
+import { heldBytes, STATE_BYTES } from "./retention.ts";
 
 /** A conversation holds at most so many items. */
 export const MOST_ITEMS = 1_000;
 
-/** A conversation that the gateway keeps itself. A change makes a new one. */
-export interface Conversation {
+/** Text values that a client attaches to a conversation. */
+export type Metadata = Readonly<Record<string, string>>;
+
+/** A conversation that is to be stored. */
+export interface NewConversation {
   readonly id: string;
   readonly creator: Creator;
   /** Seconds since 1970. */
   readonly createdAt: number;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata: Metadata;
   /** Oldest first; every item has an id of its own. */
   readonly items: readonly JsonObject[];
 }
 
-/** Kept conversations by id. Each lives on from its last change; a refused change changes nothing. */
-export interface Conversations {
-  get(id: string): Conversation | undefined;
-  /** Keeps a new conversation, or one whose metadata have changed. */
-  put(conversation: Conversation): Result<Conversation>;
-  /** All items or none: refused when an id is there already or there would be too many items. */
-  append(id: string, items: readonly JsonObject[]): Result<Conversation>;
-  /** False when the items would make the conversation larger than may be kept. */
-  hasRoom(id: string, items: readonly JsonObject[]): boolean;
-  removeItem(id: string, item: string): Result<Conversation>;
-  delete(id: string): boolean;
-  /** Those that are still good, oldest change first. */
-  values(): readonly Conversation[];
-  readonly entries: number;
+/** A conversation that the gateway stores itself. A change makes a new one. */
+export interface Conversation extends NewConversation {
+  /** Bytes that count against `STATE_BYTES`. */
   readonly bytes: number;
-}
-
-interface Kept {
-  readonly conversation: Conversation;
-  readonly bytes: number;
-}
-
-/** No conversations yet. `now` gives milliseconds that never go back. */
-export function newConversations(now: () => number): Conversations {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: STATE_BYTES };
-  const store = new BoundedStore<Kept>(limits, now);
-
-  function keep(conversation: Conversation, bytes: number): Result<Conversation> {
-    return store.set(conversation.id, { conversation, bytes }, bytes)
-      ? success(conversation)
-      : largeConversation();
-  }
-
-  return {
-    get: (id) => store.get(id)?.conversation,
-    put(conversation) {
-      const problem = addedProblem([], conversation.items);
-      return problem ?? keep(conversation, sizeOf(conversation));
-    },
-    append(id, items) {
-      const kept = store.get(id);
-      if (kept === undefined) return unknownConversation("conversation_id");
-      const { conversation, bytes } = kept;
-      const problem = addedProblem(conversation.items, items);
-      if (problem !== null) return problem;
-      const next = { ...conversation, items: [...conversation.items, ...items] };
-      return keep(next, bytes + bytesOf(items));
-    },
-    hasRoom(id, items) {
-      const kept = store.get(id);
-      return kept === undefined || kept.bytes + bytesOf(items) <= limits.bytes;
-    },
-    removeItem(id, item) {
-      const kept = store.get(id);
-      if (kept === undefined) return unknownConversation("conversation_id");
-      const { conversation, bytes } = kept;
-      const removed = conversation.items.filter((one) => one.id === item);
-      if (removed.length === 0) return unknownItem();
-      const items = conversation.items.filter((one) => one.id !== item);
-      return keep({ ...conversation, items }, bytes - bytesOf(removed));
-    },
-    delete: (id) => store.delete(id),
-    values: () => store.values().map(({ conversation }) => conversation),
-    get entries() {
-      return store.entries;
-    },
-    get bytes() {
-      return store.bytes;
-    },
-  };
 }
 
 /** There is no such conversation; `param` is what the client named it with. */
@@ -146,10 +82,17 @@ export function largeConversation() {
   );
 }
 
-function sizeOf({ id, metadata, items }: Conversation): number {
-  return heldBytes(id) + heldBytes({ ...metadata }) + bytesOf(items);
+/** Returns whether the items can be added without making the conversation larger than may be stored. */
+export function hasRoom({ bytes }: Conversation, added: readonly JsonObject[]): boolean {
+  return bytes + itemBytes(added) <= STATE_BYTES;
 }
 
-function bytesOf(items: readonly JsonObject[]): number {
+/** Returns the bytes that a conversation counts for. */
+export function conversationBytes({ id, metadata, items }: NewConversation): number {
+  return heldBytes(id) + heldBytes({ ...metadata }) + itemBytes(items);
+}
+
+/** Returns the bytes that items count for. */
+export function itemBytes(items: readonly JsonObject[]): number {
   return items.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

@@ -3,14 +3,17 @@ import type { Delivery, Outcome } from "../core/codec.ts";
 import type { Failure } from "../core/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
-import { fault, type Result, success } from "../core/result.ts";
+import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { Source } from "./source.ts";
 
 /** One upstream stream on its way to the client. */
 export interface Stream {
   readonly source: Source;
   readonly delivery: Delivery;
-  settle(outcome: Outcome): void;
+  /** Stores what the call leaves; null if that is nothing. Awaited before the terminal is sent. */
+  settle(outcome: Outcome): Promise<Result<void>> | null;
+  /** Stores the ID of the response; awaited before the first record that holds it is sent. */
+  identify?(id: string): Promise<Result<void>>;
   /** A codec threw, which is a bug. */
   threw(error: unknown): void;
   /** The stream is over: null when it was complete. Runs once. */
@@ -36,10 +39,13 @@ const MAX_UNCOMMITTED_BYTES = 4 * 1024 * 1024;
 export async function commit(
   stream: Stream,
 ): Promise<Result<AsyncIterable<readonly StreamRecord[]>>> {
-  const budget = newBudget();
+  const progress: Progress = { budget: newBudget(), isIdentified: false };
   for (;;) {
-    const step = await advance(stream, budget);
-    if (step.records.length > 0) return success(deliver(step, stream));
+    const step = await advance(stream, progress);
+    if (step.records.length > 0) {
+      progress.budget = null;
+      return success(deliver(step, stream, progress));
+    }
     if (step.failure !== null) {
       const failure = uncommitted(step.failure);
       await stream.over(failure);
@@ -58,6 +64,7 @@ export function uncommitted(failure: Failure): Failure {
 async function* deliver(
   first: Step,
   stream: Stream,
+  progress: Progress,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
   let step = first;
   // A consumer that stops early is a client that went: the generator is returned at its yield.
@@ -72,11 +79,18 @@ async function* deliver(
         return;
       }
       if (ending === null) return;
-      step = await advance(stream);
+      step = await advance(stream, progress);
     }
   } finally {
     await stream.over(ending);
   }
+}
+
+/** How far a stream has come. */
+interface Progress {
+  /** Budget of the records before the first one that carries something; null after that one. */
+  budget: Budget | null;
+  isIdentified: boolean;
 }
 
 /** Counts records that carry nothing. */
@@ -97,25 +111,60 @@ function newBudget(): Budget {
   };
 }
 
-/** Reads the next group of records; `budget` is for those before the first one that goes out. */
-async function advance(
-  { source, delivery, settle, threw }: Stream,
-  budget: Budget | null = null,
-): Promise<Step> {
+/** Reads the next group of records. Its ID and its outcome are stored before they are returned. */
+async function advance(stream: Stream, progress: Progress): Promise<Step> {
+  const { source, delivery } = stream;
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
-  const records: StreamRecord[] = [];
-  for (const record of group.value ?? [null]) {
-    const out = taken(delivery, record, threw);
-    if (!out.ok) return { records, failure: out.failure };
-    pushAll(records, out.value);
-    if (delivery.done()) break;
-    const isWaiting = budget !== null && record !== null && records.length === 0;
-    if (isWaiting && !budget.admits(record)) return { records, failure: tooMuchWaiting() };
+  const { records, terminal, failure } = pushGroup(stream, group.value ?? [null], progress.budget);
+  const identifying = progress.isIdentified ? null : identify(stream);
+  if (identifying !== null) {
+    progress.isIdentified = true;
+    const identified = await awaitStore(identifying, stream.threw);
+    if (!identified.ok) return { records: [], failure: identified.failure };
   }
+  if (failure !== null || terminal === null) return { records, failure };
   const outcome = delivery.outcome();
-  if (outcome !== null) settle(outcome);
+  const settling = outcome === null ? null : stream.settle(outcome);
+  if (settling !== null) {
+    const settled = await awaitStore(settling, stream.threw);
+    if (!settled.ok) return { records, failure: settled.failure };
+  }
+  pushAll(records, terminal);
   return { records, failure: null };
+}
+
+/** Stores the ID of the response once it is known; null if there is nothing to store. */
+function identify({ delivery, identify }: Stream): Promise<Result<void>> | null {
+  const id = identify === undefined ? null : delivery.identity?.() ?? null;
+  return id === null ? null : identify?.(id) ?? null;
+}
+
+/** Records of one group, up to its terminal or a failure. */
+interface Pushed {
+  readonly records: StreamRecord[];
+  /** Records that end the stream; null if it goes on. */
+  readonly terminal: readonly StreamRecord[] | null;
+  readonly failure: Failure | null;
+}
+
+function pushGroup(
+  { delivery, threw }: Stream,
+  group: readonly (StreamRecord | null)[],
+  budget: Budget | null,
+): Pushed {
+  const records: StreamRecord[] = [];
+  for (const record of group) {
+    const out = taken(delivery, record, threw);
+    if (!out.ok) return { records, terminal: null, failure: out.failure };
+    if (delivery.done()) return { records, terminal: out.value, failure: null };
+    pushAll(records, out.value);
+    const isWaiting = budget !== null && record !== null && records.length === 0;
+    if (isWaiting && !budget.admits(record)) {
+      return { records, terminal: null, failure: tooMuchWaiting() };
+    }
+  }
+  return { records, terminal: null, failure: null };
 }
 
 function tooMuchWaiting(): Failure {
@@ -135,6 +184,23 @@ function taken(
     return record === null ? delivery.end() : delivery.push(record);
   } catch (error) {
     threw(error);
-    return fault("internal_error", "The gateway has failed; this is a bug in it.");
+    return internalError();
   }
+}
+
+/** Waits for a store; one that throws is a bug as well. */
+async function awaitStore(
+  storing: Promise<Result<void>>,
+  threw: (error: unknown) => void,
+): Promise<Result<void>> {
+  try {
+    return await storing;
+  } catch (error) {
+    threw(error);
+    return internalError();
+  }
+}
+
+function internalError(): Failed {
+  return fault("internal_error", "The gateway has failed; this is a bug in it.");
 }

@@ -79,9 +79,12 @@ export async function open(
         body: bytes.value,
       });
       if (!read.ok) return read;
-      attempt.settle(read.value.outcome);
-      report.usage = read.value.outcome.usage;
-      return success({ as: "answer", answer: read.value.answer });
+      const { answer, outcome } = read.value;
+      // What the upstream has done is paid for, stored or not.
+      report.usage = outcome.usage;
+      const settling = attempt.settle(outcome);
+      const settled = settling === null ? null : await settling;
+      return settled?.ok === false ? settled : success({ as: "answer", answer });
     }
     const { delivery } = reader;
     let isCommitted = false;
@@ -89,9 +92,10 @@ export async function open(
       source: openSource(body, framingOf(wire)),
       delivery,
       settle(outcome) {
-        attempt.settle(outcome);
         report.usage = outcome.usage;
+        return attempt.settle(outcome);
       },
+      ...(attempt.identify !== undefined && { identify: attempt.identify }),
       threw(error) {
         report.bug = bugText(error);
       },

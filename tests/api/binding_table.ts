@@ -1,5 +1,5 @@
 import { STATE_TTL } from "../../src/state/retention.ts";
-import type { BoundType } from "../../src/state/vault.ts";
+import type { BoundType } from "../../src/state/object_store.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
   type Account,

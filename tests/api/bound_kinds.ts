@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/core/json.ts";
-import type { BoundType } from "../../src/state/vault.ts";
+import type { BoundType } from "../../src/state/object_store.ts";
 import { MESSAGES } from "../support/chat_call.ts";
 import { responseOf } from "../support/native_gateway.ts";
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/core/json.ts";
-import type { BoundType } from "../../src/state/vault.ts";
+import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { bindingOf } from "../support/object_store.ts";
 import { keyOf, ROTATED, twoKeys } from "../support/client_keys.ts";
 import { naming, nativeConfig, nativeGateway, type Says } from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
@@ -134,7 +135,7 @@ for (const type of TYPES) {
         }
       }
       assertEquals(calls.asked.length, asked);
-      assertEquals(calls.vault.snapshots.entries, 0);
+      assertEquals(calls.vault.objects.stats().responses.entries, 0);
     }
   });
 
@@ -157,18 +158,20 @@ for (const type of TYPES) {
   });
 
   Deno.test(`a delete does not unbind a ${type} that another key has got meanwhile`, async () => {
-    const owner = { provider: "first", account: "", origin: null, creator: "key bob" };
+    const owner = { provider: "first", origin: null, creator: "key bob" };
+    let account = "";
     const calls = nativeGateway(twoKeys() + PROVIDERS, ({ method }) => {
       if (method !== "DELETE") return { body: KINDS[type].resource("x-1") };
-      const binding = calls.vault.bindings[type].get("x-1");
-      assert(binding?.state === "bound");
-      calls.vault.bindings[type].bind("x-1", { ...owner, account: binding.owner.account });
+      void ownerStore(calls.vault.objects, type).bind("x-1", { ...owner, account });
       return { body: { id: "x-1", object: KINDS[type].deleted, deleted: true } };
     });
     await create(calls, type, ADA);
+    const binding = await bindingOf(calls, type, "x-1");
+    assert(binding?.state === "bound");
+    account = binding.owner.account;
     assertEquals((await calls.delete(`${path}/x-1`, ADA)).status, 200);
     assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
-    assert(calls.vault.bindings[type].get("x-1") !== undefined);
+    assert(await bindingOf(calls, type, "x-1") !== null);
   });
 }
 

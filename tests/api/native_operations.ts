@@ -1,7 +1,8 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { BoundType } from "../../src/state/vault.ts";
+import type { BoundType } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { bindingOf } from "../support/object_store.ts";
 import {
   type Asked,
   naming,
@@ -60,7 +61,7 @@ export async function withNativeObject(
     (asked) => isCreate(asked) ? { body: object.created } : script(asked),
   );
   await calls.post(object.path, object.create, naming("first"));
-  assertEquals(stateIn(calls, object), "bound");
+  assertEquals(await stateIn(calls, object), "bound");
   return calls;
 }
 
@@ -68,8 +69,11 @@ function twoAccounts({ can }: NativeObject): string {
   return nativeConfig({ first: { can }, second: { can } });
 }
 
-function stateIn({ vault }: NativeGateway, { type, id }: NativeObject): string | undefined {
-  return vault.bindings[type].get(id)?.state;
+async function stateIn(
+  calls: NativeGateway,
+  { type, id }: NativeObject,
+): Promise<string | undefined> {
+  return (await bindingOf(calls, type, id))?.state;
 }
 
 const LIMIT = 16 * 1024 * 1024;
@@ -119,7 +123,7 @@ function testBytes(object: NativeObject, name: string, operation: NativeOperatio
       answer.headers.get("x-request-id"),
       answer.headers.get("x-gateway-request-id"),
     );
-    assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+    assertEquals(await stateIn(calls, object), unbinds ? undefined : "bound");
   });
 }
 
@@ -131,7 +135,7 @@ function testWithoutBody(object: NativeObject, name: string, operation: NativeOp
         const calls = await withNativeObject(object, () => ({ status, body: "" }));
         const answer = await send(calls);
         assertEquals([answer.status, answer.error.code], [502, `invalid_upstream_${code}`]);
-        assertEquals(stateIn(calls, object), "bound");
+        assertEquals(await stateIn(calls, object), "bound");
       }
     });
     return;
@@ -145,7 +149,7 @@ function testWithoutBody(object: NativeObject, name: string, operation: NativeOp
       const type = answer.text === "" ? null : "application/json";
       const shown = ["openai-processing-ms", "content-type"];
       assertEquals(shown.map((header) => answer.headers.get(header)), ["9", type]);
-      assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+      assertEquals(await stateIn(calls, object), unbinds ? undefined : "bound");
     }
   });
 
@@ -153,12 +157,12 @@ function testWithoutBody(object: NativeObject, name: string, operation: NativeOp
     const calls = await withNativeObject(object, () => ({ status: 202, body: right }));
     const answer = await send(calls);
     assertEquals([answer.status, answer.text], [200, right]);
-    assertEquals(stateIn(calls, object), unbinds ? undefined : "bound");
+    assertEquals(await stateIn(calls, object), unbinds ? undefined : "bound");
     for (const body of [...wrong.map((value) => JSON.stringify(value)), "gone", " "]) {
       const refusing = await withNativeObject(object, () => ({ status: 202, body }));
       const refused = await send(refusing);
       assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"], body);
-      assertEquals(stateIn(refusing, object), "bound");
+      assertEquals(await stateIn(refusing, object), "bound");
     }
   });
 }
@@ -170,7 +174,7 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
       const calls = await withNativeObject(object, () => ({ body }));
       const answer = await send(calls);
       assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
-      assertEquals(stateIn(calls, object), "bound");
+      assertEquals(await stateIn(calls, object), "bound");
     }
   });
 
@@ -181,7 +185,7 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
     const large = await withNativeObject(object, () => ({ body: right + " ".repeat(room + 1) }));
     const answer = await send(large);
     assertEquals([answer.status, answer.error.code], [502, "upstream_response_too_large"]);
-    assertEquals(stateIn(large, object), "bound");
+    assertEquals(await stateIn(large, object), "bound");
   });
 }
 
@@ -195,7 +199,7 @@ function testFailures(object: NativeObject, name: string, { send }: NativeOperat
       const answer = await send(calls);
       assert(answer.status >= 400);
       assertEquals(calls.asked.map(({ host }) => host), ["first", "first"]);
-      assertEquals(stateIn(calls, object), "bound");
+      assertEquals(await stateIn(calls, object), "bound");
     }
   });
 }

@@ -30,7 +30,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
         usage: () => null,
       },
     }),
-    settle() {},
+    settle: () => null,
   }]);
   await world.advance(0);
   const [upstream] = held.sent;

@@ -1,5 +1,6 @@
+import type { Outcome } from "../../src/core/codec.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
-import { success } from "../../src/core/result.ts";
+import { refuse, type Result, success } from "../../src/core/result.ts";
 import { commit, type Stream } from "../../src/upstream/deliver.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -22,7 +23,7 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is to
       outcome: () => null,
       usage: () => null,
     },
-    settle() {},
+    settle: () => null,
     threw: (error) => void told.push(error instanceof Error ? error.name : "no error"),
     over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
@@ -47,7 +48,7 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
       outcome: () => null,
       usage: () => null,
     },
-    settle() {},
+    settle: () => null,
     threw() {},
     over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
@@ -118,4 +119,110 @@ Deno.test("a group of very many records goes out whole", async () => {
     assertEquals(group.length, 200_000);
     break;
   }
+});
+
+const OUTCOME: Outcome = { resource: { id: "x" }, usage: null };
+const DONE: StreamRecord = { event: null, data: "done", raw: null };
+
+/** A stream of one group, a word and the terminal, that stores what it leaves so. */
+function storingStream(storing: Pick<Stream, "settle" | "identify">) {
+  const told: string[] = [];
+  let isDone = false;
+  const stream: Stream = {
+    source: { next: () => Promise.resolve(success([RECORD, DONE])) },
+    delivery: {
+      push(record) {
+        isDone = record === DONE;
+        return success([record]);
+      },
+      end: () => success([]),
+      fail: () => [TERMINAL],
+      done: () => isDone,
+      outcome: () => isDone ? OUTCOME : null,
+      usage: () => null,
+      identity: () => "resp_1",
+    },
+    ...storing,
+    threw: (error) => void told.push(error instanceof Error ? error.name : "no error"),
+    over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+  };
+  return { stream, told };
+}
+
+async function sentBy(stream: Stream): Promise<readonly (readonly StreamRecord[])[]> {
+  const committed = await commit(stream);
+  assert(committed.ok);
+  return await Array.fromAsync(committed.value);
+}
+
+Deno.test("the terminal is not sent before the outcome is stored", async () => {
+  const storing = Promise.withResolvers<Result<void>>();
+  const settled: Outcome[] = [];
+  const { stream, told } = storingStream({
+    settle(outcome) {
+      settled.push(outcome);
+      return storing.promise;
+    },
+  });
+  let isSent = false;
+  const sent = sentBy(stream).then((groups) => {
+    isSent = true;
+    return groups;
+  });
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  assertEquals([settled, isSent], [[OUTCOME], false]);
+  storing.resolve(success(undefined));
+  assertEquals(await sent, [[RECORD, DONE]]);
+  assertEquals(told, ["complete"]);
+});
+
+Deno.test("an outcome that cannot be stored fails the stream in place of its terminal", async () => {
+  const full = refuse("state_too_large", "full");
+  const { stream, told } = storingStream({ settle: () => Promise.resolve(full) });
+  assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
+  assertEquals(told, ["state_too_large"]);
+});
+
+Deno.test("a store that throws is a bug, and leaves one terminal", async () => {
+  const { stream, told } = storingStream({ settle: () => Promise.reject(new RangeError("x")) });
+  assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
+  assertEquals(told, ["RangeError", "internal_error"]);
+});
+
+Deno.test("the ID of a stream is stored once, before the first record with it is sent", async () => {
+  const steps: string[] = [];
+  const groups = [[RECORD], [RECORD], [RECORD, DONE]];
+  const { stream } = storingStream({
+    settle() {
+      steps.push("settle");
+      return null;
+    },
+    async identify(id) {
+      await Promise.resolve();
+      steps.push(id);
+      return success(undefined);
+    },
+  });
+  const source = { next: () => Promise.resolve(success(groups.shift() ?? null)) };
+  const committed = await commit({ ...stream, source });
+  assert(committed.ok);
+  for await (const group of committed.value) steps.push(...group.map(({ data }) => data));
+  assertEquals(steps, ["resp_1", "word", "word", "settle", "word", "done"]);
+});
+
+Deno.test("a client that leaves while the outcome is stored does not undo a complete stream", async () => {
+  const storing = Promise.withResolvers<Result<void>>();
+  const { stream, told } = storingStream({ settle: () => storing.promise });
+  const groups = [[RECORD], [DONE]];
+  const source = { next: () => Promise.resolve(success(groups.shift() ?? null)) };
+  const committed = await commit({ ...stream, source });
+  assert(committed.ok);
+  const records = committed.value[Symbol.asyncIterator]();
+  assertEquals(await records.next(), { done: false, value: [RECORD] });
+  const last = records.next();
+  const left = records.return?.();
+  storing.resolve(success(undefined));
+  assertEquals(await last, { done: false, value: [DONE] });
+  await left;
+  assertEquals(told, ["complete"]);
 });

@@ -7,6 +7,7 @@ import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
 import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
+import { bindObject } from "../../gateway/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { translatedReader } from "../translated_reader.ts";
@@ -59,7 +60,10 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
         leavesState: isStored(request),
         reader: () => readerOf(call, request, target),
         settle({ resource }) {
-          if (typeof resource?.id === "string") bind(call, target, resource.id);
+          const id = resource?.id;
+          return typeof id === "string"
+            ? bindObject(call, "chat_completion", id, target.provider)
+            : null;
         },
       });
     },
@@ -90,13 +94,6 @@ function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
 
 function isStored({ document }: ChatRequest): boolean {
   return document.value.store === true;
-}
-
-/** Remembers who keeps a completion. */
-function bind(call: Call, { provider }: Target, id: string): void {
-  const { vault, caller: { name: creator } } = call;
-  const owner = { provider: provider.id, account: provider.account, origin: null, creator };
-  vault.bindings.chat_completion.bind(id, owner);
 }
 
 /** An empty list asks for nothing. */

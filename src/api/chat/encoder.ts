@@ -24,6 +24,7 @@ export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
   let head = headOf();
   let isBegun = false;
   let isDone = false;
+  let isFailed = false;
 
   function headOf(): string {
     const { created, model } = deltas.state();
@@ -87,7 +88,8 @@ export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
   }
 
   function fail(): readonly StreamRecord[] {
-    if (isDone) return [];
+    if (isFailed) return [];
+    isFailed = true;
     isDone = true;
     return BROKEN;
   }

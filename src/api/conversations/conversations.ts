@@ -40,12 +40,16 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
   const provider = nativeProvider(call, named.value, "conversations");
   if (!provider.ok) return provider;
   return provider.value === null
-    ? local.create(call, request)
+    ? await local.create(call, request)
     : await native.create(call, request, provider.value);
 }
 
 /** An operation on a conversation that the gateway keeps. */
-type LocalOperation = (call: Call, request: ApiRequest, kept: Conversation) => Result<Reply>;
+type LocalOperation = (
+  call: Call,
+  request: ApiRequest,
+  kept: Conversation,
+) => Result<Reply> | Promise<Result<Reply>>;
 
 function endpoint(
   method: Endpoint["method"],
@@ -60,11 +64,11 @@ function endpoint(
     async handle(call, request) {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
-      const keeper = keeperOf(call, request);
+      const keeper = await keeperOf(call, request);
       if (!keeper.ok) return keeper;
       if (keeper.value !== null) return await upstream(call, request, keeper.value);
-      const kept = local.find(call, request.params.conversation_id ?? "");
-      return kept.ok ? here(call, request, kept.value) : kept;
+      const kept = await local.find(call, request.params.conversation_id ?? "");
+      return kept.ok ? await here(call, request, kept.value) : kept;
     },
   };
 }
@@ -76,12 +80,12 @@ function pathProblem({ params }: ApiRequest) {
 }
 
 /** The provider that keeps a conversation; null when it can only be one of the gateway's own. */
-function keeperOf(call: Call, request: ApiRequest): Result<Provider | null> {
+async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
   const named = providerNamed(call, request);
   if (!named.ok) return named;
   const { conversation_id: id = "", item_id: item } = request.params;
   const param = "conversation_id";
-  const owned = ownerOf(call, { type: "conversation", id, param, provider: named.value });
+  const owned = await ownerOf(call, { type: "conversation", id, param, provider: named.value });
   if (!owned.ok) return owned;
   if (owned.value === null) return success(null);
   return pathIdProblem(id, param, owned.value.isReturned) ??

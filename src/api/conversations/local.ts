@@ -13,7 +13,7 @@ import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
 import { itemBatch } from "./items.ts";
 
 /** Creates a conversation in the gateway, with the items and metadata of the body. */
-export function create(call: Call, { document }: ApiRequest): Result<Reply> {
+export async function create(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
   const hasItems = (document.value.items ?? null) !== null;
@@ -26,7 +26,7 @@ export function create(call: Call, { document }: ApiRequest): Result<Reply> {
     metadata: metadata.value,
     items: items.value,
   };
-  return shown(call.vault.conversations.put(conversation));
+  return shown(await call.vault.objects.conversations.create(conversation));
 }
 
 /** Shows a conversation without its items. */
@@ -35,31 +35,37 @@ export function retrieve(_call: Call, _request: ApiRequest, kept: Conversation):
 }
 
 /** Puts other metadata in place of those that are there; null removes them. */
-export function update(
+export async function update(
   { vault }: Call,
   { document }: ApiRequest,
-  kept: Conversation,
-): Result<Reply> {
+  { id }: Conversation,
+): Promise<Result<Reply>> {
   if (document.value.metadata === undefined) {
     return refuse("missing_required_parameter", "The field 'metadata' is required.", "metadata");
   }
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  return shown(vault.conversations.put({ ...kept, metadata: metadata.value }));
+  return shown(await vault.objects.conversations.setMetadata(id, metadata.value));
 }
 
 /** Deletes a conversation with its items. */
-export function remove({ vault }: Call, _request: ApiRequest, { id }: Conversation): Result<Reply> {
-  vault.conversations.delete(id);
+export async function remove(
+  { vault }: Call,
+  _request: ApiRequest,
+  { id }: Conversation,
+): Promise<Result<Reply>> {
+  const deleted = await vault.objects.conversations.delete(id);
+  if (!deleted.ok) return deleted;
+  if (!deleted.value) return unknownConversation("conversation_id");
   return jsonReply({ id, object: "conversation.deleted", deleted: true });
 }
 
 /** Adds items, all or none, and lists the added ones. */
-export function addItems(
+export async function addItems(
   call: Call,
   { query, document }: ApiRequest,
   { id }: Conversation,
-): Result<Reply> {
+): Promise<Result<Reply>> {
   const problem = includeProblem(query);
   if (problem !== null) return problem;
   const { items } = document.value;
@@ -68,7 +74,7 @@ export function addItems(
   }
   const added = addedItems(call, document);
   if (!added.ok) return added;
-  const changed = call.vault.conversations.append(id, added.value);
+  const changed = await call.vault.objects.conversations.append(id, added.value);
   return changed.ok ? jsonReply(listObject(added.value)) : changed;
 }
 
@@ -99,14 +105,20 @@ export function retrieveItem(
 }
 
 /** Deletes one item and shows its conversation. */
-export function removeItem({ vault }: Call, { params }: ApiRequest, kept: Conversation) {
-  return shown(vault.conversations.removeItem(kept.id, params.item_id ?? ""));
+export async function removeItem(
+  { vault }: Call,
+  { params }: ApiRequest,
+  { id }: Conversation,
+): Promise<Result<Reply>> {
+  return shown(await vault.objects.conversations.removeItem(id, params.item_id ?? ""));
 }
 
 /** The kept conversation that a path names. */
-export function find(call: Call, id: string): Result<Conversation> {
-  const conversation = call.vault.conversations.get(id);
-  return conversation === undefined || !isVisible(call, conversation.creator)
+export async function find(call: Call, id: string): Promise<Result<Conversation>> {
+  const found = await call.vault.objects.conversations.find(id);
+  if (!found.ok) return found;
+  const conversation = found.value;
+  return conversation === null || !isVisible(call, conversation.creator)
     ? unknownConversation("conversation_id")
     : success(conversation);
 }

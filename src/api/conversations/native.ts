@@ -4,7 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../gateway/call.ts";
-import { release } from "../../gateway/owner.ts";
+import { bindObject, release } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
@@ -28,10 +28,7 @@ export function create(call: Call, { query, document }: ApiRequest, provider: Pr
     body: withoutModel(document),
     isValid: ({ object, id }) => object === OBJECT && isExactId(id),
     settle({ id }) {
-      if (typeof id !== "string") return;
-      const { vault, caller: { name: creator } } = call;
-      const owner = { provider: provider.id, account: provider.account, origin: null, creator };
-      vault.bindings.conversation.bind(id, owner);
+      return typeof id === "string" ? bindObject(call, "conversation", id, provider) : null;
     },
   });
 }

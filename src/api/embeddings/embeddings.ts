@@ -73,7 +73,7 @@ function inferenceOf(document: JsonDocument): Inference {
         request: encoded.value,
         leavesState: false,
         reader: () => reader,
-        settle() {},
+        settle: () => null,
       });
     },
   };

@@ -1,6 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
-import { isVisible, ownerOf } from "../../gateway/owner.ts";
+import { isVisible, ownerIn } from "../../gateway/owner.ts";
 import { type Conversation, unknownConversation } from "../../state/conversations.ts";
 import type { Provider } from "../../wires/wire.ts";
 
@@ -18,21 +18,27 @@ export type ConversationPlace =
  * Finds a conversation: one that was made upstream is its owner's, the gateway's own ones come next,
  * any other is at the provider that the client names. `conversation_not_found` when it names none.
  */
-export function placeOf(
+export async function placeOf(
   call: Call,
   id: string,
   provider: string | null,
-): Result<ConversationPlace> {
+): Promise<Result<ConversationPlace>> {
   const param = "conversation";
-  const { bindings, conversations } = call.vault;
-  const kept = conversations.get(id);
-  const isBound = bindings.conversation.get(id) !== undefined;
-  if (kept !== undefined && !isBound) {
+  const { owners, conversations } = call.vault.objects;
+  const [found, bound] = await Promise.all([
+    conversations.find(id),
+    owners.conversation.findBinding(id),
+  ]);
+  if (!found.ok) return found;
+  if (!bound.ok) return bound;
+  const kept = found.value;
+  const isBound = bound.value !== null;
+  if (kept !== null && !isBound) {
     return isVisible(call, kept.creator)
       ? success({ at: "here", kept })
       : unknownConversation(param);
   }
-  const owned = ownerOf(call, { type: "conversation", id, param, provider });
+  const owned = ownerIn(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
   return owned.value === null
     ? unknownConversation(param)

@@ -71,9 +71,9 @@ async function asked(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
-  const keeper = keeperOf(call, document, named.value.provider);
+  const keeper = await keeperOf(call, document, named.value.provider);
   if (!keeper.ok) return keeper;
-  const hidden = hiddenItemProblem(call, document.value.input);
+  const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
   const provider = someNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;

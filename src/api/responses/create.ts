@@ -1,21 +1,24 @@
+import type { Outcome } from "../../core/codec.ts";
 import type { JsonDocument } from "../../core/json.ts";
 import type { Reply } from "../../core/reply.ts";
-import type { Failed, Result } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Inference } from "../../gateway/inference.ts";
 import { protocolOf } from "../../gateway/owner.ts";
+import type { Target } from "../../wires/wire.ts";
 import { metadataOf } from "../metadata.ts";
 import type { Settled } from "./creation.ts";
-import { type Context, contextOf, type Continued } from "./history.ts";
+import { requiredTarget, type ResolvedRequest } from "./continuation.ts";
 import { nativeAttempts } from "./native_create.ts";
 import { type ResponsesRequest, responsesRequest } from "./request.ts";
+import { resolveContinuation, type ResolvePrevious } from "./resolve_continuation.ts";
 import { retain } from "./retain.ts";
 import { translatedAttempts } from "./translated_create.ts";
 
-/** What a place that creates responses has of its own. */
-export interface Place {
-  readonly continued: Continued;
+/** What differs between creation over HTTP and over a WebSocket. */
+export interface CreateOptions {
+  readonly resolvePrevious: ResolvePrevious;
   /** Hears of every response that has reached its end, before its terminal goes out. */
   readonly settled?: (settled: Settled) => void;
   /** True where clients take an error event for the end of the stream, before its terminal. */
@@ -29,32 +32,32 @@ export const MATCHES_AS = ["responses", "chat_completions"] as const;
 export async function createResponse(
   call: Call,
   document: JsonDocument,
-  place: Place,
+  options: CreateOptions,
 ): Promise<Result<Reply>> {
   call.report.stream = document.value.stream === true;
   const request = responsesRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = contextOf(call, request.value, place.continued);
+  const context = await resolveContinuation(call, request.value, options.resolvePrevious);
   if (!context.ok) return context;
-  return await exchange(call, inferenceOf(call, request.value, context.value, place));
+  return await exchange(call, inferenceOf(call, request.value, context.value, options));
 }
 
 function inferenceOf(
   call: Call,
   request: ResponsesRequest,
-  context: Context,
-  place: Place,
+  context: ResolvedRequest,
+  options: CreateOptions,
 ): Inference {
-  function settle(settled: Settled): Failed | null {
-    const problem = retain(call, request, context, settled.target, settled.resource);
-    if (problem === null) place.settled?.(settled);
-    // What the upstream has done is paid for, kept or not.
-    else call.report.usage = settled.usage;
-    return problem;
+  async function settle(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
+    if (resource === null) return success(undefined);
+    const settled = { target, context, request, resource, usage };
+    const retained = await retain(call, settled);
+    if (retained.ok) options.settled?.(settled);
+    return retained;
   }
-  const hidesErrors = place.hidesErrors ?? false;
+  const hidesErrors = options.hidesErrors ?? false;
   const creation = { call, request, context, settle, hidesErrors };
   const native = nativeAttempts(creation);
   const translated = translatedAttempts(creation);
@@ -62,7 +65,7 @@ function inferenceOf(
     matchesAs: MATCHES_AS,
     model: request.model,
     stream: request.stream,
-    owner: context.owner,
+    owner: requiredTarget(context.continuation),
     canonical: () => null,
     prepare: (target) =>
       protocolOf(target.wire) === "responses" ? native(target) : translated(target),

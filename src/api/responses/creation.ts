@@ -1,19 +1,20 @@
+import type { Outcome } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Failed, Result } from "../../core/result.ts";
+import type { Result } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Attempt } from "../../gateway/inference.ts";
 import type { Target } from "../../wires/wire.ts";
-import type { Context } from "./history.ts";
+import type { ResolvedRequest } from "./continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** One response that is to be created, whoever creates it. */
 export interface Creation {
   readonly call: Call;
   readonly request: ResponsesRequest;
-  readonly context: Context;
-  /** Keeps the response when it has reached its end; a failure comes in place of its terminal. */
-  readonly settle: (settled: Settled) => Failed | null;
+  readonly context: ResolvedRequest;
+  /** Stores the response that has reached its end; a failure takes the place of its terminal. */
+  readonly settle: (target: Target, outcome: Outcome) => Promise<Result<void>>;
   /** True where clients take an error event for the end of the stream, before its terminal. */
   readonly hidesErrors: boolean;
 }
@@ -21,7 +22,7 @@ export interface Creation {
 /** A response that has reached its end. */
 export interface Settled {
   readonly target: Target;
-  readonly context: Context;
+  readonly context: ResolvedRequest;
   readonly request: ResponsesRequest;
   readonly resource: JsonObject;
   /** Null when the upstream is silent about it. */

@@ -4,19 +4,13 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
-import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { fault, type Result, success } from "../../core/result.ts";
 import { namespacedFunctions } from "./names.ts";
 import { outputOf } from "./output.ts";
 import type { Said } from "./parts.ts";
 import { resourceMaker, type ResponseLabels, type ResponseState } from "./resource.ts";
 
 export type { ResponseLabels } from "./resource.ts";
-
-/** What a generated response says of itself, and what is done with it. */
-export interface EncoderOptions extends ResponseLabels {
-  /** Keeps the response that is at its end; a failure comes in place of its terminal. */
-  readonly settle?: (resource: JsonObject, usage: Usage | null) => Failed | null;
-}
 
 /** Writes the events of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
@@ -43,7 +37,7 @@ const PIECES = ["response.output_item.added", "response.content_part.added"];
  * two come with the first event that carries something; items and the terminal follow. Fails at the
  * end without a finish, with more than 128 calls, and when the answer grows beyond 16 MiB.
  */
-export function responseEncoder(labels: EncoderOptions): ResponseEncoder {
+export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
   const named = namespacedFunctions(labels.request.document.value.tools);
   const output = outputOf({
     newId: labels.newId,
@@ -57,6 +51,8 @@ export function responseEncoder(labels: EncoderOptions): ResponseEncoder {
   let size = 0;
   let pieces = 0;
   let sequence = 0;
+  let beforeTerminal: number | null = null;
+  let isFailed = false;
 
   function record(said: Said): StreamRecord {
     const { type, ...members } = said;
@@ -125,16 +121,18 @@ export function responseEncoder(labels: EncoderOptions): ResponseEncoder {
     const last = output.end(status);
     const completedAt = status === "completed" ? labels.unix() : null;
     const ended = stateOf({ status, incompleteReason, completedAt });
-    const problem = labels.settle?.(ended, usage) ?? null;
-    if (problem !== null) return problem;
     resource = ended;
+    beforeTerminal = sequence;
     const terminal = { type: `response.${status}`, response: resource };
     // Numbered in order: the first two may come with the terminal.
     return success([...begin(), ...last.map(record), record(terminal)]);
   }
 
   function fail({ message }: Failure): readonly StreamRecord[] {
-    if (resource !== null) return [];
+    if (isFailed) return [];
+    isFailed = true;
+    // A terminal that was not sent gives its numbers back.
+    sequence = beforeTerminal ?? sequence;
     const first = begin();
     // The list of codes is closed; some clients demand a type beside it.
     const error = { code: "server_error", type: "server_error", message };
@@ -155,7 +153,7 @@ export function responseEncoder(labels: EncoderOptions): ResponseEncoder {
 /** The events of a whole answer as a Response; fails as the encoder of a stream does. */
 export function responseOf(
   events: readonly StreamEvent[],
-  labels: EncoderOptions,
+  labels: ResponseLabels,
 ): Result<WholeResponse> {
   const encoder = responseEncoder(labels);
   for (const event of events) {

@@ -5,7 +5,7 @@ import type { Call } from "../../gateway/call.ts";
 import { ownerOf } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import { placeOf } from "./conversation_place.ts";
-import { unknownPrevious } from "./history.ts";
+import { unknownPrevious } from "./resolve_continuation.ts";
 import { referencesOf, referencesProblem } from "./request.ts";
 
 /**
@@ -14,29 +14,37 @@ import { referencesOf, referencesProblem } from "./request.ts";
  * when it belongs to another provider than the one that is named, and when no provider has it
  * because the gateway keeps it itself.
  */
-export function keeperOf(
+export async function keeperOf(
   call: Call,
   document: JsonDocument,
   named: string | null,
-): Result<Provider | null> {
+): Promise<Result<Provider | null>> {
   const problem = referencesProblem(document);
   if (problem !== null) return problem;
   const { previousResponseId: previous, conversation } = referencesOf(document.value);
-  if (previous !== null) return responseKeeper(call, previous, named);
-  if (conversation !== null) return conversationKeeper(call, conversation, named);
+  if (previous !== null) return await responseKeeper(call, previous, named);
+  if (conversation !== null) return await conversationKeeper(call, conversation, named);
   return success(null);
 }
 
-function responseKeeper(call: Call, id: string, named: string | null): Result<Provider | null> {
+async function responseKeeper(
+  call: Call,
+  id: string,
+  named: string | null,
+): Promise<Result<Provider | null>> {
   const param = "previous_response_id";
-  const owned = ownerOf(call, { type: "response", id, param, provider: named });
+  const owned = await ownerOf(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;
   if (owned.value?.owner?.origin?.protocol === "chat_completions") return keptHere(param);
   return owned.value === null ? unknownPrevious() : success(owned.value.provider);
 }
 
-function conversationKeeper(call: Call, id: string, named: string | null): Result<Provider | null> {
-  const place = placeOf(call, id, named);
+async function conversationKeeper(
+  call: Call,
+  id: string,
+  named: string | null,
+): Promise<Result<Provider | null>> {
+  const place = await placeOf(call, id, named);
   if (!place.ok) return place;
   return place.value.at === "here" ? keptHere("conversation") : success(place.value.provider);
 }

@@ -3,17 +3,21 @@ import type { Call } from "../../gateway/call.ts";
 import { isCapable } from "../../gateway/capable.ts";
 import { type Pin, protocolOf } from "../../gateway/owner.ts";
 import { heldBytes } from "../../state/retention.ts";
+import { outputOf } from "../../state/snapshots.ts";
 import { keptItem } from "../kept_item.ts";
 import type { Settled } from "./creation.ts";
-import type { Context, Earlier } from "./history.ts";
-import { outputOf } from "./references.ts";
+import {
+  type Continuation,
+  isHistoryComplete,
+  type ResolvedRequest,
+  storedHistory,
+} from "./continuation.ts";
 
 /** The last response of a socket, as the next turn may continue it. */
 export interface KeptTurn {
   readonly id: string;
-  readonly earlier: Earlier;
-  /** It holds more than a socket may keep: it can be told, but not continued. */
-  readonly isTooLarge: boolean;
+  /** Null: it holds more than a socket may keep, so that it cannot be continued. */
+  readonly continuation: Continuation | null;
 }
 
 /** A socket keeps at most so many bytes. */
@@ -43,38 +47,48 @@ export function keptOf(call: Call, settled: Settled): KeptTurn | null {
   if (protocol !== "responses" || !request.store) return kept;
   // An upstream that has it knows everything by its id. One that has not said so may know nothing:
   // it is asked by the id only where there is nothing better, as over HTTP.
-  const isThere = context.isUpstream || isCapable(target.provider, "responses_lifecycle");
-  return isThere || kept === null || kept.isTooLarge ? keptTurn(id, owner, [], id) : kept;
+  const isThere = !isHistoryComplete(context.continuation) ||
+    isCapable(target.provider, "responses_lifecycle");
+  return isThere || kept === null || kept.continuation === null
+    ? { id, continuation: upstreamResponse(id, [], owner) }
+    : kept;
 }
 
-/** What is kept of items that the gateway has itself; null when others came before them elsewhere. */
+/** Returns what is kept of items that the gateway has itself; null if earlier ones are elsewhere. */
 export function keptWith(
   call: Call,
   id: string,
-  context: Context,
+  { continuation, added }: ResolvedRequest,
   owner: Pin | null,
   output: readonly JsonObject[],
 ): KeptTurn | null {
-  const { isUpstream, previous, history, added } = context;
-  // What came before is in a conversation of the upstream, which an id alone does not bring back.
-  if (isUpstream && previous === null) return null;
-  const items = [...history, ...added.map(({ item }) => keptItem(item, call.world)), ...output];
-  return keptTurn(id, owner, items, previous);
+  const items = [
+    ...storedHistory(continuation),
+    ...added.map(({ item }) => keptItem(item, call.world)),
+    ...output,
+  ];
+  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > LARGEST_STATE;
+  switch (continuation.kind) {
+    case "none":
+    case "local": {
+      const next = { kind: "local", history: items, conversation: null, owner } as const;
+      return { id, continuation: isTooLarge ? null : next };
+    }
+    case "upstream_response": {
+      const { previousResponseId } = continuation;
+      const next = upstreamResponse(previousResponseId, items, owner ?? continuation.owner);
+      return { id, continuation: isTooLarge ? null : next };
+    }
+    case "upstream_conversation":
+      // Its earlier items are in the conversation, which an ID alone does not bring back.
+      return null;
+  }
 }
 
-function keptTurn(
-  id: string,
-  owner: Pin | null,
-  history: readonly JsonObject[],
-  previous: string | null,
-): KeptTurn {
-  const bytes = history.reduce((sum, item) => sum + heldBytes(item), 0);
-  const isTooLarge = bytes > LARGEST_STATE;
-  const earlier = {
-    history: isTooLarge ? [] : history,
-    owner,
-    isUpstream: previous !== null,
-    previous,
-  };
-  return { id, earlier, isTooLarge };
+function upstreamResponse(
+  previousResponseId: string,
+  tail: readonly JsonObject[],
+  owner: Pin,
+): Continuation {
+  return { kind: "upstream_response", previousResponseId, tail, owner };
 }

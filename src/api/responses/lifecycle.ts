@@ -1,11 +1,9 @@
-import type { Refusal } from "../../core/failure.ts";
 import type { Reply } from "../../core/reply.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
 import { capable } from "../../gateway/capable.ts";
-import { isUpstreamOnly, originOf, ownerOf } from "../../gateway/owner.ts";
-import type { Snapshot } from "../../state/snapshots.ts";
+import { isUpstreamOnly, originOf, ownerIn } from "../../gateway/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../identifier.ts";
@@ -39,9 +37,9 @@ function endpoint(
     ...(isRetrieval ? { sharesAnswer: true } as const : {}),
     async handle(call, request) {
       call.report.stream = isRetrieval && request.query.get("stream") === "true";
-      const kept = keptAt(call, request.params.response_id ?? "");
+      const kept = await keptAt(call, request.params.response_id ?? "");
       if (!kept.ok) return kept;
-      if (kept.value.at === "here") return here(call, request, kept.value.retained);
+      if (kept.value.at === "here") return await here(call, request, kept.value.retained);
       const { id, provider } = kept.value;
       return await served(call, request, provider, id, upstream);
     },
@@ -59,37 +57,28 @@ async function served(
   return able.ok ? await run(call, request, provider, id) : able;
 }
 
-function keptAt(call: Call, id: string): Result<Kept> {
+async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
   const param = "response_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
   const named = namedBy(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
-  const owned = ownerOf(call, { type: "response", id, param, provider });
+  const found = await call.vault.objects.responses.find(id);
+  if (!found.ok) return found;
+  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
-  if (owned.value === null) return unknownResponse();
+  if (owned.value === null) return local.unknownResponse();
   const owner = owned.value.provider;
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
   if (unsafe !== null) return unsafe;
   const origin = originOf(owned.value);
   if (origin === null) return success({ at: "upstream", id, provider: owner });
-  const snapshot = call.vault.snapshots.get(id);
-  if (snapshot !== undefined) return success(here(id, owner.account, snapshot));
+  const snapshot = found.value?.snapshot ?? null;
+  if (snapshot !== null) {
+    return success({ at: "here", retained: { id, account: owner.account, snapshot } });
+  }
   return isUpstreamOnly(origin)
     ? success({ at: "upstream", id, provider: owner })
-    : unknownResponse();
-}
-
-function here(id: string, account: string, snapshot: Snapshot): Kept {
-  return { at: "here", retained: { id, account, snapshot } };
-}
-
-function unknownResponse(): Failed<Refusal> {
-  return refuse(
-    "response_not_found",
-    "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
-    "response_id",
-  );
+    : local.unknownResponse();
 }

@@ -1,5 +1,6 @@
+import type { Refusal } from "../../core/failure.ts";
 import type { Reply } from "../../core/reply.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import type { Snapshot } from "../../state/snapshots.ts";
 import type { ApiRequest } from "../client_api.ts";
@@ -14,7 +15,11 @@ export interface Retained {
 }
 
 /** Does something with a response that the gateway keeps. */
-export type Operation = (call: Call, request: ApiRequest, retained: Retained) => Result<Reply>;
+export type Operation = (
+  call: Call,
+  request: ApiRequest,
+  retained: Retained,
+) => Result<Reply> | Promise<Result<Reply>>;
 
 /** Only the upstream of a response could tell what these ask for. */
 const RETRIEVE_ONLY_NATIVE = [
@@ -36,10 +41,14 @@ export function retrieve(
 }
 
 /** Forgets a kept response; nothing is said about it. */
-export function remove({ vault }: Call, _request: ApiRequest, retained: Retained): Result<Reply> {
-  const { id, account } = retained;
-  vault.snapshots.delete(id);
-  vault.bindings.response.unbind(id, account);
+export async function remove(
+  { vault, caller }: Call,
+  _request: ApiRequest,
+  { id, account }: Retained,
+): Promise<Result<Reply>> {
+  const unbound = await vault.objects.responses.unbind(id, account, caller);
+  if (!unbound.ok) return unbound;
+  if (!unbound.value) return unknownResponse();
   return success({
     as: "answer",
     answer: { status: 204, headers: {}, body: new Uint8Array() },
@@ -66,4 +75,14 @@ export function inputItems(
   if (!page.ok) return page;
   const list = listOf(snapshot.input, page.value);
   return list.ok ? jsonReply(list.value) : list;
+}
+
+/** Refuses an ID under which there is no response. */
+export function unknownResponse(): Failed<Refusal> {
+  return refuse(
+    "response_not_found",
+    "There is no such response here; it may be too old, deleted, or not stored. " +
+      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+    "response_id",
+  );
 }

@@ -33,10 +33,6 @@ export interface NativeOptions {
   unix(): number;
   /** For a synthetic failure of a stream that told none. */
   readonly model: string;
-  /** Hears the id of the stream once, when it is locked and goes to the client. */
-  identified?(id: string): void;
-  /** Keeps the response of the terminal; a failure comes in place of the terminal. */
-  settle?(resource: JsonObject, usage: Usage | null): Failed | null;
   /** True where clients take an error event for the end of the stream: they get the terminal alone. */
   readonly hidesErrors?: boolean;
 }
@@ -66,8 +62,8 @@ export function nativeRelay(options: NativeOptions): Delivery {
   let id = options.expected;
   let sequence = -1;
   let told: string | null = null;
-  let isIdentified = false;
   let isOver = false;
+  let isFailed = false;
   let outcome: Outcome | null = null;
   let error: HeldError | null = null;
   let usage: Usage | null = null;
@@ -104,22 +100,16 @@ export function nativeRelay(options: NativeOptions): Delivery {
       ? record
       : { ...record, data: rewritten(event.document, conversation), raw: null };
     if (terminal.value !== null) {
-      const kept = finish(sent.data);
-      if (!kept.ok) return kept;
+      const finished = finish(sent.data);
+      // The state stays as it was before the terminal, which `fail` may have to replace.
+      return finished.ok ? success([...error?.records ?? waiting ?? [], sent]) : finished;
     }
     const released = release(sent, beginsAnswer(event));
-    if (waiting === null) tellIdentity(identity.value);
     id = identity.value;
     sequence = event.sequence;
     if (event.response !== null) told = sent.data;
     items.add(event);
     return released;
-  }
-
-  function tellIdentity(known: string | null) {
-    if (isIdentified || known === null) return;
-    isIdentified = true;
-    options.identified?.(known);
   }
 
   function holdError(
@@ -155,8 +145,6 @@ export function nativeRelay(options: NativeOptions): Delivery {
     const resource = given === null ? null : withOutput(given);
     const usage = resource === null ? success(null) : responseUsage(resource);
     if (!usage.ok) return usage;
-    const problem = resource === null ? null : options.settle?.(resource, usage.value) ?? null;
-    if (problem !== null) return problem;
     isOver = true;
     outcome = { resource, usage: usage.value };
     return success(undefined);
@@ -172,8 +160,10 @@ export function nativeRelay(options: NativeOptions): Delivery {
     push,
     end: () => isOver ? success([]) : error?.failed ?? endedEarly(),
     fail({ message }) {
-      if (isOver) return [];
+      if (isFailed) return [];
+      isFailed = true;
       isOver = true;
+      outcome = null;
       const broken = {
         id: id ?? options.newId(),
         sequence: sequence + 1,
@@ -186,6 +176,7 @@ export function nativeRelay(options: NativeOptions): Delivery {
     },
     done: () => isOver,
     outcome: () => outcome,
+    identity: () => waiting === null ? id : null,
     usage: () => usage,
   };
 }

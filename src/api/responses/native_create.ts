@@ -1,4 +1,3 @@
-import type { Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { type Failed, refuse, success } from "../../core/result.ts";
@@ -6,6 +5,7 @@ import type { Attempt, Reader } from "../../gateway/inference.ts";
 import { undeclared } from "../../wires/fields.ts";
 import { newPayload } from "../../wires/payload.ts";
 import type { Target } from "../../wires/wire.ts";
+import { localConversation } from "./continuation.ts";
 import type { Attempts, Creation } from "./creation.ts";
 import { RESOURCE_LIMIT } from "../native_call.ts";
 import { nativeAnswer, nativeRelay } from "./native.ts";
@@ -14,7 +14,7 @@ import { bindResponse } from "./retain.ts";
 
 /** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
 export function nativeAttempts(creation: Creation): Attempts {
-  const { request, context } = creation;
+  const { call, request, context, settle } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
     const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
@@ -28,10 +28,13 @@ export function nativeAttempts(creation: Creation): Attempts {
       },
       // A conversation of the provider gets the new items and the output, stored or not.
       leavesState: request.store || isBackground ||
-        (context.isUpstream && request.conversation !== null),
+        context.continuation.kind === "upstream_conversation",
       reader: () => readerOf(creation, target),
-      // The reader has kept the response already: the answer itself has to say what could not be kept.
-      settle() {},
+      settle: (outcome) => settle(target, outcome),
+      ...(isBackground && request.stream && request.store && {
+        // Its client may leave, and ask for it or cancel it while it is still being made.
+        identify: (id: string) => bindResponse(call, context, target, id),
+      }),
     });
   };
 }
@@ -39,7 +42,7 @@ export function nativeAttempts(creation: Creation): Attempts {
 /** The output of a response that only runs on upstream never comes by, so that it cannot be kept. */
 function unheardProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;
-  if (!isUnheard || context.conversation === null) return null;
+  if (!isUnheard || localConversation(context.continuation) === null) return null;
   return refuse(
     "unsupported_feature",
     "The gateway keeps this conversation and would miss the output; send 'stream' or no 'background'.",
@@ -50,18 +53,12 @@ function unheardProblem({ request, context }: Creation): Failed | null {
 function readerOf(creation: Creation, target: Target): Reader {
   const { call, request, context } = creation;
   const { world } = call;
-  const { conversation } = context;
-  const isBackground = request.document.value.background === true;
+  const conversation = localConversation(context.continuation);
   if (!request.stream) {
     return {
       as: "answer",
       limit: RESOURCE_LIMIT,
-      read(answer) {
-        const read = nativeAnswer(answer, { conversation, expected: null });
-        if (!read.ok) return read;
-        const { resource, usage } = read.value.outcome;
-        return (resource === null ? null : settled(resource, usage)) ?? read;
-      },
+      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
     };
   }
   const delivery = nativeRelay({
@@ -71,17 +68,8 @@ function readerOf(creation: Creation, target: Target): Reader {
     unix: () => world.unix(),
     model: target.model,
     hidesErrors: creation.hidesErrors,
-    settle: settled,
-    ...(isBackground && request.store && {
-      // Its client may leave, and ask for it or cancel it while it is still being made.
-      identified: (id: string) => bindResponse(call, context, target, id, false),
-    }),
   });
   return { as: "stream", delivery, copiesHeaders: true };
-
-  function settled(resource: JsonObject, usage: Usage | null): Failed | null {
-    return creation.settle({ target, context, request, resource, usage });
-  }
 }
 
 /** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */

@@ -2,7 +2,7 @@ import type { JsonDocument } from "../../core/json.ts";
 import { changeMembers, elementsOf, splice } from "../../formats/edit.ts";
 import { samplingDefaults } from "../../wires/sampling.ts";
 import type { Target } from "../../wires/wire.ts";
-import type { Context } from "./history.ts";
+import { type ResolvedRequest, storedHistory } from "./continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /**
@@ -11,8 +11,8 @@ import type { ResponsesRequest } from "./request.ts";
  * and takes the place of the id that named it.
  */
 export function nativeBody(
-  { document, previousResponseId, conversation }: ResponsesRequest,
-  context: Context,
+  { document, previousResponseId }: ResponsesRequest,
+  context: ResolvedRequest,
   target: Target,
 ): string {
   const { text, value, members } = document;
@@ -20,21 +20,31 @@ export function nativeBody(
     ...(value.model === target.model ? [] : [["model", JSON.stringify(target.model)] as const]),
     ...samplingDefaults(value, target.provider),
   ];
-  const { history, isUpstream, previous } = context;
-  const isContinued = (previousResponseId ?? conversation) !== null;
-  if (isUpstream ? history.length > 0 : isContinued) {
-    changes.push(["input", inputText(document, context)]);
-  }
-  if (!isUpstream && isContinued) {
-    changes.push(["previous_response_id", null], ["conversation", null]);
-  } else if (previous !== previousResponseId) {
-    changes.push(["previous_response_id", JSON.stringify(previous)]);
+  const { continuation } = context;
+  switch (continuation.kind) {
+    case "none":
+    case "upstream_conversation":
+      break;
+    case "local":
+      changes.push(["input", inputText(document, context)]);
+      changes.push(["previous_response_id", null], ["conversation", null]);
+      break;
+    case "upstream_response": {
+      const { previousResponseId: previous, tail } = continuation;
+      if (tail.length > 0) changes.push(["input", inputText(document, context)]);
+      if (previous !== previousResponseId) {
+        changes.push(["previous_response_id", JSON.stringify(previous)]);
+      }
+    }
   }
   return splice(text, changeMembers(text.indexOf("{"), members, changes));
 }
 
 /** New items keep their text, unless something kept stands in for them. */
-function inputText({ text, value, members }: JsonDocument, { history, added }: Context): string {
+function inputText(
+  { text, value, members }: JsonDocument,
+  { continuation, added }: ResolvedRequest,
+): string {
   const input = members.find(({ key }) => key === "input");
   const spans = input === undefined || !Array.isArray(value.input)
     ? []
@@ -44,7 +54,7 @@ function inputText({ text, value, members }: JsonDocument, { history, added }: C
     written.set(`input[${index}]`, text.slice(start, end));
   }
   const items = [
-    ...history.map((item) => JSON.stringify(item)),
+    ...storedHistory(continuation).map((item) => JSON.stringify(item)),
     ...added.map(({ item, path, isKept }) =>
       (isKept ? undefined : written.get(path)) ?? JSON.stringify(item)
     ),

@@ -1,114 +1,104 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
-import { type Failed, refuse } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
-import { isHidden, isVisible, ownerOf } from "../../gateway/owner.ts";
-import type { Snapshot } from "../../state/snapshots.ts";
+import { isHidden, isVisible, ownerIn } from "../../gateway/owner.ts";
 import { isReference } from "../item_type.ts";
+import type { ResolvedRequest } from "./continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 import type { HistoryItem } from "./to_chat.ts";
 
-/** The input items of a request after its references have been looked up. */
-export interface Resolved {
-  readonly added: readonly HistoryItem[];
-  /** Refuses the first reference to an item that is not known here; null when all are known. */
-  readonly missing: Failed<Refusal> | null;
-  /** Refuses the first reference to an item that only another client has; null when there is none. */
-  readonly hidden: Failed<Refusal> | null;
-}
-
 /**
- * The new items of a request, with kept ones in place of what refers to them; one that is in the
- * history already is left out. What is not known stays as it is, and `missing` says so.
+ * Returns the new items of a request, with stored ones in place of the references to them; one that is
+ * in the history already is left out. An unknown item stays a reference, and `missing` refuses it. An
+ * item that only another client has is refused at once.
  */
-export function resolved(
+export async function resolveReferences(
   call: Call,
   { input, document }: ResponsesRequest,
   history: readonly JsonObject[],
-): Resolved {
+): Promise<Result<Pick<ResolvedRequest, "added" | "missing">>> {
   const isText = typeof document.value.input === "string";
-  const ids = new Set(input.filter(isReference).map(({ id }) => id));
-  const { known, strange } = ids.size === 0 ? NO_ITEMS : keptItems(call, ids);
+  const stored = await findItems(call, referencedIds(input));
+  if (!stored.ok) return stored;
+  const { known, strange } = stored.value;
   const present = new Set(history.map(({ id }) => id));
   const added: HistoryItem[] = [];
   let missing: Failed<Refusal> | null = null;
-  let hidden: Failed<Refusal> | null = null;
   for (const [index, item] of input.entries()) {
     const path = isText ? "input" : `input[${index}]`;
+    const { id } = item;
     if (!isReference(item)) added.push({ item, path });
-    else if (typeof item.id !== "string" || !present.has(item.id)) {
-      const kept = known.get(item.id);
+    else if (typeof id !== "string" || !present.has(id)) {
+      const kept = typeof id === "string" ? known.get(id) : undefined;
       added.push({ item: kept ?? item, path, isKept: kept !== undefined });
       if (kept !== undefined) continue;
       missing ??= unknownItem(path);
       // Its provider may know it by the id alone, for every client.
-      if (strange.has(item.id)) hidden ??= unknownItem(path);
+      if (typeof id === "string" && strange.has(id)) return unknownItem(path);
     }
   }
-  return { added, missing, hidden };
+  return success({ added, missing });
 }
 
 /**
  * Refuses a document whose input refers to an item that only another client has; null when it has no
- * such reference.
+ * such reference. Fails also if the items cannot be looked up.
  */
-export function hiddenItemProblem(call: Call, input: JsonValue | undefined): Failed | null {
+export async function hiddenItemProblem(
+  call: Call,
+  input: JsonValue | undefined,
+): Promise<Failed | null> {
   if (!call.caller.isIsolated || !Array.isArray(input)) return null;
-  const references = input.map((item) => isObject(item) && isReference(item) ? item.id : undefined);
-  const ids = new Set(references.filter((id) => id !== undefined));
-  if (ids.size === 0) return null;
-  const { known, strange } = keptItems(call, ids);
-  const index = references.findIndex((id) => strange.has(id) && !known.has(id));
+  const stored = await findItems(call, referencedIds(input.filter(isObject)));
+  if (!stored.ok) return stored;
+  const { known, strange } = stored.value;
+  const index = input.findIndex((item) =>
+    isObject(item) && isReference(item) && typeof item.id === "string" &&
+    strange.has(item.id) && !known.has(item.id)
+  );
   return index < 0 ? null : unknownItem(`input[${index}]`);
+}
+
+function referencedIds(items: readonly JsonObject[]): ReadonlySet<string> {
+  const ids = items.filter(isReference).map(({ id }) => id);
+  return new Set(ids.filter((id) => typeof id === "string"));
 }
 
 function unknownItem(path: string): Failed<Refusal> {
   return refuse("invalid_value", "There is no item with this id.", `${path}.id`);
 }
 
-type ItemId = JsonObject[string];
-
-/** Kept items by id: those of the caller, and the ids of those that do not exist for it. */
-interface KeptItems {
-  readonly known: ReadonlyMap<ItemId, JsonObject>;
-  readonly strange: ReadonlySet<ItemId>;
+/** Stored items by ID: those of the caller, and the IDs of those that do not exist for it. */
+interface StoredItems {
+  readonly known: ReadonlyMap<string, JsonObject>;
+  readonly strange: ReadonlySet<string>;
 }
 
-const NO_ITEMS: KeptItems = { known: new Map(), strange: new Set() };
+const NO_ITEMS: StoredItems = { known: new Map(), strange: new Set() };
 
-/** The kept items with these ids; of two of the caller with the same id the later one counts. */
-function keptItems(call: Call, ids: ReadonlySet<ItemId>): KeptItems {
-  const known = new Map<ItemId, JsonObject>();
-  const strange = new Set<ItemId>();
-
-  function add(items: readonly JsonObject[], isOwn: boolean): void {
-    for (const item of items) {
-      if (!ids.has(item.id)) continue;
-      if (isOwn) known.set(item.id, item);
-      else strange.add(item.id);
+/** Finds the stored items with these IDs; of two of the caller with the same ID the later one counts. */
+async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
+  if (ids.size === 0) return success(NO_ITEMS);
+  const { conversations, responses } = call.vault.objects;
+  const [inConversations, inResponses] = await Promise.all([
+    conversations.findItems(ids),
+    responses.findItems(ids),
+  ]);
+  if (!inConversations.ok) return inConversations;
+  if (!inResponses.ok) return inResponses;
+  const known = new Map<string, JsonObject>();
+  const strange = new Set<string>();
+  for (const { id, item, creator } of inConversations.value) {
+    if (isVisible(call, creator)) known.set(id, item);
+    else strange.add(id);
+  }
+  for (const { id, item, binding } of inResponses.value) {
+    if (isHidden(call, binding)) strange.add(id);
+    // What belongs to an account that has changed since is not to be handed on.
+    else if (ownerIn(call, { param: "response_id", provider: null }, binding).ok) {
+      known.set(id, item);
     }
   }
-
-  for (const { items, creator } of call.vault.conversations.values()) {
-    add(items, isVisible(call, creator));
-  }
-  for (const snapshot of call.vault.snapshots.values()) {
-    const { id } = snapshot.resource;
-    if (typeof id !== "string") continue;
-    const isStrange = isHidden(call, "response", id);
-    if (!isStrange && !isCurrent(call, id)) continue;
-    add(snapshot.input, !isStrange);
-    add(outputOf(snapshot), !isStrange);
-  }
-  return { known, strange };
-}
-
-/** What belongs to an account that has changed since is not to be handed on. */
-function isCurrent(call: Call, id: string): boolean {
-  return ownerOf(call, { type: "response", id, param: "response_id", provider: null }).ok;
-}
-
-/** The items that a kept response has given. */
-export function outputOf({ resource }: Pick<Snapshot, "resource">): readonly JsonObject[] {
-  return Array.isArray(resource.output) ? resource.output.filter(isObject) : [];
+  return success({ known, strange });
 }

@@ -2,8 +2,8 @@ import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";
-import { continuedFromState } from "./history.ts";
 import { lifecycle } from "./lifecycle.ts";
+import { resolveStoredResponse } from "./resolve_continuation.ts";
 import { newSession } from "./session.ts";
 
 /** The Responses API, native or over providers that speak something else (OpenAI API, Responses). */
@@ -18,7 +18,7 @@ export const responses: ClientApi = {
       operation: "chat",
       sharesAnswer: true,
       handle: (call, { document }) =>
-        createResponse(call, document, { continued: continuedFromState }),
+        createResponse(call, document, { resolvePrevious: resolveStoredResponse }),
     },
     ...counting,
     ...lifecycle,

@@ -2,13 +2,14 @@ import { type JsonDocument, parseJson } from "../../core/json.ts";
 import type { StreamRecord, StreamReply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
-import { isHidden, isVisible, ownerOf } from "../../gateway/owner.ts";
+import { isHidden, isVisible, ownerIn } from "../../gateway/owner.ts";
 import type { Creator } from "../../state/bindings.ts";
 import type { Message, Session } from "../client_api.ts";
 import { createResponse } from "./create.ts";
 import { labelOf, readFrame, readMessage } from "./frame.ts";
-import { type Earlier, unknownPrevious } from "./history.ts";
+import type { Continuation } from "./continuation.ts";
 import { hasAnswered, keptOf, type KeptTurn } from "./kept_turn.ts";
+import { unknownPrevious } from "./resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
@@ -20,10 +21,17 @@ export function newSession(maxItems: number): Session {
   /** Whose turn that was: a key may get another name while the socket is open. */
   let keeper: Creator = null;
 
-  function continued(call: Call, id: string, provider: string | null): Result<Earlier> {
-    const isOwn = isVisible(call, keeper) && !isHidden(call, "response", id);
-    if (kept === null || kept.id !== id || !isOwn) return unknownPrevious();
-    if (kept.isTooLarge) {
+  async function resolvePrevious(
+    call: Call,
+    id: string,
+    provider: string | null,
+  ): Promise<Result<Continuation>> {
+    if (kept === null || kept.id !== id || !isVisible(call, keeper)) return unknownPrevious();
+    const { continuation } = kept;
+    const found = await call.vault.objects.responses.findBinding(id);
+    if (!found.ok) return found;
+    if (isHidden(call, found.value)) return unknownPrevious();
+    if (continuation === null) {
       return refuse(
         "state_too_large",
         "This dialogue has grown beyond 16 MiB; begin another without previous_response_id.",
@@ -31,8 +39,8 @@ export function newSession(maxItems: number): Session {
       );
     }
     const param = "previous_response_id";
-    const owned = ownerOf(call, { type: "response", id, param, provider });
-    return owned.ok ? success(kept.earlier) : owned;
+    const owned = ownerIn(call, { param, provider }, found.value);
+    return owned.ok ? success(continuation) : owned;
   }
 
   function isContinuation({ value }: JsonDocument): boolean {
@@ -45,7 +53,7 @@ export function newSession(maxItems: number): Session {
     let isLast = false;
     let latest: KeptTurn | null = null;
     const reply = await createResponse(call, document, {
-      continued,
+      resolvePrevious,
       hidesErrors: true,
       settled(settled) {
         isLast = hasAnswered(settled);
@@ -71,8 +79,8 @@ export function newSession(maxItems: number): Session {
     }
   }
 
-  function warm(call: Call, document: JsonDocument): Result<StreamReply> {
-    const warmed = warmUp(call, document, continued);
+  async function warm(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
+    const warmed = await warmUp(call, document, resolvePrevious);
     if (!warmed.ok) {
       if (isContinuation(document)) kept = null;
       return warmed;
@@ -98,7 +106,7 @@ export function newSession(maxItems: number): Session {
         label,
         turn: success({
           text: document.text,
-          run: (call) => isWarmUp ? Promise.resolve(warm(call, document)) : run(call, document),
+          run: (call) => isWarmUp ? warm(call, document) : run(call, document),
         }),
       };
     },

@@ -3,14 +3,17 @@ import { type Result, success } from "../../core/result.ts";
 import type { Attempt, Reader } from "../../gateway/inference.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
 import { translatedReader } from "../translated_reader.ts";
+import { storedHistory } from "./continuation.ts";
 import type { Attempts, Creation } from "./creation.ts";
-import { type EncoderOptions, responseEncoder, responseOf } from "./encoder.ts";
+import { responseEncoder, responseOf } from "./encoder.ts";
+import type { ResponseLabels } from "./resource.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /** Attempts at targets that speak something else: the gateway itself makes the response. */
 export function translatedAttempts(creation: Creation): Attempts {
-  const { request, context } = creation;
-  const items = [...context.history.map((item) => ({ item, path: null })), ...context.added];
+  const { request, context, settle } = creation;
+  const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
+  const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
   // Targets that speak the same protocol share one translation.
@@ -33,23 +36,21 @@ export function translatedAttempts(creation: Creation): Attempts {
       // What is stored is stored by the gateway itself.
       leavesState: false,
       reader: () => readerOf(creation, target),
-      // The encoder has kept the response already: the answer itself has to say what could not be kept.
-      settle() {},
+      settle: (outcome) => settle(target, outcome),
     });
   };
 }
 
-function readerOf({ call, request, context, settle }: Creation, target: Target): Reader {
+function readerOf({ call, request }: Creation, target: Target): Reader {
   const { world } = call;
   const { model } = target;
-  const labels: EncoderOptions = {
+  const labels: ResponseLabels = {
     id: newId("resp_", world),
     created: world.unix(),
     model,
     request,
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
-    settle: (resource, usage) => settle({ target, context, request, resource, usage }),
   };
   return translatedReader(target, world, request.stream, {
     newEncoder: () => responseEncoder(labels),

@@ -4,28 +4,30 @@ import type { StreamReply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../gateway/call.ts";
 import { metadataOf } from "../metadata.ts";
-import { contextOf, type Continued } from "./history.ts";
+import { requiredTarget } from "./continuation.ts";
 import { type KeptTurn, keptWith } from "./kept_turn.ts";
 import { warmUpRequest } from "./request.ts";
+import { resolveContinuation, type ResolvePrevious } from "./resolve_continuation.ts";
 import { resourceMaker } from "./resource.ts";
 
 /**
  * Answers a request that is not to be generated: an empty response that the next turn can continue,
  * told by two events. No upstream is asked (OpenAI API, Responses over WebSocket).
  */
-export function warmUp(
+export async function warmUp(
   call: Call,
   document: JsonDocument,
-  continued: Continued,
-): Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }> {
+  resolvePrevious: ResolvePrevious,
+): Promise<Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }>> {
   const request = warmUpRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = contextOf(call, request.value, continued);
+  const context = await resolveContinuation(call, request.value, resolvePrevious);
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
-  const kept = keptWith(call, id, context.value, context.value.owner, []);
+  const owner = requiredTarget(context.value.continuation);
+  const kept = keptWith(call, id, context.value, owner, []);
   if (kept === null) {
     return refuse(
       "unsupported_feature",

@@ -1,4 +1,5 @@
 import { isObject, type JsonDocument } from "../../core/json.ts";
+import { type Result, success } from "../../core/result.ts";
 import { type Edit, elementsOf, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../gateway/call.ts";
 import { isHidden } from "../../gateway/owner.ts";
@@ -12,10 +13,16 @@ export interface OwnPage {
 }
 
 /** Leaves out what is bound to other clients; everything else in the page stays as it is. */
-export function ownPage(call: Call, { text, value, members }: JsonDocument): OwnPage {
+export async function ownPage(
+  call: Call,
+  { text, value, members }: JsonDocument,
+): Promise<Result<OwnPage>> {
   const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
-  const own = ids.map((id) => typeof id !== "string" || !isHidden(call, "chat_completion", id));
-  if (!own.includes(false)) return { text: null, next: null };
+  const { owners } = call.vault.objects;
+  const bindings = await owners.chat_completion.findBindings(ids.filter((id) => isText(id)));
+  if (!bindings.ok) return bindings;
+  const own = ids.map((id) => !isText(id) || !isHidden(call, bindings.value.get(id) ?? null));
+  if (!own.includes(false)) return success({ text: null, next: null });
   const kept = ids.filter((_, index) => own[index]);
   const last = ids.at(-1);
   const edits = members.flatMap(({ key, start, end }): Edit[] => {
@@ -31,5 +38,9 @@ export function ownPage(call: Call, { text, value, members }: JsonDocument): Own
     ];
   });
   const goesOn = kept.length === 0 && value.has_more === true && typeof last === "string";
-  return { text: splice(text, edits), next: goesOn ? last : null };
+  return success({ text: splice(text, edits), next: goesOn ? last : null });
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

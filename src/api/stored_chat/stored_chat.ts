@@ -1,4 +1,4 @@
-import { refuse, type Result } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
@@ -54,10 +54,11 @@ async function listAt(
       query,
       isValid: isList,
       ...(call.caller.isIsolated && {
-        rewritten(document) {
-          const own = ownPage(call, document);
-          next = own.next;
-          return own.text;
+        async rewritten(document) {
+          const own = await ownPage(call, document);
+          if (!own.ok) return own;
+          next = own.value.next;
+          return success(own.value.text);
         },
       }),
     });
@@ -77,19 +78,19 @@ type Operation = (
 function onCompletion(operation: Operation): Handler {
   return async (call, request) => {
     const id = request.params.completion_id ?? "";
-    const provider = keeperOf(call, id);
+    const provider = await keeperOf(call, id);
     return provider.ok ? await operation(call, request, provider.value, id) : provider;
   };
 }
 
-function keeperOf(call: Call, id: string): Result<Provider> {
+async function keeperOf(call: Call, id: string): Promise<Result<Provider>> {
   const param = "completion_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
   const named = namedBy(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
-  const owned = ownerOf(call, { type: "chat_completion", id, param, provider });
+  const owned = await ownerOf(call, { type: "chat_completion", id, param, provider });
   if (!owned.ok) return owned;
   if (owned.value === null) {
     return refuse(

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { bindingOf } from "../../support/object_store.ts";
 import { naming, nativeConfig, nativeGateway } from "../../support/native_gateway.ts";
 import { refusalOf, textAt } from "../../support/state_call.ts";
 
@@ -15,8 +16,8 @@ Deno.test("the only capable provider keeps a conversation, byte for byte in both
   assertEquals([calls.lastAsked(), calls.asked[0]?.body], ["first POST /conversations", body]);
   assertEquals(calls.asked[0]?.headers.get("accept"), "a/b");
   assertEquals(answer.headers.get("x-gateway-provider"), "first");
-  assertEquals(calls.vault.bindings.conversation.get("conv_1")?.state, "bound");
-  assertEquals(calls.vault.conversations.entries, 0);
+  assertEquals((await bindingOf(calls, "conversation", "conv_1"))?.state, "bound");
+  assertEquals(calls.vault.objects.stats().conversations.entries, 0);
 });
 
 Deno.test("several capable providers need a name, by header or by canonical model", async () => {
@@ -55,6 +56,6 @@ Deno.test("an invalid native conversation is a 502 and belongs to nobody", async
     const calls = nativeGateway(ONE, () => ({ body }));
     const answer = await calls.post("/conversations", {});
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
-    assertEquals(calls.vault.bindings.conversation.entries, 0);
+    assertEquals(calls.vault.objects.stats().conversation_bindings.entries, 0);
   }
 });

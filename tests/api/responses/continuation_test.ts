@@ -120,5 +120,8 @@ Deno.test("a create that fails or breaks off keeps nothing", async () => {
   const whole = await calls.post("/responses", { model: "m", input: "one" });
   assert(whole.status !== 200);
   await calls.post("/responses", { model: "m", input: "one", stream: true });
-  assertEquals([calls.vault.snapshots.entries, calls.vault.bindings.response.entries], [0, 0]);
+  assertEquals([
+    calls.vault.objects.stats().responses.entries,
+    calls.vault.objects.stats().response_bindings.entries,
+  ], [0, 0]);
 });

@@ -111,7 +111,7 @@ Deno.test("a conversation that is deleted meanwhile does not come back, and the 
   for (const stream of [false, true]) {
     const holder: { calls?: Stateful; id?: string } = {};
     const calls = stateful(TWO, () => {
-      holder.calls?.vault.conversations.delete(holder.id ?? "");
+      void holder.calls?.vault.objects.conversations.delete(holder.id ?? "");
       return {};
     });
     holder.calls = calls;
@@ -120,7 +120,10 @@ Deno.test("a conversation that is deleted meanwhile does not come back, and the 
     const answer = await calls.post("/responses", body);
     if (stream) assertMatch(errorIn(answer), /no such conversation/);
     else assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
-    assertEquals([calls.vault.conversations.entries, calls.vault.snapshots.entries], [0, 0]);
+    assertEquals([
+      calls.vault.objects.stats().conversations.entries,
+      calls.vault.objects.stats().responses.entries,
+    ], [0, 0]);
   }
 });
 

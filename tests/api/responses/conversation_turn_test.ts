@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../../src/core/json.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import type { Vault } from "../../../src/state/vault.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
 import { create } from "../../support/dialogue.ts";
 import {
@@ -38,10 +40,15 @@ async function itemsIn(calls: NativeGateway, id: string): Promise<readonly JsonO
   return objectsAt(json, "data");
 }
 
+/** The number of items in a conversation. */
+async function countIn({ objects }: Pick<Vault, "objects">, id: string) {
+  return (await stored(objects.conversations.find(id)))?.items.length;
+}
+
 /** Fills a conversation behind the back of its turn. */
-function fill({ vault }: NativeGateway, id: string, count: number): void {
+async function fill({ vault }: NativeGateway, id: string, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
-  assert(vault.conversations.append(id, items).ok);
+  await stored(vault.objects.conversations.append(id, items));
 }
 
 for (const stream of [false, true]) {
@@ -93,18 +100,30 @@ for (const stream of [false, true]) {
   });
 
   Deno.test(`an item that another turn has added meanwhile is kept under a new id from a native ${how}`, async () => {
-    const holder: { id?: string; calls?: NativeGateway } = {};
+    const holder: { id?: string } = {};
     const calls = nativeGateway(CONFIG, (asked) => {
-      holder.calls?.vault.conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
+      const { conversations } = calls.vault.objects;
+      void conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
       return answering(asked, [message("msg_1", "a")]);
     });
     const id = await conversation(calls);
-    Object.assign(holder, { id, calls });
+    holder.id = id;
     const input = [{ id: "mine", role: "user", content: "one" }];
     await calls.post("/responses", { model: "m", input, conversation: id, stream });
     const items = await itemsIn(calls, id);
     assertEquals(items.map(({ type }) => type), ["opaque", "message", "message"]);
     assertEquals(new Set(items.map((item) => item.id)).size, 3);
+  });
+
+  Deno.test(`turns that end at the same time with the same item ids are all kept from a native ${how}`, async () => {
+    const calls = nativeGateway(CONFIG, (asked) => answering(asked, [message("msg_1", "a")]));
+    const id = await conversation(calls);
+    const body = { model: "m", input: "x", conversation: id, stream };
+    const answers = await Promise.all([1, 2, 3].map(() => calls.post("/responses", body)));
+    assertEquals(answers.map(({ status }) => status), [200, 200, 200]);
+    const items = await itemsIn(calls, id);
+    assertEquals(items.length, 6);
+    assertEquals(new Set(items.map((item) => item.id)).size, 6);
   });
 
   Deno.test(`a turn whose output does not fit is told in a native ${how}, and nothing of it is kept`, async () => {
@@ -113,7 +132,7 @@ for (const stream of [false, true]) {
       (asked) => answering(asked, [message("a", "a"), message("b", "b")]),
     );
     const id = await conversation(calls);
-    fill(calls, id, 998);
+    await fill(calls, id, 998);
     const answer = await calls.post("/responses", {
       model: "m",
       input: "x",
@@ -122,8 +141,8 @@ for (const stream of [false, true]) {
     });
     if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
     else assertEquals(refusalOf(answer), FULL);
-    assertEquals(calls.vault.conversations.get(id)?.items.length, 998);
-    assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 1]);
+    assertEquals(await countIn(calls.vault, id), 998);
+    assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
   });
 
   Deno.test(`a turn whose output does not fit is told in a translated ${how}, and nothing of it is kept`, async () => {
@@ -132,7 +151,7 @@ for (const stream of [false, true]) {
     const { json } = await calls.post("/conversations", {});
     const id = textAt(json, "id");
     const items = Array.from({ length: 998 }, (_, at) => ({ ...message(`m${at}`, "x") }));
-    assert(calls.vault.conversations.append(id, items).ok);
+    await stored(calls.vault.objects.conversations.append(id, items));
     const answer = await calls.post("/responses", {
       model: "m",
       input: "x",
@@ -141,19 +160,20 @@ for (const stream of [false, true]) {
     });
     if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
     else assertEquals(refusalOf(answer), FULL);
-    assertEquals(calls.vault.conversations.get(id)?.items.length, 998);
-    assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 1]);
+    assertEquals(await countIn(calls.vault, id), 998);
+    assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
   });
 
   Deno.test(`a conversation that has grown too large meanwhile is told in a native ${how}`, async () => {
-    const holder: { id?: string; calls?: NativeGateway } = {};
+    const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
     const calls = nativeGateway(CONFIG, (asked) => {
-      holder.calls?.vault.conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
+      const { conversations } = calls.vault.objects;
+      void conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
       return answering(asked, [message("msg_1", "y".repeat(2_000))]);
     });
     const id = await conversation(calls);
-    Object.assign(holder, { id, calls });
+    holder.id = id;
     const answer = await calls.post("/responses", {
       model: "m",
       input: "x",
@@ -162,20 +182,21 @@ for (const stream of [false, true]) {
     });
     if (stream) assertMatch(errorIn(answer), /larger than 64 MiB/);
     else assertEquals(refusalOf(answer), [413, "state_too_large", null]);
-    assertEquals(calls.vault.conversations.get(id)?.items.length, 1);
+    assertEquals(await countIn(calls.vault, id), 1);
   });
 }
 
 Deno.test("a turn whose input alone does not fit is refused before the upstream is asked", async () => {
   const calls = nativeGateway(CONFIG, (asked) => answering(asked, []));
   const id = await conversation(calls);
-  fill(calls, id, 998);
+  await fill(calls, id, 998);
   const input = Array.from({ length: 5 }, () => ({ role: "user", content: "x" }));
   const full = await calls.post("/responses", { model: "m", input, conversation: id });
   assertEquals(refusalOf(full), FULL);
   const large = await conversation(calls);
   const text = "x".repeat(64 * 1024 * 1024 - 2_000);
-  assert(calls.vault.conversations.append(large, [{ id: "a", type: "opaque", text }]).ok);
+  const item = { id: "a", type: "opaque", text };
+  await stored(calls.vault.objects.conversations.append(large, [item]));
   const body = { model: "m", input: "y".repeat(2_000), conversation: large };
   assertEquals(refusalOf(await calls.post("/responses", body)), [413, "state_too_large", null]);
   assertEquals(calls.asked.length, 0);
@@ -204,18 +225,18 @@ Deno.test("over a socket turns with the same ids are kept, and one that does not
   await using client = await served.open();
   const made = await fetch(`${served.url}/v1/conversations`, { method: "POST", body: "{}" });
   const id = textAt(await made.json(), "id");
-  const { conversations } = served.gateway.vault;
+  const { vault } = served.gateway;
   const turn = create({ conversation: id, store: false });
   for (const count of [3, 6]) {
     assertEquals((await client.turn(turn)).ending, "response.completed");
-    assertEquals(conversations.get(id)?.items.length, count);
+    assertEquals(await countIn(vault, id), count);
   }
   const items = Array.from({ length: 992 }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
-  assert(conversations.append(id, items).ok);
+  await stored(vault.objects.conversations.append(id, items));
   const { ending, response } = await client.turn(turn);
   assertEquals(ending, "response.failed");
   assertMatch(JSON.stringify(response.error), /at most 1000 items/);
-  assertEquals(conversations.get(id)?.items.length, 998);
+  assertEquals(await countIn(vault, id), 998);
   assertEquals((await client.turn(create({ store: false }))).ending, "response.completed");
   // What the upstream has done counts also where the answer could not be kept.
   const counts = served.reports.filter(({ failure }) => failure !== null)

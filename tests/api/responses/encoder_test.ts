@@ -40,6 +40,26 @@ for (const [name, events] of Object.entries(CASES)) {
   });
 }
 
+Deno.test("a failure takes the place and the number of a terminal that could not be sent", () => {
+  const hi: StreamEvent = { type: "text", delta: "Hi" };
+  const finish: StreamEvent = { type: "finish", reason: "stop" };
+  for (const events of [[finish], [hi, finish]]) {
+    const encoder = responseEncoder(labelsOf());
+    const before = events.flatMap((event) => {
+      const step = encoder.push(event);
+      return step.ok ? [...step.value] : [];
+    });
+    assert(encoder.end().ok);
+    assertEquals(encoder.done(), true);
+    const said = readEvents([...before, ...encoder.fail(BROKEN)]);
+    assertEquals<unknown>(said.map((event) => event.sequence_number), [...said.keys()]);
+    assertEquals(said[0]?.type, "response.created");
+    assertEquals(said.at(-1)?.type, "response.failed");
+    assertEquals(encoder.resource()?.status, "failed");
+    assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
+  }
+});
+
 /** The last event is the failure, and its output is what was begun: the open item incomplete. */
 function assertFailed(said: readonly JsonObject[]): void {
   const last = said.at(-1);

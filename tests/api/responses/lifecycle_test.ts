@@ -22,7 +22,7 @@ Deno.test("a response that is not to be stored is not there", async () => {
     assertEquals(refusalOf(await calls.get(`/responses/${id}`)), expected);
     assertEquals(refusalOf(await calls.get(`/responses/${id}/input_items`)), expected);
   }
-  assertEquals(calls.vault.bindings.response.entries, 0);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("a deleted response leaves an empty answer, and nothing for the second time", async () => {
@@ -34,7 +34,7 @@ Deno.test("a deleted response leaves an empty answer, and nothing for the second
   assertEquals(refusalOf(await calls.delete(path)), expected);
   assertEquals(refusalOf(await calls.get(path)), expected);
   assertEquals(refusalOf(await calls.post(`${path}/cancel`)), expected);
-  assertEquals(calls.vault.bindings.response.entries, 0);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("a kept response is over and cannot be cancelled", async () => {

@@ -33,7 +33,7 @@ Deno.test("a background stream that breaks is still known to be running upstream
     const calls = gateway(sse(lifecycle(type, 0, { background: true })));
     const { text } = await calls.post("/responses", { ...BACKGROUND, stream: true });
     assert(text.includes("event: response.failed"), text);
-    assertEquals(calls.vault.bindings.response.entries, 1);
+    assertEquals(calls.vault.objects.stats().response_bindings.entries, 1);
     await calls.get("/responses/resp_1?stream=true&starting_after=0");
     assertEquals(calls.lastAsked(), "up GET /responses/resp_1?stream=true&starting_after=0");
   }
@@ -42,18 +42,18 @@ Deno.test("a background stream that breaks is still known to be running upstream
 Deno.test("a background stream is bound once its id is known, and no earlier", async () => {
   const calls = gateway("data: {\n\n");
   await calls.post("/responses", { ...BACKGROUND, stream: true });
-  assertEquals(calls.vault.bindings.response.entries, 0);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
   const unnamed = gateway(sse({ type: "response.output_text.delta", sequence_number: 0 }));
   const { text } = await unnamed.post("/responses", { ...BACKGROUND, stream: true });
   assert(text.includes("event: response.failed"), text);
-  assertEquals(unnamed.vault.bindings.response.entries, 0);
+  assertEquals(unnamed.vault.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("a background stream that is not to be stored is not bound", async () => {
   for (const stream of [streamOf("resp_1"), sse(lifecycle("response.created", 0))]) {
     const calls = gateway(stream);
     await calls.post("/responses", { ...BACKGROUND, stream: true, store: false });
-    assertEquals(calls.vault.bindings.response.entries, 0);
+    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
     const refused = await calls.post("/responses/resp_1/cancel");
     assertEquals(refusalOf(refused), [404, "response_not_found", "response_id"]);
   }

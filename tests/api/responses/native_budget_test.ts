@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
+import { bindingOf } from "../../support/object_store.ts";
 import { nativeConfig, nativeGateway, responseOf } from "../../support/native_gateway.ts";
 
 const CAN = ["responses_lifecycle"];
@@ -10,7 +11,7 @@ Deno.test("1,000 ids are remembered, the oldest goes first", async () => {
     () => ({ body: responseOf(`resp_${++count}`) }),
   );
   for (let at = 0; at < 1001; at++) await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals(calls.vault.bindings.response.entries, 1000);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 1000);
   assertEquals((await calls.get("/responses/resp_1")).status, 404);
   await calls.get("/responses/resp_2");
   assertEquals(calls.lastAsked(), "up GET /responses/resp_2");
@@ -24,8 +25,8 @@ Deno.test("ids together take at most 1 MiB; one that is larger is not remembered
     () => ({ body: responseOf(count === 3 ? "y".repeat(1_100_000) : `${long}${++count}`) }),
   );
   for (let at = 0; at < 3; at++) await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals(calls.vault.bindings.response.entries, 2);
-  assert(calls.vault.bindings.response.get(`${long}1`) === undefined);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 2);
+  assert(await bindingOf(calls, "response", `${long}1`) === null);
   const answer = await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals([answer.status, calls.vault.bindings.response.entries], [200, 2]);
+  assertEquals([answer.status, calls.vault.objects.stats().response_bindings.entries], [200, 2]);
 });

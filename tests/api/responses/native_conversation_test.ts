@@ -42,8 +42,8 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
       assert(!answer.text.includes("conv_"), "nothing is put into the answer");
     }
   }
-  assertEquals(calls.vault.conversations.entries, 0);
-  assertEquals(calls.vault.bindings.response.entries, 4);
+  assertEquals(calls.vault.objects.stats().conversations.entries, 0);
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 4);
 });
 
 Deno.test("a conversation that tells two ids is nobody's", async () => {
@@ -184,7 +184,7 @@ for (const stream of [false, true]) {
       assertEquals(items[2], objectsAt(responseOf("resp_1"), "output")[0]);
       await calls.post("/responses", { ...body, input: "two" });
       assertEquals(objectsAt(calls.asked[1]?.json ?? {}, "input").length, 4);
-      assertEquals(calls.vault.snapshots.entries, store ? 2 : 0);
+      assertEquals(calls.vault.objects.stats().responses.entries, store ? 2 : 0);
     }
   });
 }

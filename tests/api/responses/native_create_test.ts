@@ -81,7 +81,10 @@ Deno.test("no status but 200 is a native success, whole or streamed", async () =
       const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ status, body }));
       const answer = await calls.post("/responses", { model: "m", input: "x", stream });
       assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_status"]);
-      assertEquals([calls.vault.bindings.response.entries, calls.asked.length], [0, 1]);
+      assertEquals([calls.vault.objects.stats().response_bindings.entries, calls.asked.length], [
+        0,
+        1,
+      ]);
     }
   }
 });
@@ -95,7 +98,7 @@ Deno.test("a stream with an error status is the provider's error, not a stream",
     const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
     assertEquals(answer.status, status);
     assert(!answer.text.includes("resp_1"), answer.text);
-    assertEquals(calls.vault.bindings.response.entries, 0);
+    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
   }
 });
 
@@ -112,7 +115,7 @@ Deno.test("an answer that is no exact Response is a 502 and binds nothing", asyn
     const calls = gateway(body);
     const answer = await calls.post("/responses", { model: "m", input: "x" });
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
-    assertEquals(calls.vault.bindings.response.entries, 0);
+    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
   }
 });
 
@@ -132,7 +135,7 @@ Deno.test("a native stream that begins badly is a 502, and one that goes on badl
     assertEquals(answer.status, status);
     if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
     else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
-    assertEquals(calls.vault.bindings.response.entries, 0);
-    assertEquals(calls.vault.snapshots.entries, 0);
+    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+    assertEquals(calls.vault.objects.stats().responses.entries, 0);
   }
 });

@@ -142,6 +142,13 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
 
   const complete = nativeRelay(options);
   assertEquals(complete.push(record(lifecycle("response.completed", 0))).ok, true);
-  assertEquals([complete.done(), complete.fail(failure)], [true, []]);
+  assertEquals([complete.done(), complete.end()], [true, { ok: true, value: [] }]);
+  // Its terminal may be one that could not be sent: the failure takes its place and its number.
+  const [instead, ...others] = complete.fail(failure);
+  assertEquals(others, []);
+  const replaced = parseJson(instead?.data ?? "");
+  assert(isObject(replaced));
+  assertEquals<unknown>([replaced.type, replaced.sequence_number], ["response.failed", 0]);
+  assertEquals([complete.outcome(), complete.fail(failure)], [null, []]);
   assertEquals(complete.end(), { ok: true, value: [] });
 });

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { bindingOf } from "../../support/object_store.ts";
 import {
   naming,
   nativeConfig,
@@ -29,8 +30,8 @@ Deno.test("a native response is bound, and with a lifecycle kept nowhere else", 
   for (const stream of [false, true]) {
     const calls = gateway(["responses_lifecycle"]);
     assertEquals((await create(calls, { stream })).status, 200);
-    assertEquals(calls.vault.snapshots.entries, 0);
-    const binding = calls.vault.bindings.response.get("resp_1");
+    assertEquals(calls.vault.objects.stats().responses.entries, 0);
+    const binding = await bindingOf(calls, "response", "resp_1");
     assert(binding?.state === "bound");
     const { provider, origin } = binding.owner;
     assertEquals(provider, "up");
@@ -51,7 +52,10 @@ Deno.test("a native response that is not to be stored is neither bound nor kept"
       const { status } = await create(calls, { stream, store: false });
       assertEquals(status, 200);
       assertEquals(calls.asked[0]?.json.store, false);
-      assertEquals([calls.vault.snapshots.entries, calls.vault.bindings.response.entries], [0, 0]);
+      assertEquals([
+        calls.vault.objects.stats().responses.entries,
+        calls.vault.objects.stats().response_bindings.entries,
+      ], [0, 0]);
       assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
     }
   }
@@ -92,7 +96,7 @@ Deno.test("nothing is kept under the id of two accounts", async () => {
   for (const provider of ["first", "second", "second"]) {
     await calls.post("/responses", { model: "m", input: "x" }, naming(provider));
   }
-  assertEquals([calls.vault.snapshots.entries, calls.asked.length], [0, 3]);
+  assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 3]);
 });
 
 Deno.test("numbers of a kept native response stay as they were written", async () => {
@@ -107,7 +111,10 @@ Deno.test("what is not completed is bound but not kept", async () => {
   for (const status of ["incomplete", "failed", "cancelled", "in_progress", "queued"]) {
     const calls = gateway([], { status });
     assertEquals((await create(calls)).status, 200);
-    assertEquals([calls.vault.snapshots.entries, calls.vault.bindings.response.entries], [0, 1]);
+    assertEquals([
+      calls.vault.objects.stats().responses.entries,
+      calls.vault.objects.stats().response_bindings.entries,
+    ], [0, 1]);
     const refused = await calls.get("/responses/resp_1");
     assertEquals(refusalOf(refused), [400, "unsupported_feature", "provider"]);
   }
@@ -170,6 +177,9 @@ Deno.test("a broken native stream leaves nothing behind", async () => {
     const calls = nativeGateway(nativeConfig({ up: { can } }), () => ({ body: begin }));
     const { text } = await create(calls, { stream: true });
     assert(text.includes("response.failed"));
-    assertEquals([calls.vault.snapshots.entries, calls.vault.bindings.response.entries], [0, 0]);
+    assertEquals([
+      calls.vault.objects.stats().responses.entries,
+      calls.vault.objects.stats().response_bindings.entries,
+    ], [0, 0]);
   }
 });

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
+import { bindingOf } from "../../support/object_store.ts";
 import {
   naming,
   nativeConfig,
@@ -75,7 +76,7 @@ Deno.test("a header reaches either account of a conflict and never ends it", asy
       assertEquals(calls.asked.at(-1)?.host, provider);
     }
   }
-  assertEquals(calls.vault.bindings.response.get("resp_1")?.state, "conflict");
+  assertEquals((await bindingOf(calls, "response", "resp_1"))?.state, "conflict");
   await assertRefused(calls, "provider_binding_conflict");
 });
 
@@ -202,7 +203,7 @@ Deno.test("deleting through a header undoes no binding of another account", asyn
   await create(calls, "first");
   calls.reload(CHANGED);
   assertEquals((await calls.delete("/responses/resp_1", naming("first"))).status, 200);
-  assertEquals(calls.vault.bindings.response.get("resp_1")?.state, "bound");
+  assertEquals((await bindingOf(calls, "response", "resp_1"))?.state, "bound");
   await assertRefused(calls, "provider_binding_stale");
 });
 
@@ -210,7 +211,7 @@ Deno.test("a conflict that comes about while a response is being deleted stays",
   const calls = nativeGateway(TWO, ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
     const other = { provider: "second", account: "other", origin: null, creator: null };
-    calls.vault.bindings.response.bind("resp_1", other);
+    void calls.vault.objects.responses.bind("resp_1", other);
     return { body: { id: "resp_1", object: "response", deleted: host === "first" } };
   });
   await create(calls, "first");

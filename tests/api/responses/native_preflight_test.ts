@@ -31,17 +31,15 @@ Deno.test("every accepted event but a sign of life begins the answer", async () 
   }
 });
 
-Deno.test("the id of a stream is told once, when it is locked and goes out", () => {
-  const told: string[] = [];
+Deno.test("the id of a stream is known from the first record that goes out", () => {
   const relay = nativeRelay({
     conversation: null,
     expected: null,
     newId: () => "",
     unix: () => 0,
     model: "",
-    identified: (id) => void told.push(id),
   });
-  const counts = [
+  const ids = [
     { type: "keepalive", sequence_number: 0, response_id: "resp_1" },
     delta(1),
     lifecycle("response.in_progress", 2),
@@ -49,9 +47,9 @@ Deno.test("the id of a stream is told once, when it is locked and goes out", () 
     lifecycle("response.completed", 3),
   ].map((event) => {
     relay.push({ event: null, data: JSON.stringify(event), raw: null });
-    return told.length;
+    return relay.identity?.() ?? null;
   });
-  assertEquals([counts, told], [[0, 1, 1, 1, 1], ["resp_1"]]);
+  assertEquals(ids, [null, "resp_1", "resp_1", "resp_1", "resp_1"]);
 });
 
 Deno.test("1,024 records may wait, and one more may not", async () => {

@@ -105,7 +105,10 @@ export async function relayed(
       unix: () => 9,
       model: "m",
     }),
-    settle: (outcome) => void settled.push(outcome),
+    settle(outcome) {
+      settled.push(outcome);
+      return null;
+    },
     threw(error) {
       throw error;
     },

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { type Asked, idOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
@@ -125,7 +126,7 @@ Deno.test("an id of two accounts is a conflict, and the kept response is gone fo
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "second", account: "x", origin: null, creator: null };
-  calls.vault.bindings.response.bind(first, other);
+  await stored(calls.vault.objects.responses.bind(first, other));
   const conflict = (param: string) => [400, "provider_binding_conflict", param];
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
   assertEquals(refusalOf(answer), conflict("previous_response_id"));
@@ -135,7 +136,7 @@ Deno.test("an id of two accounts is a conflict, and the kept response is gone fo
   assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), conflict("response_id"));
   const cancelled = await calls.post(`/responses/${first}/cancel`);
   assertEquals(refusalOf(cancelled), conflict("response_id"));
-  assertEquals([calls.asked.length, calls.vault.snapshots.entries], [1, 0]);
+  assertEquals([calls.asked.length, calls.vault.objects.stats().responses.entries], [1, 0]);
   const named = { "x-gateway-provider": "first" };
   const incapable = [400, "unsupported_feature", "provider"];
   assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
@@ -146,9 +147,9 @@ Deno.test("a response whose owner made room for others is gone with it", async (
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "p", account: "x", origin: null, creator: null };
   for (let index = 0; index < 1000; index++) {
-    calls.vault.bindings.response.bind(`r${index}`, other);
+    await stored(calls.vault.objects.responses.bind(`r${index}`, other));
   }
-  assertEquals(calls.vault.snapshots.entries, 0);
+  assertEquals(calls.vault.objects.stats().responses.entries, 0);
   const expected = [404, "response_not_found", "response_id"];
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), expected);
 });

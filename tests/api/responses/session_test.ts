@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 import { create, type Dialogue, type Told } from "../../support/dialogue.ts";
 import { EVERY_TYPE, NATIVE, simulated, TRANSLATED } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
@@ -149,7 +150,7 @@ Deno.test("a continuation stays with its provider and its account", async () => 
   assertEquals(refusalIn(other), [400, "invalid_value", "provider"]);
   const { id } = await say(client, "compat");
   const owner = { provider: "local", account: "another", origin: null, creator: null };
-  served.gateway.vault.bindings.response.bind(id, owner);
+  await stored(served.gateway.vault.objects.responses.bind(id, owner));
   const told = await client.turn(create({ model: "sim-echo", previous_response_id: id }));
   assertEquals(refusalIn(told), [400, "provider_binding_conflict", "previous_response_id"]);
 });

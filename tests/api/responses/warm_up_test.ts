@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 import { create, type Dialogue } from "../../support/dialogue.ts";
 import { assertValid } from "../../support/schemas.ts";
 import { EVERY_TYPE, NATIVE, simulated, TRANSLATED } from "../../support/simulated.ts";
@@ -77,7 +78,7 @@ Deno.test("a warm-up is checked like a request, and is stored nowhere", async ()
     assertEquals<unknown>([ending, end.status], ["error", 400]);
   }
   const { id } = await warm(client, "compat", { store: true });
-  assertEquals(served.gateway.vault.snapshots.get(id), undefined);
+  assertEquals(await stored(served.gateway.vault.objects.responses.find(id)), null);
   const response = await fetch(`${served.url}/v1/responses/${id}`);
   assertEquals(response.status, 404);
   await response.body?.cancel();

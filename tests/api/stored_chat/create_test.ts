@@ -1,6 +1,7 @@
 import { ConnectionError } from "../../../src/core/connection_error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { bindingOf } from "../../support/object_store.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import {
   naming,
@@ -31,29 +32,29 @@ const USAGE = chunk("", {
 });
 const DONE = "data: [DONE]\n\n";
 
-function boundIn({ vault }: NativeGateway, id: string): string | undefined {
-  return vault.bindings.chat_completion.get(id)?.state;
+async function boundIn(calls: NativeGateway, id: string): Promise<string | undefined> {
+  return (await bindingOf(calls, "chat_completion", id))?.state;
 }
 
 Deno.test("a stored completion belongs to the account that made it, streamed or not", async () => {
   const whole = gateway(COMPLETION);
   assertEquals((await whole.post("/chat/completions", BODY)).json, COMPLETION);
-  assertEquals(boundIn(whole, "chatcmpl-1"), "bound");
+  assertEquals(await boundIn(whole, "chatcmpl-1"), "bound");
   const streamed = gateway(chunk("Hi") + FINISH + USAGE + DONE);
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
   assertEquals(answer.text, chunk("Hi") + FINISH + DONE);
-  assertEquals(boundIn(streamed, "c_1"), "bound");
+  assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
 Deno.test("what is not stored, or not stored by that provider, belongs to nobody", async () => {
   for (const store of [false, null, undefined]) {
     const calls = gateway(COMPLETION);
     await calls.post("/chat/completions", { model: "m", ...MESSAGES, store });
-    assertEquals(calls.vault.bindings.chat_completion.entries, 0);
+    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
   }
   const plain = gateway(COMPLETION, { can: [] });
   assertEquals((await plain.post("/chat/completions", BODY)).status, 200);
-  assertEquals(plain.vault.bindings.chat_completion.entries, 0);
+  assertEquals(plain.vault.objects.stats().chat_completion_bindings.entries, 0);
 });
 
 Deno.test("a stored completion with a second id in the same text is a 502 and not bound", async () => {
@@ -63,7 +64,7 @@ Deno.test("a stored completion with a second id in the same text is a 502 and no
   for (const [calls, stream] of [[whole, false], [streamed, true]] as const) {
     const answer = await calls.post("/chat/completions", { ...BODY, stream });
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
-    assertEquals(calls.vault.bindings.chat_completion.entries, 0);
+    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
   }
 });
 
@@ -85,7 +86,10 @@ for (const [what, members] of Object.entries(WRONG)) {
     const calls = gateway(body);
     const answer = await calls.post("/chat/completions", BODY);
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
-    assertEquals([calls.vault.bindings.chat_completion.entries, calls.asked.length], [0, 1]);
+    assertEquals(
+      [calls.vault.objects.stats().chat_completion_bindings.entries, calls.asked.length],
+      [0, 1],
+    );
   });
 
   Deno.test(`a first chunk with ${what} is a 502, a later one ends the stream in an error`, async () => {
@@ -100,7 +104,7 @@ for (const [what, members] of Object.entries(WRONG)) {
       const [error, done, ...more] = text.slice(chunk("Hi").length).split("\n\n");
       assert(error?.includes('"upstream_stream_error"'), text);
       assertEquals([done, more], ["data: [DONE]", [""]]);
-      assertEquals(calls.vault.bindings.chat_completion.entries, 0);
+      assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
     }
   });
 }
@@ -110,7 +114,7 @@ Deno.test("records that are no chunks need no id, where a completion is to be st
   const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
   assertEquals(answer.text, chunk("Hi") + FINISH + DONE);
-  assertEquals(boundIn(streamed, "c_1"), "bound");
+  assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
 Deno.test("without store the identity is filled in as ever", async () => {
@@ -131,7 +135,7 @@ Deno.test("a stored stream that breaks off is not bound", async () => {
     const calls = gateway(chunk("Hi") + ends);
     const { text } = await calls.post("/chat/completions", { ...BODY, stream: true });
     assert(text.includes("upstream_stream_error"), text);
-    assertEquals(calls.vault.bindings.chat_completion.entries, 0);
+    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
   }
 });
 
@@ -156,7 +160,7 @@ Deno.test("a completion that is to be stored is sent again only when it was cert
     assertEquals((await sent).status === 200, again);
     const hosts = calls.asked.map(({ host }) => host);
     assertEquals(hosts, again ? ["first", "first", "second"] : ["first"]);
-    assertEquals(calls.vault.bindings.chat_completion.entries, again ? 1 : 0);
+    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, again ? 1 : 0);
   }
 });
 

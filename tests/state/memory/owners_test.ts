@@ -1,19 +1,17 @@
-import {
-  type Binding,
-  type Bindings,
-  newBindings,
-  type Owner,
-  SEVERAL_CALLERS,
-} from "../../src/state/bindings.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { type Binding, type Owner, SEVERAL_CALLERS } from "../../../src/state/bindings.ts";
+import { type MemoryBindings, newMemoryBindings } from "../../../src/state/memory/owners.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 const MINUTE = 60_000;
+
+/** A caller that sees the objects of all others. */
+const SHARING = { name: null, isIsolated: false };
 
 const CONFLICT: Binding = { state: "conflict", creator: null };
 
 interface Fixture {
   time: number;
-  readonly bindings: Bindings;
+  readonly bindings: MemoryBindings;
   readonly lost: string[];
 }
 
@@ -22,7 +20,7 @@ function fixture(): Fixture {
   const it: Fixture = {
     time: 0,
     lost,
-    bindings: newBindings(() => it.time, (id) => void lost.push(id)),
+    bindings: newMemoryBindings(() => it.time, (id) => void lost.push(id)),
   };
   return it;
 }
@@ -37,7 +35,7 @@ function bound(account: string): Binding {
 
 Deno.test("the first account that returns an id owns it", () => {
   const { bindings } = fixture();
-  assertEquals(bindings.get("x"), undefined);
+  assertEquals(bindings.get("x"), null);
   assertEquals(bindings.bind("x", owner("a")), bound("a"));
   assertEquals(bindings.get("x"), bound("a"));
 });
@@ -53,13 +51,13 @@ Deno.test("an id that two accounts return is a conflict, and what was kept of it
 Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
   const { bindings } = fixture();
   bindings.bind("x", owner("a"));
-  assertEquals(bindings.unbind("x", "b"), false);
+  assertEquals(bindings.unbind("x", "b", SHARING), false);
   assertEquals(bindings.get("x"), bound("a"));
-  assertEquals(bindings.unbind("x", "a"), true);
-  assertEquals(bindings.get("x"), undefined);
+  assertEquals(bindings.unbind("x", "a", SHARING), true);
+  assertEquals(bindings.get("x"), null);
   bindings.bind("x", owner("a"));
   bindings.bind("x", owner("b"));
-  assertEquals(bindings.unbind("x", "a"), false);
+  assertEquals(bindings.unbind("x", "a", SHARING), false);
   assertEquals(bindings.get("x"), CONFLICT);
 });
 
@@ -71,7 +69,7 @@ Deno.test("a binding lasts 30 minutes from its creation, however often the id is
   it.time = 30 * MINUTE - 1;
   assertEquals(it.bindings.get("x"), bound("a"));
   it.time = 30 * MINUTE;
-  assertEquals(it.bindings.get("x"), undefined);
+  assertEquals(it.bindings.get("x"), null);
   assertEquals(it.lost, ["x"]);
 });
 
@@ -83,14 +81,14 @@ Deno.test("a conflict lasts 30 minutes from its discovery; then the id is free",
   it.time = 50 * MINUTE - 1;
   assertEquals(it.bindings.get("x"), CONFLICT);
   it.time = 50 * MINUTE;
-  assertEquals(it.bindings.get("x"), undefined);
+  assertEquals(it.bindings.get("x"), null);
   assertEquals(it.bindings.bind("x", owner("b")), bound("b"));
 });
 
 Deno.test("there are at most 1000 bindings; the oldest makes room and is lost", () => {
   const { bindings, lost } = fixture();
   for (let index = 0; index <= 1000; index++) bindings.bind(`id-${index}`, owner("a"));
-  assertEquals(bindings.entries, 1000);
+  assertEquals(bindings.stats().entries, 1000);
   assertEquals(lost, ["id-0"]);
   assertEquals(bindings.get("id-1"), bound("a"));
 });
@@ -99,10 +97,10 @@ Deno.test("the bindings of one type take at most 1 MiB", () => {
   const { bindings, lost } = fixture();
   const long = "x".repeat(100_000);
   for (let index = 0; index < 20; index++) bindings.bind(`${long}${index}`, owner("a"));
-  assert(bindings.bytes <= 1024 * 1024);
-  assertEquals([bindings.entries, lost.length], [10, 10]);
+  assert(bindings.stats().bytes <= 1024 * 1024);
+  assertEquals([bindings.stats().entries, lost.length], [10, 10]);
   bindings.bind("y".repeat(2 * 1024 * 1024), owner("a"));
-  assertEquals([bindings.entries, lost.length], [10, 11]);
+  assertEquals([bindings.stats().entries, lost.length], [10, 11]);
 });
 
 function boundTo(creator: Owner["creator"], account = "a"): Owner {
@@ -134,4 +132,13 @@ Deno.test("a conflict belongs to a caller while no other has got the id", () => 
   assertEquals(bindings.bind("x", boundTo("key ada")), shared);
   bindings.bind("y", boundTo("key ada"));
   assertEquals(bindings.bind("y", boundTo("key bob", "b")), shared);
+});
+
+Deno.test("an isolated caller unbinds only what it has created itself", () => {
+  const { bindings } = fixture();
+  bindings.bind("x", boundTo("key ada"));
+  assertEquals(bindings.unbind("x", "a", { name: "key bob", isIsolated: true }), false);
+  assertEquals(bindings.unbind("x", "a", { name: "key ada", isIsolated: true }), true);
+  bindings.bind("x", boundTo("key ada"));
+  assertEquals(bindings.unbind("x", "a", { name: "key bob", isIsolated: false }), true);
 });

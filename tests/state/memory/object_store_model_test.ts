@@ -1,9 +1,10 @@
 import fc from "fast-check";
-import type { Owner } from "../../src/state/bindings.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../src/state/retention.ts";
-import { newVault, type Vault } from "../../src/state/vault.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { scriptedWorld } from "../support/world.ts";
+import type { Owner } from "../../../src/state/bindings.ts";
+import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../../src/state/retention.ts";
+import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
+import type { ObjectStore } from "../../../src/state/object_store.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 
 const MIB = 1024 * 1024;
 /** Bindings of one type together have at most so many bytes. */
@@ -25,8 +26,10 @@ interface Model {
 
 interface Real {
   readonly clock: { time: number };
-  readonly vault: Vault;
+  readonly objects: ObjectStore;
 }
+
+const CALLER = { name: null, isIsolated: false };
 
 function bytesOf(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
@@ -60,19 +63,19 @@ function bind(model: Model, id: string, account: string): void {
   model.kept = model.kept.filter((one) => !lost.has(one.id));
 }
 
-function check({ kept, bound }: Readonly<Model>, { vault }: Real): void {
-  assertEquals(
-    vault.snapshots.values().map(({ resource }) => String(resource.id)),
-    kept.map(({ id }) => id),
-  );
-  assertEquals([vault.snapshots.entries, vault.snapshots.bytes], [kept.length, sum(kept)]);
+async function check({ kept, bound }: Readonly<Model>, { objects }: Real): Promise<void> {
+  // Each response has an item of its own ID, so that its items tell which responses are there.
+  const items = await stored(objects.responses.findItems(new Set(kept.map(({ id }) => id))));
+  assertEquals(items.map(({ id }) => id), kept.map(({ id }) => id));
+  const { responses } = objects.stats();
+  assertEquals(responses, { entries: kept.length, bytes: sum(kept) });
   assert(kept.length <= MOST_OBJECTS && sum(kept) <= STATE_BYTES);
   for (const { id } of kept) assert(bound.some((one) => one.id === id), "an owner for each");
   for (const { id, account } of bound.slice(-3)) {
-    const binding = vault.bindings.response.get(id);
-    assertEquals(binding?.state, account === "" ? "conflict" : "bound");
+    const found = await stored(objects.responses.find(id));
+    assertEquals(found?.binding.state, account === "" ? "conflict" : "bound");
     assertEquals(
-      vault.snapshots.get(id) !== undefined,
+      (found?.snapshot ?? null) !== null,
       kept.some((one) => one.id === id),
       "found by its id as long as it is kept",
     );
@@ -80,98 +83,99 @@ function check({ kept, bound }: Readonly<Model>, { vault }: Real): void {
 }
 
 /** Responses that are kept and bound, as creates leave them; each text has so many characters. */
-class Create implements fc.Command<Model, Real> {
+class Create implements fc.AsyncCommand<Model, Real> {
   constructor(readonly count: number, readonly text: string) {}
 
   check = () => true;
 
-  run(model: Model, real: Real): void {
-    const { snapshots, bindings } = real.vault;
+  async run(model: Model, real: Real): Promise<void> {
+    const { responses } = real.objects;
     for (let at = 0; at < this.count; at++) {
       const id = `resp_${++model.made}`;
-      const snapshot = { resource: { id }, input: [{ id: "msg", text: this.text }] };
-      const bytes = heldBytes(id) + heldBytes({ id }) + heldBytes({ id: "msg", text: "" }) +
+      const snapshot = { resource: { id }, input: [{ id, text: this.text }] };
+      const bytes = heldBytes(id) + heldBytes({ id }) + heldBytes({ id, text: "" }) +
         this.text.length;
       const fits = bytes <= STATE_BYTES;
-      assertEquals(snapshots.keep(id, snapshot), fits);
+      const response = { owner: ownerOf("one"), snapshot, isNative: false };
+      const binding = await stored(responses.store(id, response, CALLER));
+      assertEquals(binding?.state, fits ? "bound" : undefined);
       if (!fits) continue;
-      bindings.response.bind(id, ownerOf("one"));
       model.kept = fitting([...model.kept, { id, bytes, at: model.time }], STATE_BYTES);
       bind(model, id, "one");
     }
-    check(model, real);
+    await check(model, real);
   }
 
   toString = () => `create ${this.count} of ${this.text.length}`;
 }
 
 /** Responses that an upstream keeps: they have owners and nothing else. */
-class BindOthers implements fc.Command<Model, Real> {
+class BindOthers implements fc.AsyncCommand<Model, Real> {
   constructor(readonly count: number, readonly padding: string) {}
 
   check = () => true;
 
-  run(model: Model, real: Real): void {
+  async run(model: Model, real: Real): Promise<void> {
     for (let at = 0; at < this.count; at++) {
       const id = `native_${++model.made}${this.padding}`;
-      real.vault.bindings.response.bind(id, ownerOf("one"));
+      await stored(real.objects.responses.bind(id, ownerOf("one")));
       bind(model, id, "one");
     }
-    check(model, real);
+    await check(model, real);
   }
 
   toString = () => `bind ${this.count} others`;
 }
 
 /** Another account returns the id of one of the last responses. */
-class Conflict implements fc.Command<Model, Real> {
+class Conflict implements fc.AsyncCommand<Model, Real> {
   constructor(readonly back: number) {}
 
   check = ({ bound }: Readonly<Model>) => bound.at(-1 - this.back)?.account === "one";
 
-  run(model: Model, real: Real): void {
+  async run(model: Model, real: Real): Promise<void> {
     const id = model.bound.at(-1 - this.back)?.id ?? "";
-    real.vault.bindings.response.bind(id, ownerOf("two"));
+    await stored(real.objects.responses.bind(id, ownerOf("two")));
     const bytes = bytesOf(id) + bytesOf({ state: "conflict" });
     const others = model.bound.filter((one) => one.id !== id);
     model.bound = [...others, { id, account: "", bytes, at: model.time }];
     model.kept = model.kept.filter((one) => one.id !== id);
-    check(model, real);
+    await check(model, real);
   }
 
   toString = () => `conflict ${this.back}`;
 }
 
 /** The client deletes one of the last responses. */
-class Delete implements fc.Command<Model, Real> {
+class Delete implements fc.AsyncCommand<Model, Real> {
   constructor(readonly back: number) {}
 
   check = ({ kept }: Readonly<Model>) => kept.length > this.back;
 
-  run(model: Model, real: Real): void {
+  async run(model: Model, real: Real): Promise<void> {
     const id = model.kept.at(-1 - this.back)?.id ?? "";
-    assertEquals(real.vault.snapshots.delete(id), true);
-    assertEquals(real.vault.bindings.response.unbind(id, "one"), true);
-    assertEquals(real.vault.snapshots.delete(id), false);
+    const { responses } = real.objects;
+    assertEquals(await stored(responses.unbind(id, "one", CALLER)), true);
+    assertEquals(await stored(responses.unbind(id, "one", CALLER)), false);
     model.kept = model.kept.filter((one) => one.id !== id);
     model.bound = model.bound.filter((one) => one.id !== id);
-    check(model, real);
+    await check(model, real);
   }
 
   toString = () => `delete ${this.back}`;
 }
 
-class Pass implements fc.Command<Model, Real> {
+class Pass implements fc.AsyncCommand<Model, Real> {
   constructor(readonly ms: number) {}
 
   check = () => true;
 
-  run(model: Model, real: Real): void {
+  async run(model: Model, real: Real): Promise<void> {
     model.time += this.ms;
     real.clock.time += this.ms;
     model.kept = model.kept.filter(({ at }) => model.time - at < STATE_TTL);
     model.bound = model.bound.filter(({ at }) => model.time - at < STATE_TTL);
-    check(model, real);
+    await check(model, real);
   }
 
   toString = () => `pass ${this.ms}`;
@@ -179,17 +183,13 @@ class Pass implements fc.Command<Model, Real> {
 
 function newReal(): Real {
   const clock = { time: 0 };
-  const sizes = { max_size: 0, max_entry_bytes: 0, max_bytes: 0 };
-  const caching = { enabled: false, ttl: 1, ...sizes, per_key: false };
-  const server = { max_concurrent_requests: 1, max_body_memory: 1 };
-  const vault = newVault({ ...scriptedWorld(), now: () => clock.time }, caching, server);
-  return { clock, vault };
+  return { clock, objects: newMemoryObjectStore(() => clock.time) };
 }
 
 /** A response's text that fills so many MiB. */
 const TEXTS = [1, 20, 63, 65].map((mib) => "x".repeat(mib * MIB));
 
-Deno.test("kept responses are limited in age, number and bytes, and go with their owners", () => {
+Deno.test("kept responses are limited in age, number and bytes, and go with their owners", async () => {
   const small = fc.integer({ min: 1, max: 40 }).map((count) => new Create(count, "text"));
   const steps = [
     small,
@@ -202,9 +202,9 @@ Deno.test("kept responses are limited in age, number and bytes, and go with thei
     fc.integer({ min: 1, max: STATE_TTL }).map((ms) => new Pass(ms)),
     fc.constantFrom(1, STATE_TTL - 1, STATE_TTL).map((ms) => new Pass(ms)),
   ];
-  fc.assert(
-    fc.property(fc.commands(steps, { size: "max", maxCommands: 25 }), (run) => {
-      fc.modelRun(
+  await fc.assert(
+    fc.asyncProperty(fc.commands(steps, { size: "max", maxCommands: 25 }), async (run) => {
+      await fc.asyncModelRun(
         () => ({ model: { time: 0, made: 0, kept: [], bound: [] }, real: newReal() }),
         run,
       );

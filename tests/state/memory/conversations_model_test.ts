@@ -1,15 +1,13 @@
 import fc from "fast-check";
-import type { JsonObject } from "../../src/core/json.ts";
-import type { Result } from "../../src/core/result.ts";
-import {
-  type Conversation,
-  type Conversations,
-  newConversations,
-} from "../../src/state/conversations.ts";
-import { heldBytes, STATE_TTL } from "../../src/state/retention.ts";
-import { assertEquals } from "../support/assert.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
+import type { ObjectStore } from "../../../src/state/object_store.ts";
+import { heldBytes, STATE_TTL } from "../../../src/state/retention.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { outcomeOf, stored } from "../../support/object_store.ts";
 
 const NAMES = ["a", "b", "c"] as const;
+const ITEMS = ["i1", "i2", "i3", "é4", "i5"] as const;
 
 interface Known {
   readonly items: readonly string[];
@@ -24,40 +22,37 @@ interface Model {
 
 interface Real {
   time: number;
-  readonly store: Conversations;
+  readonly objects: ObjectStore;
 }
 
-type Step = (model: Model, real: Real) => void;
+type Step = (model: Model, real: Real) => void | Promise<void>;
 
 function itemsOf(ids: readonly string[]): readonly JsonObject[] {
   return ids.map((id) => ({ id, type: "note" }));
 }
 
-function outcome(result: Result<Conversation>): string {
-  return result.ok ? "ok" : result.failure.kind;
-}
-
 function put(id: string, ids: readonly string[]): Step {
-  return (model, { store }) => {
+  return async (model, { objects: { conversations: store } }) => {
     const isUnique = new Set(ids).size === ids.length;
-    const made = store.put({ id, creator: null, createdAt: 0, metadata: {}, items: itemsOf(ids) });
-    assertEquals(outcome(made), isUnique ? "ok" : "duplicate_item_id");
+    const items = itemsOf(ids);
+    const made = store.create({ id, creator: null, createdAt: 0, metadata: {}, items });
+    assertEquals(await outcomeOf(made), isUnique ? "ok" : "duplicate_item_id");
     if (isUnique) model.known.set(id, { items: ids, metadata: {}, at: model.time });
   };
 }
 
 function rename(id: string, value: string): Step {
-  return (model, { store }) => {
-    const kept = store.get(id);
+  return async (model, { objects: { conversations: store } }) => {
     const known = model.known.get(id);
-    if (kept === undefined || known === undefined) return;
-    assertEquals(outcome(store.put({ ...kept, metadata: { value } })), "ok");
+    const expected = known === undefined ? "conversation_not_found" : "ok";
+    assertEquals(await outcomeOf(store.setMetadata(id, { value })), expected);
+    if (known === undefined) return;
     model.known.set(id, { ...known, metadata: { value }, at: model.time });
   };
 }
 
 function append(id: string, ids: readonly string[]): Step {
-  return (model, { store }) => {
+  return async (model, { objects: { conversations: store } }) => {
     const known = model.known.get(id);
     const all = [...known?.items ?? [], ...ids];
     const expected = known === undefined
@@ -65,7 +60,7 @@ function append(id: string, ids: readonly string[]): Step {
       : new Set(all).size < all.length
       ? "duplicate_item_id"
       : "ok";
-    assertEquals(outcome(store.append(id, itemsOf(ids))), expected);
+    assertEquals(await outcomeOf(store.append(id, itemsOf(ids))), expected);
     if (known !== undefined && expected === "ok") {
       model.known.set(id, { ...known, items: all, at: model.time });
     }
@@ -73,14 +68,14 @@ function append(id: string, ids: readonly string[]): Step {
 }
 
 function removeItem(id: string, item: string): Step {
-  return (model, { store }) => {
+  return async (model, { objects: { conversations: store } }) => {
     const known = model.known.get(id);
     const expected = known === undefined
       ? "conversation_not_found"
       : known.items.includes(item)
       ? "ok"
       : "conversation_item_not_found";
-    assertEquals(outcome(store.removeItem(id, item)), expected);
+    assertEquals(await outcomeOf(store.removeItem(id, item)), expected);
     if (known !== undefined && expected === "ok") {
       const items = known.items.filter((one) => one !== item);
       model.known.set(id, { ...known, items, at: model.time });
@@ -89,7 +84,8 @@ function removeItem(id: string, item: string): Step {
 }
 
 function remove(id: string): Step {
-  return (model, { store }) => assertEquals(store.delete(id), model.known.delete(id));
+  return async (model, { objects: { conversations: store } }) =>
+    assertEquals(await stored(store.delete(id)), model.known.delete(id));
 }
 
 function pass(ms: number): Step {
@@ -102,10 +98,10 @@ function pass(ms: number): Step {
   };
 }
 
-function check({ known }: Model, { store }: Real): void {
+async function check({ known }: Model, { objects }: Real): Promise<void> {
   let bytes = 0;
   for (const id of NAMES) {
-    const kept = store.get(id);
+    const kept = await stored(objects.conversations.find(id)) ?? undefined;
     const expected = known.get(id);
     assertEquals(kept?.items.map((item) => item.id), expected?.items.map((item) => item));
     assertEquals(kept?.metadata, expected?.metadata);
@@ -113,14 +109,14 @@ function check({ known }: Model, { store }: Real): void {
     bytes += heldBytes(id) + heldBytes({ ...expected.metadata });
     for (const item of itemsOf(expected.items)) bytes += heldBytes(item);
   }
-  assertEquals(store.entries, known.size);
-  assertEquals(store.bytes, bytes);
-  const oldestFirst = [...known].toSorted(([, one], [, other]) => one.at - other.at);
-  assertEquals(store.values().length, oldestFirst.length);
+  assertEquals(objects.stats().conversations, { entries: known.size, bytes });
+  const found = await stored(objects.conversations.findItems(new Set(ITEMS)));
+  const ids = [...known.values()].flatMap(({ items }) => items);
+  assertEquals(found.map(({ id }) => id).toSorted(), ids.toSorted());
 }
 
 const name = fc.constantFrom(...NAMES);
-const item = fc.constantFrom("i1", "i2", "i3", "é4", "i5");
+const item = fc.constantFrom(...ITEMS);
 const items = fc.array(item, { maxLength: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(name, items).map(([id, ids]) => put(id, ids)),
@@ -132,14 +128,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.integer({ min: 1, max: STATE_TTL }).map(pass),
 );
 
-Deno.test("conversations follow a plain model: all of a change or nothing, and its bytes", () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const real: Real = { time: 0, store: newConversations(() => real.time) };
+Deno.test("conversations follow a plain model: all of a change or nothing, and its bytes", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const real: Real = { time: 0, objects: newMemoryObjectStore(() => real.time) };
       const model: Model = { time: 0, known: new Map() };
       for (const run of steps) {
-        run(model, real);
-        check(model, real);
+        await run(model, real);
+        await check(model, real);
       }
     }),
     { numRuns: 300 },

@@ -1,0 +1,30 @@
+import type { ObjectStore } from "../object_store.ts";
+import { newMemoryConversations } from "./conversations.ts";
+import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
+import { newMemoryResponses } from "./responses.ts";
+
+/**
+ * Returns an empty store in the memory of the process. It never fails, and every operation takes
+ * effect before it returns its promise. `now` gives milliseconds that never go back.
+ */
+export function newMemoryObjectStore(now: () => number): ObjectStore {
+  const responses = newMemoryResponses(now);
+  const conversations = newMemoryConversations(now);
+  const completionBindings = newMemoryBindings(now);
+  const conversationBindings = newMemoryBindings(now);
+  return {
+    responses: responses.responses,
+    conversations: conversations.conversations,
+    owners: {
+      chat_completion: newMemoryOwners(completionBindings),
+      conversation: newMemoryOwners(conversationBindings),
+    },
+    stats: () => ({
+      responses: responses.snapshotStats(),
+      conversations: conversations.stats(),
+      chat_completion_bindings: completionBindings.stats(),
+      response_bindings: responses.bindingStats(),
+      conversation_bindings: conversationBindings.stats(),
+    }),
+  };
+}

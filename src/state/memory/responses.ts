@@ -1,0 +1,90 @@
+import type { JsonObject } from "../../core/json.ts";
+import { pushAll } from "../../core/push_all.ts";
+import { success } from "../../core/result.ts";
+import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
+import { BoundedStore } from "../bounded_store.ts";
+import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
+import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../retention.ts";
+import { outputOf, type Snapshot } from "../snapshots.ts";
+import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
+
+/** Responses in memory, with the sizes of both parts. */
+export interface MemoryResponses {
+  readonly responses: ResponseStore;
+  snapshotStats(): StoreStats;
+  bindingStats(): StoreStats;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly snapshot: Snapshot;
+}
+
+/** Returns a store without responses. `now` gives milliseconds that never go back. */
+export function newMemoryResponses(now: () => number): MemoryResponses {
+  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: STATE_BYTES };
+  const snapshots = new BoundedStore<Entry>(limits, now);
+  // A response that has no owner any more is visible to no client.
+  const bindings = newMemoryBindings(now, (id) => void snapshots.delete(id));
+  const owners = newMemoryOwners(bindings);
+
+  const responses: ResponseStore = {
+    ...owners,
+    unbind(id, account, caller) {
+      const isUnbound = bindings.unbind(id, account, caller);
+      if (isUnbound) snapshots.delete(id);
+      return Promise.resolve(success(isUnbound));
+    },
+    find(id) {
+      const binding = bindings.get(id);
+      const snapshot = snapshots.get(id)?.snapshot ?? null;
+      return Promise.resolve(success(binding === null ? null : { binding, snapshot }));
+    },
+    store(id, { owner, snapshot, isNative }, caller) {
+      // Read first: a binding that has expired takes what was stored for the ID along.
+      const earlier = bindings.get(id);
+      const mayStore = earlier === null ||
+        (earlier.state === "bound" && isVisibleTo(caller, creatorOf(earlier)));
+      const isStored = mayStore &&
+        snapshots.set(id, { id, snapshot }, heldBytes(id) + bytesOf(snapshot));
+      if (!isStored && !isNative) return Promise.resolve(success(null));
+      const binding = bindings.bind(id, isStored ? owner : withoutSnapshot(owner));
+      return Promise.resolve(success(binding));
+    },
+    findItems(ids) {
+      const found: ResponseItem[] = [];
+      for (const { id, snapshot } of snapshots.values()) {
+        const binding = bindings.get(id);
+        if (binding !== null) pushAll(found, itemsOf(snapshot, binding, ids));
+      }
+      return Promise.resolve(success(found));
+    },
+  };
+  return {
+    responses,
+    snapshotStats: () => ({ entries: snapshots.entries, bytes: snapshots.bytes }),
+    bindingStats: () => bindings.stats(),
+  };
+}
+
+function withoutSnapshot(owner: Owner): Owner {
+  const { origin } = owner;
+  return origin === null ? owner : { ...owner, origin: { ...origin, hasSnapshot: false } };
+}
+
+/** Of two items with one ID the later one counts. */
+function itemsOf(
+  snapshot: Snapshot,
+  binding: Binding,
+  ids: ReadonlySet<string>,
+): readonly ResponseItem[] {
+  const found = new Map<string, JsonObject>();
+  for (const item of [...snapshot.input, ...outputOf(snapshot)]) {
+    if (typeof item.id === "string" && ids.has(item.id)) found.set(item.id, item);
+  }
+  return [...found].map(([id, item]) => ({ id, item, binding }));
+}
+
+function bytesOf({ resource, input }: Snapshot): number {
+  return heldBytes(resource) + input.reduce((bytes, item) => bytes + heldBytes(item), 0);
+}

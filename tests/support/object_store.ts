@@ -1,0 +1,29 @@
+import type { Binding } from "../../src/state/bindings.ts";
+import {
+  type BoundType,
+  type ObjectStore,
+  ownerStore,
+  type Stored,
+} from "../../src/state/object_store.ts";
+
+/** Returns the value of a store operation, which must succeed. */
+export async function stored<T>(operation: Stored<T>): Promise<T> {
+  const result = await operation;
+  if (!result.ok) throw new Error(`the store has refused: ${result.failure.kind}`);
+  return result.value;
+}
+
+/** Returns the kind of refusal of a store operation; "ok" if it succeeds. */
+export async function outcomeOf(operation: Stored<unknown>): Promise<string> {
+  const result = await operation;
+  return result.ok ? "ok" : result.failure.kind;
+}
+
+/** Returns the binding of an ID; null if there is none. */
+export async function bindingOf(
+  { vault }: { readonly vault: { readonly objects: ObjectStore } },
+  type: BoundType,
+  id: string,
+): Promise<Binding | null> {
+  return await stored(ownerStore(vault.objects, type).findBinding(id));
+}
