@@ -13,7 +13,7 @@ import {
   readOrigin,
   usualPort,
 } from "./authority.ts";
-import type { Peer } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 import { originText, parseOriginPattern } from "./origin_pattern.ts";
 
 /**
