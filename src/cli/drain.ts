@@ -3,8 +3,8 @@ import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { InFlight } from "../state/in_flight.ts";
 
-/** When no call runs any more, answers get this many milliseconds to reach their clients. */
-const LAST_BYTES = 5_000;
+/** Time for the last bytes of responses to reach their clients once no call is in flight. */
+const LAST_BYTES_TIMEOUT_MS = 5_000;
 
 /** What is drained. */
 export interface Drained {
@@ -33,13 +33,13 @@ export async function drain(
   const calls = inFlight.cancelAll();
   if (count === 0) return;
   if (calls > 0) log.warn("calls were cut off: server.drain_timeout has passed", { calls });
-  await atMost(LAST_BYTES, world, closed);
+  await atMost(LAST_BYTES_TIMEOUT_MS, world, closed);
 
   /** A request whose head never becomes complete would keep its connection, and with it the process. */
   async function quiet() {
     do {
       await inFlight.idle();
-      if (!isOver) await atMost(LAST_BYTES, world, closed);
+      if (!isOver) await atMost(LAST_BYTES_TIMEOUT_MS, world, closed);
     } while (inFlight.count > 0);
   }
 }

@@ -1,12 +1,10 @@
 import { nearest } from "../config/problems.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
+import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
 import { LAPTOP } from "./starter_laptop.ts";
 import { TEAM } from "./starter_team.ts";
-
-/** A file to begin with; `secret` makes a key that nobody else has. */
-export type Starter = (secret: () => string) => string;
 
 /** The files to begin with, by name. */
 export const STARTERS: Readonly<Record<string, Starter>> = {

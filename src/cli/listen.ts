@@ -2,7 +2,7 @@ import type { Cancellation } from "../core/cancellation.ts";
 import { openSockets } from "../core/sockets/sockets.ts";
 import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../server/connections.ts";
-import type { Peer } from "../server/entrance.ts";
+import type { Peer } from "../server/peer.ts";
 import { setNoDelay } from "../server/nodelay.ts";
 import type { RestLimits } from "../server/rest.ts";
 

@@ -1,4 +1,4 @@
-import type { Starter } from "./init.ts";
+import type { Starter } from "./starter.ts";
 
 /** An appliance that serves its own model, and a hosted one when that fails. */
 export const EDGE: Starter = () =>

@@ -1,4 +1,4 @@
-import type { Starter } from "./init.ts";
+import type { Starter } from "./starter.ts";
 
 /** One person, one machine: local models, and hosted ones where a key is set. */
 export const LAPTOP: Starter = () =>

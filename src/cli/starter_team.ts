@@ -1,4 +1,4 @@
-import type { Starter } from "./init.ts";
+import type { Starter } from "./starter.ts";
 
 /** One gateway for several people: keys, limits, two providers that stand in for each other. */
 export const TEAM: Starter = (secret) =>

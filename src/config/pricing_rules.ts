@@ -1,9 +1,6 @@
 import { nearest, type Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
-/** A provider ID, a slash and any model. */
-export const PRICED_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]*\/./;
-
 /** Prices of providers that are not configured: no harm, but no use either. */
 export function pricingWarnings({ pricing, providers }: Config): Problem[] {
   const ids = Object.keys(providers);

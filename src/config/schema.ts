@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { decimal, duration, flag, integer, section, text } from "./fields.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
-import { PRICED_MODEL } from "./pricing_rules.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
-import type { ProviderTls } from "./tls_rules.ts";
 
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -124,6 +122,9 @@ const price = section({
     .describe("Input tokens written to the provider's cache; default: the input price."),
 });
 
+/** A provider ID, a slash and any model. */
+const PRICED_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]*\/./;
+
 const pricing = z.record(
   z.string().regex(PRICED_MODEL, { error: "must be <provider>/<model>" }),
   price,
@@ -175,6 +176,15 @@ export type WrittenConfig = z.output<typeof configSchema>;
 
 /** One provider as it is written, after defaults. */
 export type WrittenProvider = z.output<typeof providerSchema>;
+
+/** TLS settings of a provider with the contents of their files. */
+export interface ProviderTls {
+  /** Certificates in PEM; null without a `ca_file`. */
+  readonly ca: string | null;
+  /** The client certificate and its key in PEM; null without them. */
+  readonly identity: { readonly cert: string; readonly key: string } | null;
+  readonly serverName: string | null;
+}
 
 /** The words of `providers.*.type`. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];

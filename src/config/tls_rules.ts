@@ -5,16 +5,7 @@ import { isObject, type JsonObject } from "../core/json.ts";
 import { isLoopbackName } from "../core/loopback.ts";
 import { type FileText, readText } from "./files.ts";
 import type { Path, Problem } from "./problems.ts";
-import type { Config, WrittenProvider } from "./schema.ts";
-
-/** TLS settings of a provider with the contents of their files. */
-export interface ProviderTls {
-  /** Certificates in PEM; null without a `ca_file`. */
-  readonly ca: string | null;
-  /** The client certificate and its key in PEM; null without them. */
-  readonly identity: { readonly cert: string; readonly key: string } | null;
-  readonly serverName: string | null;
-}
+import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
 
 /** What the configuration depends on beside its text and variables. */
 export interface Outside {

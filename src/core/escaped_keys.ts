@@ -1,4 +1,3 @@
-import type { JsonObject, JsonValue } from "./json.ts";
 import { findEscapedKeys, type KeyedContainer, type KeySpan } from "./key_scan.ts";
 import { endOfString, endOfValue, skipBlanks } from "./scan.ts";
 
@@ -29,19 +28,19 @@ export function hasEscapedKey(text: string): boolean {
  * everything in it. So is every misread object where `exactNumber` is given, because what lies under a
  * misread key has lost the text of its numbers: they become what `exactNumber` makes of it.
  */
-export function mendEscapedKeys(
+export function mendEscapedKeys<Value>(
   text: string,
-  value: JsonValue,
+  value: Value,
   exactNumber: NumberFrom | null,
-): JsonValue {
+): Value {
   const root = findEscapedKeys(text);
-  const work: (readonly [KeyedContainer, JsonValue | undefined])[] = [];
+  const work: (readonly [KeyedContainer, unknown])[] = [];
   if (root !== null) work.push([root, value]);
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     const [container, parsed] = next;
     if (Array.isArray(parsed)) {
       for (const { index, container: one } of container.inner) work.push([one, parsed[index]]);
-    } else if (typeof parsed === "object" && parsed !== null) {
+    } else if (isRecord(parsed)) {
       const read = Object.keys(parsed);
       const right = isInOrder(container, read) ? misreadKeys(text, container, read) : null;
       if (right === null || (right.size > 0 && exactNumber !== null)) {
@@ -60,7 +59,11 @@ export function mendEscapedKeys(
   return value;
 }
 
-type NumberFrom = (text: string) => JsonValue;
+type NumberFrom = (text: string) => unknown;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /**
  * True if each member of the text can be found among the keys that were read: as many as there are
@@ -98,19 +101,17 @@ function misreadKeys(
 function readAgain(
   text: string,
   { start, end }: KeyedContainer,
-  parsed: JsonObject,
+  parsed: Record<string, unknown>,
   numberFrom: NumberFrom,
 ): void {
   const whole = readEscapedKeys(text.slice(start, end), numberFrom);
-  if (typeof whole === "object" && whole !== null && !Array.isArray(whole)) {
-    become(parsed, Object.entries(whole));
-  }
+  if (isRecord(whole)) become(parsed, Object.entries(whole));
 }
 
 /** Gives an object these members and no others; it stays the same object for what holds it. */
 function become(
-  object: JsonObject,
-  members: readonly (readonly [key: string, value: JsonValue | undefined])[],
+  object: Record<string, unknown>,
+  members: readonly (readonly [key: string, value: unknown])[],
 ): void {
   for (const key of Object.keys(object)) delete object[key];
   for (const [key, value] of members) {
@@ -124,7 +125,7 @@ function become(
 interface Container {
   readonly isObject: boolean;
   /** Values so far; those of an array have no key. */
-  readonly entries: [key: string, value: JsonValue][];
+  readonly entries: [key: string, value: unknown][];
   /** The key of the member that is being read. */
   key: string | null;
 }
@@ -133,7 +134,7 @@ interface Container {
  * The value that `JSON.parse` should give, with each key unescaped on its own. Numbers become what
  * `numberFrom` makes of their text. The text must be one that `JSON.parse` accepts.
  */
-function readEscapedKeys(text: string, numberFrom: NumberFrom): JsonValue {
+function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
   const open: Container[] = [];
   let at = skipBlanks(text, 0);
   for (;;) {
@@ -144,7 +145,7 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): JsonValue {
       at = skipBlanks(text, at + 1);
       continue;
     }
-    let value: JsonValue;
+    let value: unknown;
     if (mark === "}" || mark === "]") {
       value = closed(open.pop());
       at++;
@@ -169,11 +170,11 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): JsonValue {
 }
 
 /** A string, `true`, `false` or `null`. */
-function wordFrom(token: string): JsonValue {
+function wordFrom(token: string): unknown {
   return JSON.parse(token);
 }
 
-function closed(container: Container | undefined): JsonValue {
+function closed(container: Container | undefined): unknown {
   const { isObject = false, entries = [] } = container ?? {};
   return isObject ? Object.fromEntries(entries) : entries.map(([, value]) => value);
 }

@@ -1,4 +1,4 @@
-import type { Peer } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 import type { Resting } from "./rest.ts";
 
 /** A client connection; `Peer` of all its requests. Times are those of the listener's clock. */

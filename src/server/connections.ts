@@ -3,7 +3,7 @@ import { MAX_STEPS_PER_TURN, walk } from "../core/sockets/walk.ts";
 import type { World } from "../core/world.ts";
 import { type Connection, parseKey } from "./connection.ts";
 import { newEndings } from "./endings.ts";
-import type { Peer } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 import { newMessageWatches } from "./message_watch.ts";
 import { headSince, isOverdue, newRest, type RestLimits } from "./rest.ts";
 

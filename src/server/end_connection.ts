@@ -1,5 +1,5 @@
 import type { World } from "../core/world.ts";
-import type { Peer } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 
 /** An answer has this long to reach its client before the connection ends. */
 const LAST_BYTES_MS = 100;

@@ -6,30 +6,8 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { authenticate } from "./auth.ts";
 import { clientNetwork } from "./client_network.ts";
 import { newGuard } from "./guard.ts";
+import type { Peer } from "./peer.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
-
-/** Who is at the other end of a connection; absent when there is none. */
-export interface Peer {
-  readonly remoteAddr?: Deno.Addr;
-  /**
-   * Ends the connection once the response in flight has reached the client, or could not for 5 s.
-   * Absent where the sockets of the process cannot be reached.
-   */
-  readonly disconnect?: () => void;
-  /**
-   * Keeps the connection, which has become a WebSocket, and calls `onTooLarge` once when an unfinished
-   * message grows beyond its limit; shortly after that the connection ends. Absent like `disconnect`.
-   */
-  readonly watchMessages?: (onTooLarge: () => void) => MessageWatch;
-}
-
-/** The supervision of a WebSocket. */
-export interface MessageWatch {
-  /** A whole message has arrived. */
-  arrived(): void;
-  /** The socket is closed. */
-  end(): void;
-}
 
 /** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
 export type Entrance = (

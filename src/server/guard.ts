@@ -13,8 +13,8 @@ import {
   readOrigin,
   usualPort,
 } from "./authority.ts";
-import type { Peer } from "./entrance.ts";
 import { originText, parseOriginPattern } from "./origin_pattern.ts";
+import type { Peer } from "./peer.ts";
 
 /**
  * What ends a call before anything else is looked at; null lets it pass. In HTTP/2 the authority of

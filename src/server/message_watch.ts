@@ -1,7 +1,7 @@
 import type { Sockets } from "../core/sockets/sockets.ts";
 import type { World } from "../core/world.ts";
 import type { Connection } from "./connection.ts";
-import type { MessageWatch } from "./entrance.ts";
+import type { MessageWatch } from "./peer.ts";
 
 /** Notices WebSocket messages that grow beyond their limit before the runtime has joined them. */
 export interface MessageWatches {

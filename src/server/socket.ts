@@ -4,27 +4,27 @@ import { isLongerThan, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bugIn } from "./bug_in_call.ts";
-import type { Peer } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 import { holdBody, takePlace } from "./overload.ts";
 import { finish, type Rim } from "./respond.ts";
 import { socketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
 import { type TurnCalls, turnCalls } from "./turn_call.ts";
 
-/** A message may have so many bytes. */
-const LARGEST_MESSAGE = 10 * 1024 * 1024;
+/** Largest message of a client. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** A silent client is asked after half of these seconds whether it is there, and left after all of them. */
-const DEAD_AFTER = 60;
+/** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
+const IDLE_TIMEOUT_MS = 60_000;
 
-/** A client that is told the end has this many milliseconds to agree. */
-const FAREWELL = 1_000;
+/** Time for the client to answer the close frame, before the connection counts as closed. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The last words of a turn that the gateway's end has cut off have so many milliseconds to be read. */
-const LAST_WORDS = 3_000;
+/** On shutdown: time for the client to read the final error event of a cancelled turn. */
+const FINAL_EVENT_TIMEOUT_MS = 3_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
-const GOING_AWAY = 1001, UNWELCOME = 1008, TOO_LARGE = 1009;
+const GOING_AWAY = 1001, POLICY_VIOLATION = 1008, TOO_LARGE = 1009;
 
 const ENDING = "the gateway is shutting down";
 
@@ -82,7 +82,7 @@ function seenNow({ remoteAddr }: Peer): Peer {
 function upgrade(request: Request): Deno.WebSocketUpgrade | null {
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return null;
   try {
-    return Deno.upgradeWebSocket(request, { idleTimeout: DEAD_AFTER });
+    return Deno.upgradeWebSocket(request, { idleTimeout: IDLE_TIMEOUT_MS / 1_000 });
   } catch {
     // The rest of the handshake is not what it must be.
     return null;
@@ -104,7 +104,7 @@ function converse(
     socket,
     world,
     rim.flusher,
-    () => end(UNWELCOME, "read what you are sent"),
+    () => end(POLICY_VIOLATION, "read what you are sent"),
   );
   const turns = newTurns(writer, rim, () => {
     if (inFlight.isDraining) end(GOING_AWAY, ENDING);
@@ -124,8 +124,8 @@ function converse(
     if (watch !== undefined) arrived = () => watch.arrived();
     cancellation.onCancel(() => {
       leaveWhenIdle();
-      // A client that does not read would keep its turn for ever, and nothing would tell of it.
-      world.after(LAST_WORDS, () => end(GOING_AWAY, ENDING));
+      // A client that does not read would keep its turn and its connection open for ever.
+      world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY, ENDING));
     });
     over = () => {
       over = () => {};
@@ -142,8 +142,8 @@ function converse(
     arrived();
     if (isEnding) return;
     const isTooLarge = typeof data === "string"
-      ? isLongerThan(data, LARGEST_MESSAGE)
-      : data.byteLength > LARGEST_MESSAGE;
+      ? isLongerThan(data, MAX_MESSAGE_BYTES)
+      : data.byteLength > MAX_MESSAGE_BYTES;
     if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
     hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
@@ -174,6 +174,6 @@ function converse(
     isEnding = true;
     turns.leave();
     socket.close(code, reason);
-    world.after(FAREWELL, () => over());
+    world.after(CLOSE_TIMEOUT_MS, () => over());
   }
 }

@@ -9,17 +9,17 @@ export interface SocketWriter {
   tell(text: string): void;
 }
 
-/** So many bytes may wait for a slow client before its upstream has to wait as well. */
-const FULL = 64 * 1024;
+/** Unread bytes of one socket from which on the upstream has to wait. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** So many bytes may wait before a client that only makes trouble is left. */
-const FLOODED = 4 * 1024 * 1024;
+/** Unread bytes of one socket from which on its connection is closed. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * The runtime does not say when there is room again. It is asked so many times in a row, because most
- * clients are only not that quick, and then after so many milliseconds each.
+ * The runtime does not signal when there is room again. Its buffer is looked at this many times in a
+ * row, because most clients read soon, and then at this interval.
  */
-const QUICK_ASKS = 16, ASK = 20;
+const QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
 /** A writer for one socket; `flooded` runs when its client sends and sends but does not read. */
 export function socketWriter(
@@ -36,17 +36,17 @@ export function socketWriter(
     async send(text) {
       if (!isOpen()) return false;
       socket.send(text);
-      for (let asks = 0; isOpen() && socket.bufferedAmount > FULL; asks++) {
+      for (let polls = 0; isOpen() && socket.bufferedAmount > MAX_BUFFERED_BYTES; polls++) {
         await new Promise<void>((resolve) => {
-          if (asks < QUICK_ASKS) flusher.soon(resolve);
-          else world.after(ASK, resolve);
+          if (polls < QUICK_POLLS) flusher.soon(resolve);
+          else world.after(POLL_INTERVAL_MS, resolve);
         });
       }
       return isOpen();
     },
     tell(text) {
       if (!isOpen()) return;
-      if (socket.bufferedAmount > FLOODED) flooded();
+      if (socket.bufferedAmount > MAX_UNREAD_BYTES) flooded();
       else socket.send(text);
     },
   };

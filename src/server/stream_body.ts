@@ -5,11 +5,11 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Flusher } from "./flusher.ts";
 
-/** Records that come faster than this many milliseconds after each other are written together. */
-const GATHER = 1;
+/** Records that arrive within this time after the last write are written together. */
+const GATHER_MS = 1;
 
-/** So many characters are written however fast they came: only what is written holds an upstream back. */
-const FULL = 64 * 1024;
+/** Flush threshold. Only enqueued data exerts backpressure on the upstream. */
+const MAX_GATHERED_CHARS = 64 * 1024;
 
 /**
  * Records as the body of an answer; every write holds whole records only. Written at once after a
@@ -49,7 +49,10 @@ export function streamBody(
     try {
       for await (const group of records) {
         gathered += sseText(group);
-        if (gathered.length >= FULL || (!isWaiting && world.now() - lastWrite >= GATHER)) {
+        if (
+          gathered.length >= MAX_GATHERED_CHARS ||
+          (!isWaiting && world.now() - lastWrite >= GATHER_MS)
+        ) {
           write(controller);
           if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
         } else if (!isWaiting) {

@@ -2,7 +2,8 @@ import type { Failed } from "../core/result.ts";
 import { type Call, readControls } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
-import { enterTurn, type Peer } from "./entrance.ts";
+import { enterTurn } from "./entrance.ts";
+import type { Peer } from "./peer.ts";
 
 /** Makes the calls of one socket, a new one for each message. */
 export interface TurnCalls {

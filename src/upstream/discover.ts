@@ -9,9 +9,11 @@ import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { upstreamUrl } from "./url.ts";
 
-/** A fetch of a model list may take this many milliseconds, and the list this many bytes. */
-const PATIENCE = 15_000;
-const LIST_LIMIT = 16 * 1024 * 1024;
+/** Longest time for fetching a model list. */
+const FETCH_TIMEOUT_MS = 15_000;
+
+/** Largest body of a model list. */
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /** The models of a provider, by its `models.mode`. A list that cannot be fetched is the known one. */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
@@ -36,7 +38,7 @@ async function fetchCatalog(
 ): Promise<Catalog | null> {
   const { wire } = provider;
   const timer = newAttemptTimer(world, new Cancellation(), {
-    timeoutMs: PATIENCE,
+    timeoutMs: FETCH_TIMEOUT_MS,
     mode: "total",
     idleMs: null,
   });
@@ -58,7 +60,7 @@ async function fetchCatalog(
       await body.cancel();
       return null;
     }
-    const bytes = await readAll(body, LIST_LIMIT);
+    const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);
     const text = bytes.ok ? utf8Text(bytes.value) : null;
     const models = text === null ? null : wire.catalog.decode(text);

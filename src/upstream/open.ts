@@ -19,11 +19,11 @@ import { rejection } from "./rejection.ts";
 import { openSource } from "./source.ts";
 import { upstreamUrl } from "./url.ts";
 
-/** A whole answer may have this many bytes. */
-const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** Largest body of a whole response. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** After its last record a stream gets this many milliseconds to end by itself, so that the connection can be used again. */
-const GRACE = 100;
+/** Time for a stream to end by itself after its last record, so that its connection can be reused. */
+const STREAM_END_TIMEOUT_MS = 100;
 
 /**
  * One attempt: sends, wants status 200, and reads until there is something for the client. The end
@@ -71,7 +71,7 @@ export async function open(
       return await rejection(call, attempt.target, response, body);
     }
     if (reader.as === "answer") {
-      const bytes = await readAll(body, reader.limit ?? ANSWER_LIMIT);
+      const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
@@ -121,7 +121,7 @@ function isAnswer(status: number, reader: Reader): boolean {
 }
 
 async function finish(call: Call, body: BodyReader, { cancellation }: AttemptTimer): Promise<void> {
-  const cancel = call.world.after(GRACE, () => cancellation.cancel(null));
+  const cancel = call.world.after(STREAM_END_TIMEOUT_MS, () => cancellation.cancel(null));
   const rest = await body.read();
   cancel();
   if (rest.ok && rest.value !== null) await body.cancel();

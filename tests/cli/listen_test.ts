@@ -1,5 +1,5 @@
 import { listen } from "../../src/cli/listen.ts";
-import type { Peer } from "../../src/server/entrance.ts";
+import type { Peer } from "../../src/server/peer.ts";
 import type { RestLimits } from "../../src/server/rest.ts";
 import { connectRaw } from "../server/raw_connection.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";

@@ -1,5 +1,5 @@
 import { type Connections, newConnections } from "../../src/server/connections.ts";
-import type { Peer } from "../../src/server/entrance.ts";
+import type { Peer } from "../../src/server/peer.ts";
 import type { RestLimits } from "../../src/server/rest.ts";
 import {
   type ScriptedSocket,

@@ -1,4 +1,4 @@
-import type { BodyFraming } from "./framing.ts";
+import type { BodyFraming } from "./body_framing.ts";
 import { isFieldLine, textOf } from "./head.ts";
 
 const LF = 10, CR = 13;

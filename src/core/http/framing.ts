@@ -1,25 +1,6 @@
+import type { BodyFraming } from "./body_framing.ts";
 import { chunkedFraming } from "./chunked.ts";
 import { type Head, listed } from "./head.ts";
-
-/** Finds the body of an answer in what is received. Throws where the answer is malformed. */
-export interface BodyFraming {
-  /** Moves the body's bytes to the front of those given. */
-  take(bytes: Uint8Array): Taken;
-  /** The body has ended. */
-  isOver(): boolean;
-  /** False once framing was read that other parsers refuse: the connection is not used again. */
-  isExact(): boolean;
-  /** The end of the connection is the end of the body. */
-  readonly endsWithConnection: boolean;
-}
-
-/** What was found. */
-export interface Taken {
-  /** Bytes of the body, at the front. */
-  readonly length: number;
-  /** Bytes that are done with; the others are to be given again, with more behind them. */
-  readonly used: number;
-}
 
 /** How the body of an answer is framed (RFC 9112, 6.3); the request was no HEAD. */
 export function bodyFraming({ status, fields, isPersistent }: Head): BodyFraming {
