@@ -39,13 +39,19 @@ export function endOfValue(text: string, start: number): number {
 }
 
 /**
- * True if a JSON text holds more than `limit` members and elements, those of all levels counted. Reads
- * no further than to the first one beyond, so a text of many is refused at the price of a short one.
- * The count of a text that is no JSON means nothing.
+ * True if a JSON text holds more than `limit` members and elements, those of all levels counted. The
+ * count of a text that is no JSON means nothing.
  */
 export function hasMoreItems(text: string, limit: number): boolean {
   // Each of them takes two characters at least.
-  if (text.length <= 2 * limit) return false;
+  return text.length > 2 * limit && countItems(text, limit) > limit;
+}
+
+/**
+ * Returns the number of members and elements of a JSON text, those of all levels counted. Reads no
+ * further than to the first one beyond `limit`, so a text of many costs no more than a short one.
+ */
+export function countItems(text: string, limit: number): number {
   let count = 0;
   // The first item of a container has no comma before it.
   let isFirst = false;
@@ -59,7 +65,7 @@ export function hasMoreItems(text: string, limit: number): boolean {
     if (code === OPEN_ARRAY || code === OPEN_OBJECT) isFirst = true;
     at = code === QUOTE ? endOfString(text, at) : at + 1;
   }
-  return count > limit;
+  return count;
 }
 
 function endOfContainer(text: string, start: number): number {

@@ -44,13 +44,6 @@ function declaredLength(headers: Headers): number | null {
 
 /** Refuses a request by its head; null if its body may be read. */
 function refuseUnread(headers: Headers, declared: number | null): Failed | null {
-  // The two frame the body differently: something before the gateway may have taken the other one.
-  if (headers.has("transfer-encoding") && headers.has("content-length")) {
-    return refuse(
-      "invalid_request_framing",
-      "The request has both Content-Length and Transfer-Encoding; send one of them.",
-    );
-  }
   const coding = headers.get("content-encoding");
   if (coding !== null) {
     const refusal = refuseCoding(coding);

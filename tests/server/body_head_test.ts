@@ -36,6 +36,34 @@ Deno.test("a body with both a length and chunks is refused on every endpoint, an
   }
 });
 
+Deno.test("a length and chunks are refused where no body is read, too, and the connection ends", async () => {
+  await using gateway = serveGateway(NOWHERE);
+  const socket = [
+    "connection: upgrade",
+    "upgrade: websocket",
+    "sec-websocket-version: 13",
+    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+  ];
+  const cases: readonly (readonly [line: string, fields: readonly string[]])[] = [
+    ["GET /v1/models", []],
+    ["GET /health", []],
+    ["DELETE /v1/responses/some-id", []],
+    ["POST /v1/nowhere", []],
+    ["PUT /v1/models", []],
+    ["OPTIONS /v1/models", ["origin: http://localhost", "access-control-request-method: GET"]],
+    ["GET /v1/responses", socket],
+  ];
+  for (const [line, fields] of cases) {
+    const [method = "", path = ""] = line.split(" ");
+    const both = ["content-length: 3", "transfer-encoding: chunked"];
+    const request = head(path, ...fields, ...both).replace("POST", method);
+    const answer = await untilClosed(gateway.url, `${request}2\r\n{}\r\n0\r\n\r\n${request}`);
+    assertMatch(answer, /^HTTP\/1\.1 400 /, line);
+    assertMatch(answer, /"code":"invalid_request_framing"/);
+    assertEquals(answer.match(/HTTP\/1\.1 \d+/g)?.length, 1, "what follows is not read");
+  }
+});
+
 Deno.test("a length in front of chunks bounds nothing, and more than 10 MiB never reach a provider", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));

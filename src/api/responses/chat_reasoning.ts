@@ -2,9 +2,10 @@ import { isObject, type JsonObject } from "../../core/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Optional, unsupported, wrongType } from "../../wires/fields.ts";
+import { type InnerItems, tooManyInnerItems } from "../../wires/inner_json.ts";
 import type { WireName } from "../../wires/wire.ts";
 import type { At } from "./chat_content.ts";
-import { openThinking } from "./sealed_thinking.ts";
+import { readThinking, sealedText } from "./sealed_thinking.ts";
 
 /** What was thought before an assistant's message. */
 export interface Thought {
@@ -20,19 +21,25 @@ export interface Thought {
 /**
  * The thought that a reasoning item is, together with the one right before it; an empty item adds
  * nothing. Thinking goes back to where its signature counts, elsewhere its text does. Refused when
- * the item is sealed, and not by this gateway.
+ * the item is sealed, and not by this gateway, or when the blocks so far hold more than `innerItems`
+ * admits.
  */
 export function thoughtOf(
   item: JsonObject,
   at: At,
   wire: WireName,
   before: Thought | null,
+  innerItems: InnerItems,
 ): Result<Thought | null> {
   const sealed = item.encrypted_content ?? null;
   if (sealed !== null && typeof sealed !== "string") {
     return wrongType(at(".encrypted_content"), "a string");
   }
-  const blocks = sealed === null || sealed === "" ? [] : openThinking(sealed);
+  const opened = sealed === null || sealed === "" ? "[]" : sealedText(sealed);
+  if (opened !== null && !innerItems.admits(opened)) {
+    return tooManyInnerItems(at(".encrypted_content"));
+  }
+  const blocks = opened === null ? null : readThinking(opened);
   if (blocks === null) {
     return unsupported(at(".encrypted_content"), "It was not made by this gateway.");
   }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../../core/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { missing, unsupported, wrongType, wrongValue } from "../../wires/fields.ts";
+import { newInnerItems } from "../../wires/inner_json.ts";
 import type { WireName } from "../../wires/wire.ts";
 import { type At, chatContent, spokenContent } from "./chat_content.ts";
 import { type Thought, thoughtOf } from "./chat_reasoning.ts";
@@ -45,6 +46,7 @@ export function chatTurns(
 ): Result<readonly PlacedMessage[]> {
   const turns: Turn[] = [];
   const seen = new Map<string, SeenCall>();
+  const innerItems = newInnerItems();
   /** The assistant's last message as long as calls still belong to it. */
   let open: Turn | null = null;
   let thought: Thought | null = null;
@@ -145,7 +147,7 @@ export function chatTurns(
   }
 
   function takeReasoning(item: JsonObject, at: At): Result<null> {
-    const read = thoughtOf(item, at, wire, thought);
+    const read = thoughtOf(item, at, wire, thought, innerItems);
     if (!read.ok) return read;
     thought = read.value;
     return success(null);

@@ -14,12 +14,19 @@ export function sealThinking(blocks: readonly JsonObject[]): string {
   return `${PREFIX}${checksumOf(payload)}.${payload}`;
 }
 
-/** The blocks that `sealThinking` was given; null for a text that it did not make. */
-export function openThinking(sealed: string): readonly JsonObject[] | null {
+/**
+ * Returns the JSON text of the blocks that `sealThinking` was given; null for a text that it did not
+ * make. What a client forges may be any text.
+ */
+export function sealedText(sealed: string): string | null {
   if (!sealed.startsWith(PREFIX)) return null;
   const [checksum = "", payload = ""] = sealed.slice(PREFIX.length).split(".");
-  if (checksum !== checksumOf(payload)) return null;
-  const blocks = parseJson(Buffer.from(payload, "base64url").toString());
+  return checksum === checksumOf(payload) ? Buffer.from(payload, "base64url").toString() : null;
+}
+
+/** Returns the blocks in a text of `sealedText`; null if it holds none. */
+export function readThinking(text: string): readonly JsonObject[] | null {
+  const blocks = parseJson(text);
   return Array.isArray(blocks) && blocks.every(isObject) ? blocks : null;
 }
 

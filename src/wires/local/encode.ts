@@ -2,6 +2,7 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { type Result, success } from "../../core/result.ts";
 import { posted } from "../encoding.ts";
 import { nesting } from "../fields.ts";
+import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../unsupported_field.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { ENCODED, formatOf, thinkOf } from "./controls.ts";
@@ -17,7 +18,8 @@ import { turnsOf } from "./turns.ts";
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
   const { settings } = target.provider;
-  const refused = nesting(document.value) ?? unsupportedField(document.value, ENCODED);
+  const refused = nesting(document.value) ?? unsupportedField(document.value, ENCODED) ??
+    argumentItemsProblem(document.value.messages);
   if (refused !== null) return refused;
   const messages = turnsOf(document.value.messages);
   if (!messages.ok) return messages;

@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assembled, exactBody, posted, type Section } from "../encoding.ts";
+import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, caller, limits, sampling, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
@@ -27,6 +28,8 @@ const SECTIONS: readonly Section<Asked>[] = [
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const body = exactBody(chat, ENCODED);
   if (!body.ok) return body;
+  const tooMany = argumentItemsProblem(body.value.messages);
+  if (tooMany !== null) return tooMany;
   const asked = {
     body: body.value,
     settings: target.provider.settings,

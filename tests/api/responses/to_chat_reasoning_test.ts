@@ -1,17 +1,27 @@
 import fc from "fast-check";
 import { responseOf } from "../../../src/api/responses/encoder.ts";
-import { openThinking, sealThinking } from "../../../src/api/responses/sealed_thinking.ts";
+import {
+  readThinking,
+  sealedText,
+  sealThinking,
+} from "../../../src/api/responses/sealed_thinking.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
+import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json.ts";
 import type { WireName } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { call, finish, labelsOf } from "./encoded.ts";
 import { reasoning, signed, text } from "./event_cases.ts";
-import { messagesOf } from "./translated.ts";
+import { messagesOf, translate } from "./translated.ts";
 
 const USER: JsonObject = { role: "user", content: "q" };
 const SAID: JsonObject = { role: "assistant", content: "a" };
 const BLOCK: JsonObject = { type: "thinking", thinking: "A", signature: "s" };
+
+function openThinking(sealed: string): readonly JsonObject[] | null {
+  const opened = sealedText(sealed);
+  return opened === null ? null : readThinking(opened);
+}
 
 function thought(given: string, sealed: readonly JsonObject[] = []): JsonObject {
   return {
@@ -71,6 +81,20 @@ Deno.test("thinking opens as it was sealed, whatever is in it", () => {
   fc.assert(fc.property(fc.array(fc.dictionary(fc.string(), fc.string())), (blocks) => {
     assertEquals<unknown>(openThinking(sealThinking(blocks)), blocks.map((one) => ({ ...one })));
   }));
+});
+
+Deno.test("thinking that clients have sealed with too many members in all is refused by its path", () => {
+  const blocks = (count: number) => Array.from({ length: count }, () => ({}));
+  const items = [USER, thought("A", blocks(150_000)), thought("B", blocks(50_000)), SAID];
+  assertEquals(reasoningOf(items, "compat"), ["AB"]);
+  const one = [USER, thought("A", blocks(200_001)), SAID];
+  const together = [...items.slice(0, 3), thought("C", blocks(1)), SAID];
+  for (const [list, path] of [[one, 1], [together, 3]] as const) {
+    const refused = translate({ input: list }, "messages");
+    assert(!refused.ok && isRefusal(refused.failure));
+    assertEquals(refused.failure.kind, "request_too_large");
+    assertEquals(refused.failure.param, `input[${path}].encrypted_content`);
+  }
 });
 
 Deno.test("what was changed or made elsewhere does not open", () => {
