@@ -1,31 +1,31 @@
 /** One answer. Times in milliseconds after the request began to be sent. */
-export interface Answered {
+export interface TimedResponse {
   readonly status: number;
   /** Bytes of the body, without the framing of its chunks. */
   readonly length: number;
   /** The last bytes of the body. */
-  readonly last: string;
+  readonly ending: string;
   /** When the first byte of the body was there. */
-  readonly first: number;
-  readonly total: number;
+  readonly firstByteMs: number;
+  readonly totalMs: number;
 }
 
 /** One connection that is kept alive, with one request at a time. */
-export interface Client extends Disposable {
-  exchange(request: Uint8Array): Promise<Answered>;
+export interface HttpClient extends Disposable {
+  exchange(request: Uint8Array): Promise<TimedResponse>;
   /** The body of the last answer, without the framing of its chunks. */
   body(): string;
 }
 
 /** An answer with its head is never larger than this many bytes. */
-const ROOM = 512 * 1024;
+const MAX_RESPONSE_BYTES = 512 * 1024;
 
 const CR = 13, ZERO = 48, NINE = 57, SMALL = 32, SMALL_A = 97;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** A POST as it goes over the line. */
-export function requestBytes(path: string, body: Uint8Array): Uint8Array {
+export function encodePost(path: string, body: Uint8Array): Uint8Array {
   const head = encoder.encode(
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
       `authorization: Bearer sk-bench\r\ncontent-length: ${body.length}\r\n\r\n`,
@@ -40,10 +40,10 @@ export function requestBytes(path: string, body: Uint8Array): Uint8Array {
  * Connects to a loopback port. Reads whole answers into one buffer and looks at them afterwards: the
  * load must cost less than what it measures.
  */
-export async function openClient(port: number): Promise<Client> {
+export async function newHttpClient(port: number): Promise<HttpClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   connection.setNoDelay(true);
-  const buffer = new Uint8Array(ROOM);
+  const buffer = new Uint8Array(MAX_RESPONSE_BYTES);
   let filled = 0;
   let bodyAt = 0;
   let isChunked = false;
@@ -52,10 +52,10 @@ export async function openClient(port: number): Promise<Client> {
     const count = await connection.read(buffer.subarray(filled));
     if (count === null) throw new Error("The server closed the connection.");
     filled += count;
-    if (filled === ROOM) throw new Error("An answer is too large for the benchmark.");
+    if (filled === MAX_RESPONSE_BYTES) throw new Error("An answer is too large for the benchmark.");
   }
 
-  async function exchange(request: Uint8Array): Promise<Answered> {
+  async function exchange(request: Uint8Array): Promise<TimedResponse> {
     const began = performance.now();
     filled = bodyAt = 0;
     for (let sent = 0; sent < request.length;) {
@@ -69,13 +69,19 @@ export async function openClient(port: number): Promise<Client> {
     const declared = /\r\ncontent-length: (\d+)\r\n/.exec(head)?.[1];
     isChunked = declared === undefined;
     while (filled === bodyAt) await more();
-    const first = performance.now() - began;
+    const firstByteMs = performance.now() - began;
     const whole = bodyAt + Number(declared ?? 0);
     while (isChunked ? !hasLastChunk() : filled < whole) await more();
-    const total = performance.now() - began;
+    const totalMs = performance.now() - began;
     const status = Number(head.slice(9, 12));
     const last = decoder.decode(buffer.subarray(isChunked ? filled - 21 : filled - 14, filled));
-    return { status, length: lengthOf(), last: isChunked ? last.slice(0, -7) : last, first, total };
+    return {
+      status,
+      length: lengthOf(),
+      ending: isChunked ? last.slice(0, -7) : last,
+      firstByteMs,
+      totalMs,
+    };
   }
 
   function headEnd(): number {
