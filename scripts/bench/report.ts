@@ -70,9 +70,9 @@ function tableRow(cells: readonly string[], last: string): string {
 
 function targetCell(target: ScenarioTarget | null, ratio: number, above: number): string {
   if (target === null) return "";
-  const [text, isMet] = "ratio" in target
-    ? [`>= ${target.ratio.toFixed(2)}`, ratio >= target.ratio] as const
-    : [`<= +${target.above} µs`, above <= target.above] as const;
+  const { text, isMet } = target.kind === "min_rate_ratio"
+    ? { text: `>= ${target.ratio.toFixed(2)}`, isMet: ratio >= target.ratio }
+    : { text: `<= +${target.us} µs`, isMet: above <= target.us };
   return isMet ? text : `${text} missed`;
 }
 

@@ -51,24 +51,24 @@ async function sendRequests(url: string, from: number, to: number): Promise<void
 
 /** Each is another request, so that each is kept as something of its own. */
 async function sendRequest(url: string, at: number): Promise<void> {
-  const [path, body] = newSoakRequest(at);
+  const { path, body } = newSoakRequest(at);
   const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`Request ${at} was answered with: ${text}`);
 }
 
-function newSoakRequest(at: number): readonly [path: string, body: object] {
+function newSoakRequest(at: number): { readonly path: string; readonly body: object } {
   const text = `Say hello to number ${at}. `.repeat(10);
   const messages = [{ role: "user", content: text }];
   switch (at % 10) {
     case 0:
-      return ["/v1/conversations", { metadata: { number: String(at) } }];
+      return { path: "/v1/conversations", body: { metadata: { number: String(at) } } };
     case 1:
     case 2:
-      return ["/v1/responses", { model: "json", input: text }];
+      return { path: "/v1/responses", body: { model: "json", input: text } };
     case 3:
-      return ["/v1/chat/completions", { model: "sse-short", stream: true, messages }];
+      return { path: "/v1/chat/completions", body: { model: "sse-short", stream: true, messages } };
     default:
-      return ["/v1/chat/completions", { model: "json", messages }];
+      return { path: "/v1/chat/completions", body: { model: "json", messages } };
   }
 }

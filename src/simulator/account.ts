@@ -4,7 +4,7 @@ import type { Deps } from "./protocol.ts";
 import { hashText } from "./hash.ts";
 
 const MAX_ACCOUNTS = 32;
-const STORE_LIMITS = { values: 1000, characters: 16 * 1024 * 1024 } as const;
+const STORE_LIMITS = { maxValues: 1000, maxCharacters: 16 * 1024 * 1024 } as const;
 
 /** A response that can be asked for again. */
 export interface StoredResponse {
@@ -41,7 +41,7 @@ export interface Account {
    * Begins an answer. Each deps that the result makes stands at the same second and gives the same
    * ids in the same order: they follow from the account and from how many answers it had before.
    */
-  newAnswer(): () => Deps;
+  newAnswerDeps(): () => Deps;
   /** An opaque text that only this account gives for this text. */
   seal(text: string): string;
 }
@@ -49,7 +49,7 @@ export interface Account {
 /** Finds the account of a request. The one that came first is forgotten when there are too many. */
 export function newAccounts(deps: Deps): (request: Request) => Account {
   const accounts = newBoundedMap<Account>(
-    { values: MAX_ACCOUNTS, characters: MAX_ACCOUNTS },
+    { maxValues: MAX_ACCOUNTS, maxCharacters: MAX_ACCOUNTS },
     () => 1,
   );
   return (request) => {
@@ -76,7 +76,7 @@ function newAccount(key: string, deps: Deps): Account {
       STORE_LIMITS,
       ({ resource, messages }) => jsonLength(resource) + jsonLength([...messages]),
     ),
-    newAnswer() {
+    newAnswerDeps() {
       const answer = ++answers;
       const now = deps.unix();
       return () => {

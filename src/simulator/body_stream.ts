@@ -24,7 +24,7 @@ export function newBodyStream(steps: Iterator<BodyStep>, deps: Deps): ReadableSt
         case "send":
           return controller.enqueue(encoder.encode(next.value.text));
         case "pause":
-          await waitMs(next.value.ms, deps, gone.signal);
+          await wait(next.value.ms, deps, gone.signal);
           break;
         case "reset":
           return controller.error(new Error("The simulator breaks off here."));
@@ -38,7 +38,7 @@ export function newBodyStream(steps: Iterator<BodyStep>, deps: Deps): ReadableSt
 }
 
 /** Waits so many milliseconds, or until the signal fires; no timer is left then. */
-export function waitMs(ms: number, deps: Deps, signal: AbortSignal): Promise<void> {
+export function wait(ms: number, deps: Deps, signal: AbortSignal): Promise<void> {
   if (ms === 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const cancel = deps.after(ms, end);

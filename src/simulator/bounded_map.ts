@@ -15,13 +15,13 @@ export interface BoundedMap<T> {
  * characters as `measure` counts them. The value put last always stays.
  */
 export function newBoundedMap<T>(
-  limits: { readonly values: number; readonly characters: number },
+  limits: { readonly maxValues: number; readonly maxCharacters: number },
   measure: (value: T) => number,
 ): BoundedMap<T> {
   const entries = new Map<string, { readonly value: T; readonly characters: number }>();
   let total = 0;
 
-  function drop(id: string): boolean {
+  function remove(id: string): boolean {
     total -= entries.get(id)?.characters ?? 0;
     return entries.delete(id);
   }
@@ -33,11 +33,11 @@ export function newBoundedMap<T>(
       total += characters - (entries.get(id)?.characters ?? 0);
       entries.set(id, { value, characters });
       for (const oldest of entries.keys()) {
-        if (entries.size <= limits.values && total <= limits.characters) return;
-        if (oldest !== id) drop(oldest);
+        if (entries.size <= limits.maxValues && total <= limits.maxCharacters) return;
+        if (oldest !== id) remove(oldest);
       }
     },
-    delete: drop,
+    delete: remove,
     values: () => [...entries.values()].map(({ value }) => value),
   };
 }

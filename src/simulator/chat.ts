@@ -1,4 +1,4 @@
-import { newBodyStream, waitMs } from "./body_stream.ts";
+import { newBodyStream, wait } from "./body_stream.ts";
 import { streamBodySteps } from "./defects.ts";
 import { generateOutput } from "./model_output.ts";
 import {
@@ -28,7 +28,7 @@ export async function answerChat(call: SimCall): Promise<Response> {
       const headers = { "content-type": protocol.streamType, "cache-control": "no-cache" };
       return new Response(newBodyStream(steps, deps), { headers });
     }
-    await waitMs(output.pauseMs * output.text.length, deps, httpRequest.signal);
+    await wait(output.pauseMs * output.text.length, deps, httpRequest.signal);
     return wholeResponse(protocol.encodeWhole(output, request, deps), output.defect, call);
   });
 }

@@ -42,7 +42,7 @@ function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): Json
     logprobs: null,
   });
   return {
-    ...withIdentityQuirk(head("chat.completion", request, deps), output, 0),
+    ...withIdentityQuirk(completionFields("chat.completion", request, deps), output, 0),
     choices: Array.from({ length: request.choiceCount }, (_, index) => ({ index, ...choice() })),
     usage: encodeUsage(output, request),
   };
@@ -73,11 +73,11 @@ function* encodeStream(
   request: SimRequest,
   deps: Deps,
 ): Generator<StreamChunk> {
-  const start: JsonObject = head("chat.completion.chunk", request, deps);
+  const start: JsonObject = completionFields("chat.completion.chunk", request, deps);
   if (request.includeUsage) start.usage = null;
   let chunks = 0;
   for (let index = 0; index < request.choiceCount; index++) {
-    for (const { delta, finish = null, isWord = false } of deltas(output, deps)) {
+    for (const { delta, finish = null, isWord = false } of encodeDeltas(output, deps)) {
       const choice = { index, delta, finish_reason: finish, logprobs: null };
       const chunk = withIdentityQuirk({ ...start, choices: [choice] }, output, chunks++);
       yield { text: sseRecord(chunk), isWord };
@@ -96,7 +96,7 @@ interface Delta {
   readonly isWord?: boolean;
 }
 
-function* deltas(output: ModelOutput, deps: Deps): Generator<Delta> {
+function* encodeDeltas(output: ModelOutput, deps: Deps): Generator<Delta> {
   const content = output.toolCalls.length > 0 || output.finish === "refusal" ? null : "";
   yield { delta: { role: "assistant", content, refusal: null } };
   for (const piece of output.thinking) yield { delta: { reasoning_content: piece }, isWord: true };
@@ -113,7 +113,7 @@ function* deltas(output: ModelOutput, deps: Deps): Generator<Delta> {
   yield { delta: {}, finish: finishReason(output) };
 }
 
-function head(object: string, request: SimRequest, deps: Deps) {
+function completionFields(object: string, request: SimRequest, deps: Deps) {
   const id = newId("chatcmpl-", deps);
   return {
     id,

@@ -19,7 +19,7 @@ export async function createConversation(call: RoutedCall): Promise<Response> {
   const { items: given = [], metadata } = body;
   for (const error of itemListErrors(given ?? [])) return errorResponse(error, call);
   if (metadata != null && !isMetadata(metadata)) return errorResponse(WRONG_METADATA, call);
-  const deps = call.account.newAnswer()();
+  const deps = call.account.newAnswerDeps()();
   const id = newId("conv_", deps);
   const created = { id, object: "conversation", created_at: deps.unix() };
   const resource = { ...created, metadata: metadata ?? {} };
@@ -56,7 +56,7 @@ export const addItems: RouteHandler = withConversation(async (call, stored) => {
     return errorResponse(missingParameter("items"), call);
   }
   for (const error of itemListErrors(body.items)) return errorResponse(error, call);
-  const added = toListedItems(body.items, call.account.newAnswer()());
+  const added = toListedItems(body.items, call.account.newAnswerDeps()());
   const again = added.find(({ id }) => stored.items.some((item) => item.id === id));
   if (again !== undefined) {
     return errorResponse(invalidValue("items", `Duplicate item found with id ${again.id}.`), call);

@@ -5,7 +5,12 @@ import { type ApiError, newApiError } from "./protocol.ts";
 export type ValueCheck = (value: JsonValue) => boolean;
 
 /** The name of a field, what it has to be in words, and the check of it. */
-export type FieldRule = readonly [string, string, ValueCheck];
+export interface FieldRule {
+  readonly name: string;
+  /** What the value must be, as the error message says it: `a string or null`. */
+  readonly expected: string;
+  readonly isValid: ValueCheck;
+}
 
 /** A string, the empty one too. */
 export const isText: ValueCheck = (value) => typeof value === "string";
@@ -18,10 +23,10 @@ export function* fieldRuleErrors(
   body: JsonObject,
   fields: readonly FieldRule[],
 ): Generator<ApiError> {
-  for (const [name, wanted, check] of fields) {
+  for (const { name, expected, isValid } of fields) {
     const value = body[name];
-    if (value !== undefined && !check(value)) {
-      yield invalidValue(name, `${name} must be ${wanted}.`);
+    if (value !== undefined && !isValid(value)) {
+      yield invalidValue(name, `${name} must be ${expected}.`);
     }
   }
 }

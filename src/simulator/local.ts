@@ -26,7 +26,7 @@ function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): Json
   if (output.toolCalls.length > 0) {
     message.tool_calls = output.toolCalls.map((call, index) => encodeToolCall(call, index, deps));
   }
-  return { ...head(request, deps), message, ...ending(output, request) };
+  return { ...recordFields(request, deps), message, ...finalFields(output, request) };
 }
 
 function* encodeStream(
@@ -45,20 +45,20 @@ function* encodeStream(
       deps,
     );
   }
-  const last = { message: { role: "assistant", content: "" }, ...ending(output, request) };
-  yield { text: jsonLine({ ...head(request, deps), ...last }), isWord: false };
+  const last = { message: { role: "assistant", content: "" }, ...finalFields(output, request) };
+  yield { text: jsonLine({ ...recordFields(request, deps), ...last }), isWord: false };
 }
 
 function encodeChunk(increment: JsonObject, request: SimRequest, deps: Deps): StreamChunk {
   const message = { role: "assistant", ...increment };
-  return { text: jsonLine({ ...head(request, deps), message, done: false }), isWord: true };
+  return { text: jsonLine({ ...recordFields(request, deps), message, done: false }), isWord: true };
 }
 
 function jsonLine(value: JsonObject): string {
   return LOCAL.encodeRecord("", JSON.stringify(value));
 }
 
-function head(request: SimRequest, deps: Deps) {
+function recordFields(request: SimRequest, deps: Deps) {
   return { model: request.modelAsSent, created_at: toNanosecondTime(deps.unix()) };
 }
 
@@ -73,7 +73,7 @@ function encodeToolCall({ name, input }: ToolCall, index: number, deps: Deps): J
 }
 
 // A call of a tool, a refusal and a filter all end with `stop`: the runtime has no words for them.
-function ending({ finish, outputTokens }: ModelOutput, request: SimRequest): JsonObject {
+function finalFields({ finish, outputTokens }: ModelOutput, request: SimRequest): JsonObject {
   const counts: JsonObject = {};
   // Counts of zero are left out (local API, answer).
   if (request.inputTokens > 0) counts.prompt_eval_count = request.inputTokens;

@@ -45,9 +45,9 @@ function errorType(status: number): string {
 
 function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject {
   return {
-    ...head(request, deps),
+    ...messageFields(request, deps),
     content: encodeBlocks(output, deps),
-    ...ending(output),
+    ...stopFields(output),
     usage: { ...inputUsage(request), ...outputUsage(output) },
   };
 }
@@ -72,7 +72,7 @@ function visibleText({ text, finish }: ModelOutput): readonly string[] {
   return finish === "refusal" ? [] : text;
 }
 
-function ending(output: ModelOutput): JsonObject {
+function stopFields(output: ModelOutput): JsonObject {
   const details = output.finish === "refusal"
     ? { type: "refusal", category: null, explanation: output.text.join("") }
     : output.finish === "content_filter"
@@ -101,30 +101,34 @@ function* encodeStream(
   deps: Deps,
 ): Generator<StreamChunk> {
   const message = {
-    ...head(request, deps),
+    ...messageFields(request, deps),
     content: [],
     stop_reason: null,
     stop_sequence: null,
     usage: { ...inputUsage(request), output_tokens: 1 },
   };
-  yield event({ type: "message_start", message });
-  yield event({ type: "ping" });
+  yield encodeEvent({ type: "message_start", message });
+  yield encodeEvent({ type: "ping" });
   let index = 0;
   for (const block of encodeBlocks(output, deps)) {
-    yield event({ type: "content_block_start", index, content_block: blockAtStart(block) });
+    yield encodeEvent({ type: "content_block_start", index, content_block: blockAtStart(block) });
     for (const delta of encodeDeltas(block, output)) {
       // A signature and the empty first fragment of an input are no words.
       const isWord = delta.type !== "signature_delta" && delta.partial_json !== "";
-      yield event({ type: "content_block_delta", index, delta }, isWord);
+      yield encodeEvent({ type: "content_block_delta", index, delta }, isWord);
     }
-    yield event({ type: "content_block_stop", index });
+    yield encodeEvent({ type: "content_block_stop", index });
     index++;
   }
-  yield event({ type: "message_delta", delta: ending(output), usage: outputUsage(output) });
-  yield event({ type: "message_stop" });
+  yield encodeEvent({
+    type: "message_delta",
+    delta: stopFields(output),
+    usage: outputUsage(output),
+  });
+  yield encodeEvent({ type: "message_stop" });
 }
 
-function event(data: JsonObject & { readonly type: string }, isWord = false): StreamChunk {
+function encodeEvent(data: JsonObject & { readonly type: string }, isWord = false): StreamChunk {
   return { text: MESSAGES.encodeRecord(data.type, JSON.stringify(data)), isWord };
 }
 
@@ -147,7 +151,7 @@ function encodeDeltas(block: JsonObject, output: ModelOutput): readonly JsonObje
   return ["", ...pieces].map((partial_json) => ({ type: "input_json_delta", partial_json }));
 }
 
-function head(request: SimRequest, deps: Deps) {
+function messageFields(request: SimRequest, deps: Deps) {
   return {
     id: newId("msg_", deps),
     type: "message",

@@ -6,10 +6,10 @@ export type Style =
   | { readonly kind: "echo" | "think" | "think_tags" | "json" | "refuse" | "length" | "filter" }
   | { readonly kind: "long"; readonly words: number }
   /** Milliseconds before each word. */
-  | { readonly kind: "slow"; readonly pause: number }
+  | { readonly kind: "slow"; readonly pauseMs: number }
   | { readonly kind: "tools"; readonly calls: 1 | 2; readonly thinks: boolean }
   | { readonly kind: "broken"; readonly defect: Defect }
-  | { readonly kind: "odd"; readonly quirk: Quirk };
+  | { readonly kind: "quirk"; readonly quirk: Quirk };
 
 /** What a model does when it is called. */
 export type ModelBehaviour =
@@ -18,29 +18,29 @@ export type ModelBehaviour =
   | { readonly kind: "redirect" | "no_content" | "hang" };
 
 const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBehaviour>([
-  ["sim-echo", answers({ kind: "echo" })],
-  ["sim-embed", answers({ kind: "echo" })],
-  ["sim-long", answers({ kind: "long", words: 200 })],
-  ["sim-slow", answers({ kind: "slow", pause: 100 })],
-  ["sim-tools", answers({ kind: "tools", calls: 1, thinks: false })],
-  ["sim-tools-parallel", answers({ kind: "tools", calls: 2, thinks: false })],
-  ["sim-parallel", answers({ kind: "tools", calls: 2, thinks: false })],
-  ["sim-think", answers({ kind: "think" })],
-  ["sim-think-tools", answers({ kind: "tools", calls: 1, thinks: true })],
-  ["sim-think-tags", answers({ kind: "think_tags" })],
-  ["sim-json", answers({ kind: "json" })],
-  ["sim-refuse", answers({ kind: "refuse" })],
-  ["sim-length", answers({ kind: "length" })],
-  ["sim-filter", answers({ kind: "filter" })],
-  ["sim-broken-stream", breaks("stream")],
-  ["sim-broken-reset", breaks("reset")],
-  ["sim-broken-json", breaks("json")],
-  ["sim-broken-error", breaks("error")],
-  ["sim-broken-first", breaks("first")],
-  ["sim-broken-empty", breaks("empty")],
-  ["sim-broken-half", breaks("half")],
-  ["sim-broken-huge", breaks("huge")],
-  ["sim-broken-silent", breaks("silent")],
+  ["sim-echo", answering({ kind: "echo" })],
+  ["sim-embed", answering({ kind: "echo" })],
+  ["sim-long", answering({ kind: "long", words: 200 })],
+  ["sim-slow", answering({ kind: "slow", pauseMs: 100 })],
+  ["sim-tools", answering({ kind: "tools", calls: 1, thinks: false })],
+  ["sim-tools-parallel", answering({ kind: "tools", calls: 2, thinks: false })],
+  ["sim-parallel", answering({ kind: "tools", calls: 2, thinks: false })],
+  ["sim-think", answering({ kind: "think" })],
+  ["sim-think-tools", answering({ kind: "tools", calls: 1, thinks: true })],
+  ["sim-think-tags", answering({ kind: "think_tags" })],
+  ["sim-json", answering({ kind: "json" })],
+  ["sim-refuse", answering({ kind: "refuse" })],
+  ["sim-length", answering({ kind: "length" })],
+  ["sim-filter", answering({ kind: "filter" })],
+  ["sim-broken-stream", breaking("stream")],
+  ["sim-broken-reset", breaking("reset")],
+  ["sim-broken-json", breaking("json")],
+  ["sim-broken-error", breaking("error")],
+  ["sim-broken-first", breaking("first")],
+  ["sim-broken-empty", breaking("empty")],
+  ["sim-broken-half", breaking("half")],
+  ["sim-broken-huge", breaking("huge")],
+  ["sim-broken-silent", breaking("silent")],
   ["sim-broken-redirect", { kind: "redirect" }],
   ["sim-broken-204", { kind: "no_content" }],
   ["sim-hang", { kind: "hang" }],
@@ -49,10 +49,10 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ["sim-error-500", { kind: "error", status: 500 }],
   ["sim-error-503", { kind: "error", status: 503 }],
   ...NATIVE_QUIRKS.map((name) =>
-    [`sim-native-${name}`, departs({ kind: "native", name, first: false })] as const
+    [`sim-native-${name}`, withQuirk({ kind: "native", name, first: false })] as const
   ),
   ...STORED_QUIRKS.map((name) =>
-    [`sim-stored-${name}`, departs({ kind: "stored", name })] as const
+    [`sim-stored-${name}`, withQuirk({ kind: "stored", name })] as const
   ),
 ]);
 
@@ -68,24 +68,24 @@ export function findBehaviour(model: string): ModelBehaviour | null {
   const listed = BEHAVIOURS.get(model);
   if (listed !== undefined) return listed;
   const early = parseFirstEventQuirk(model);
-  if (early !== null) return departs(early);
+  if (early !== null) return withQuirk(early);
   const [, word, digits] = /^sim-(long|slow|error)-(\d{1,6})$/.exec(model) ?? [];
-  const figure = Number(digits);
-  if (word === "long") return answers({ kind: "long", words: figure });
-  if (word === "slow") return answers({ kind: "slow", pause: figure });
-  return word === "error" && figure >= 400 && figure <= 599
-    ? { kind: "error", status: figure }
+  const number = Number(digits);
+  if (word === "long") return answering({ kind: "long", words: number });
+  if (word === "slow") return answering({ kind: "slow", pauseMs: number });
+  return word === "error" && number >= 400 && number <= 599
+    ? { kind: "error", status: number }
     : null;
 }
 
-function answers(style: Style): ModelBehaviour {
+function answering(style: Style): ModelBehaviour {
   return { kind: "answer", style };
 }
 
-function breaks(defect: Defect): ModelBehaviour {
-  return answers({ kind: "broken", defect });
+function breaking(defect: Defect): ModelBehaviour {
+  return answering({ kind: "broken", defect });
 }
 
-function departs(quirk: Quirk): ModelBehaviour {
-  return answers({ kind: "odd", quirk });
+function withQuirk(quirk: Quirk): ModelBehaviour {
+  return answering({ kind: "quirk", quirk });
 }

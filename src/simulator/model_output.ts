@@ -30,7 +30,7 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
     case "long":
       return textOutput(Array.from({ length: style.words }, (_, at) => `word${at + 1}`).join(" "));
     case "slow":
-      return { ...textOutput(request.prompt), pauseMs: style.pause };
+      return { ...textOutput(request.prompt), pauseMs: style.pauseMs };
     case "tools":
       return toolOutput(style.calls, request, style.thinks ? thinkingWords(request) : []);
     case "think":
@@ -47,7 +47,7 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
       return { ...textOutput("The rest of this answer was"), finish: "content_filter" };
     case "broken":
       return { ...textOutput(EIGHT_WORDS), defect: style.defect };
-    case "odd":
+    case "quirk":
       return { ...textOutput(EIGHT_WORDS), quirk: style.quirk };
   }
 }

@@ -35,16 +35,16 @@ function newStoringProtocol(account: Account): Protocol {
     },
     encodeWhole(output, request, deps) {
       if (body.store !== true) return COMPAT.encodeWhole(output, request, deps);
-      const again = account.newAnswer();
-      if (output.defect === null) keep(output, request, again());
-      return COMPAT.encodeWhole(output, request, again());
+      const newDeps = account.newAnswerDeps();
+      if (output.defect === null) keep(output, request, newDeps());
+      return COMPAT.encodeWhole(output, request, newDeps());
     },
     *encodeStream(output, request, deps) {
       if (body.store !== true) return yield* COMPAT.encodeStream(output, request, deps);
-      const again = account.newAnswer();
-      for (const chunk of COMPAT.encodeStream(output, request, again())) {
+      const newDeps = account.newAnswerDeps();
+      for (const chunk of COMPAT.encodeStream(output, request, newDeps())) {
         // Its reader may leave once it has the last record, so that is the time to keep it.
-        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) keep(output, request, again());
+        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) keep(output, request, newDeps());
         yield chunk;
       }
     },

@@ -3,7 +3,7 @@ import type { StoredResponse } from "../account.ts";
 import type { Style } from "../model_behaviour.ts";
 import { streamBodySteps } from "../defects.ts";
 import { errorResponse, readJsonBody, runModel } from "../sim_call.ts";
-import { newBodyStream, waitMs } from "../body_stream.ts";
+import { newBodyStream, wait } from "../body_stream.ts";
 import { generateOutput } from "../model_output.ts";
 import type { RoutedCall } from "../routes.ts";
 import { type Deps, type ModelOutput, newApiError, type StreamChunk } from "../protocol.ts";
@@ -28,7 +28,7 @@ export async function createResponse(call: RoutedCall): Promise<Response> {
   const body = await readJsonBody(httpRequest);
   if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
   for (const error of createErrors(body)) return errorResponse(error, call);
-  const deps = account.newAnswer()();
+  const deps = account.newAnswerDeps()();
   const parsed = parseResponsesRequest(body, account, deps);
   if ("error" in parsed) return errorResponse(parsed.error, call);
   const { request } = parsed;
@@ -39,7 +39,7 @@ export async function createResponse(call: RoutedCall): Promise<Response> {
     if (inBackground) account.responses.set(String(stored.resource.id), stored);
     if (request.stream) return streamResponse(created, call);
     if (inBackground) return wholeResponseWithQuirk(visibleResource(stored), output, call);
-    await waitMs(output.pauseMs * output.text.length, call.deps, httpRequest.signal);
+    await wait(output.pauseMs * output.text.length, call.deps, httpRequest.signal);
     if (output.defect === null) finishResponse(stored, account);
     return wholeResponseWithQuirk(stored.resource, output, call);
   });
@@ -54,14 +54,14 @@ function generateResponse(
   const output = generateOutput(style, request);
   const searches = request.maySearch && style.kind === "tools";
   const searchQuery = searches ? request.prompt : null;
-  const parts = buildOutputItems(output, {
+  const outputItems = buildOutputItems(output, {
     account,
     deps,
     searchQuery,
     includeEncryptedReasoning: request.includeEncryptedReasoning,
   });
-  const resource = buildResource(request, output, parts, deps);
-  const streamEvents = buildEvents(resource, parts);
+  const resource = buildResource(request, output, outputItems, deps);
+  const streamEvents = buildEvents(resource, outputItems);
   const events = streamEvents.map(({ event }) => event);
   const { newItems, contextItems } = request;
   return {

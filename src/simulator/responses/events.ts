@@ -13,9 +13,9 @@ export interface StreamEvent {
 /** All events of the stream of an answer, numbered from 0 (Responses API, streaming). */
 export function buildEvents(
   resource: JsonObject,
-  parts: readonly OutputItem[],
+  outputItems: readonly OutputItem[],
 ): readonly StreamEvent[] {
-  return [...unnumberedEvents(resource, parts)].map((
+  return [...unnumberedEvents(resource, outputItems)].map((
     { event: { type, ...rest }, isWord },
     number,
   ) => ({
@@ -26,18 +26,18 @@ export function buildEvents(
 
 function* unnumberedEvents(
   resource: JsonObject,
-  parts: readonly OutputItem[],
+  outputItems: readonly OutputItem[],
 ): Generator<StreamEvent> {
   const queued = resource.background === true;
   const opening = unfinishedResource(resource, queued ? "queued" : "in_progress");
   yield newEvent("response.created", { response: opening });
   if (queued) yield newEvent("response.queued", { response: opening });
   yield newEvent("response.in_progress", { response: unfinishedResource(resource, "in_progress") });
-  for (const [at, part] of parts.entries()) {
-    const last = at === parts.length - 1 && resource.status !== "completed";
-    const item = encodeItem(part, last ? "incomplete" : "completed");
+  for (const [at, outputItem] of outputItems.entries()) {
+    const last = at === outputItems.length - 1 && resource.status !== "completed";
+    const item = encodeItem(outputItem, last ? "incomplete" : "completed");
     yield newEvent("response.output_item.added", { output_index: at, item: itemAtStart(item) });
-    yield* itemEvents(part, { item_id: part.id, output_index: at });
+    yield* itemEvents(outputItem, { item_id: outputItem.id, output_index: at });
     yield newEvent("response.output_item.done", { output_index: at, item });
   }
   yield newEvent(`response.${resource.status}`, { response: resource });
@@ -65,22 +65,22 @@ function itemAtStart(item: JsonObject): JsonObject {
   }
 }
 
-function* itemEvents(part: OutputItem, place: JsonObject): Generator<StreamEvent> {
-  switch (part.kind) {
+function* itemEvents(outputItem: OutputItem, place: JsonObject): Generator<StreamEvent> {
+  switch (outputItem.kind) {
     case "reasoning":
-      return yield* summaryEvents(part.words, { ...place, summary_index: 0 });
+      return yield* summaryEvents(outputItem.words, { ...place, summary_index: 0 });
     case "search":
       for (const step of ["in_progress", "searching", "completed"]) {
         yield newEvent(`response.web_search_call.${step}`, place);
       }
       return;
     case "message":
-      return yield* messageEvents(part, { ...place, content_index: 0 });
+      return yield* messageEvents(outputItem, { ...place, content_index: 0 });
     case "call": {
-      for (const delta of part.pieces) {
+      for (const delta of outputItem.pieces) {
         yield newWordEvent("response.function_call_arguments.delta", { ...place, delta });
       }
-      const whole = { name: part.name, arguments: part.pieces.join("") };
+      const whole = { name: outputItem.name, arguments: outputItem.pieces.join("") };
       yield newEvent("response.function_call_arguments.done", { ...place, ...whole });
     }
   }
@@ -97,22 +97,22 @@ function* summaryEvents(words: readonly string[], place: JsonObject): Generator<
 }
 
 function* messageEvents(
-  part: Extract<OutputItem, { kind: "message" }>,
+  outputItem: Extract<OutputItem, { kind: "message" }>,
   place: JsonObject,
 ): Generator<StreamEvent> {
-  const whole = encodeContentPart(part);
-  const empty = part.refused ? { refusal: "" } : { text: "", annotations: [] };
+  const whole = encodeContentPart(outputItem);
+  const empty = outputItem.refused ? { refusal: "" } : { text: "", annotations: [] };
   yield newEvent("response.content_part.added", { ...place, part: { ...whole, ...empty } });
-  const name = part.refused ? "response.refusal" : "response.output_text";
-  const logprobs = part.refused ? {} : { logprobs: [] };
-  for (const delta of part.words) {
+  const name = outputItem.refused ? "response.refusal" : "response.output_text";
+  const logprobs = outputItem.refused ? {} : { logprobs: [] };
+  for (const delta of outputItem.words) {
     yield newWordEvent(`${name}.delta`, { ...place, delta, ...logprobs });
   }
-  for (const [at, annotation] of part.annotations.entries()) {
+  for (const [at, annotation] of outputItem.annotations.entries()) {
     yield newEvent(`${name}.annotation.added`, { ...place, annotation_index: at, annotation });
   }
-  const text = part.words.join("");
-  const value = part.refused ? { refusal: text } : { text, logprobs: [] };
+  const text = outputItem.words.join("");
+  const value = outputItem.refused ? { refusal: text } : { text, logprobs: [] };
   yield newEvent(`${name}.done`, { ...place, ...value });
   yield newEvent("response.content_part.done", { ...place, part: whole });
 }

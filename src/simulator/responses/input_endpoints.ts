@@ -45,7 +45,7 @@ async function answerFromInput(
   answer: (request: ResponsesRequest, output: ModelOutput, deps: Deps) => JsonObject,
 ): Promise<Response> {
   if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
-  const deps = call.account.newAnswer()();
+  const deps = call.account.newAnswerDeps()();
   const parsed = parseResponsesRequest(body, call.account, deps);
   if ("error" in parsed) return errorResponse(parsed.error, call);
   const { request } = parsed;

@@ -41,28 +41,28 @@ export interface OutputContext {
 /** The output items of an answer, in order. */
 export function buildOutputItems(output: ModelOutput, plan: OutputContext): readonly OutputItem[] {
   const { deps, searchQuery } = plan;
-  const parts: OutputItem[] = [];
+  const outputItems: OutputItem[] = [];
   if (output.thinking.length > 0) {
     const sealed = plan.includeEncryptedReasoning
       ? plan.account.seal(output.thinking.join(""))
       : null;
-    parts.push({ kind: "reasoning", id: newId("rs_", deps), words: output.thinking, sealed });
+    outputItems.push({ kind: "reasoning", id: newId("rs_", deps), words: output.thinking, sealed });
   }
   if (searchQuery !== null) {
-    parts.push({ kind: "search", id: newId("ws_", deps), query: searchQuery });
+    outputItems.push({ kind: "search", id: newId("ws_", deps), query: searchQuery });
   }
   // An answer that has nothing to say is an empty message.
   if (output.text.length > 0 || output.thinking.length + output.toolCalls.length === 0) {
     const refused = output.finish === "refusal";
     const annotations = searchQuery === null ? [] : [citation(output.text.join("").length)];
     const id = newId("msg_", deps);
-    parts.push({ kind: "message", id, words: output.text, refused, annotations });
+    outputItems.push({ kind: "message", id, words: output.text, refused, annotations });
   }
   for (const { name, input } of output.toolCalls) {
     const ids = { id: newId("fc_", deps), callId: newId("call_", deps) };
-    parts.push({ kind: "call", ...ids, name, pieces: splitFragments(JSON.stringify(input)) });
+    outputItems.push({ kind: "call", ...ids, name, pieces: splitFragments(JSON.stringify(input)) });
   }
-  return parts;
+  return outputItems;
 }
 
 function citation(end: number): JsonObject {
@@ -71,36 +71,44 @@ function citation(end: number): JsonObject {
 }
 
 /** The item as it is in the end. */
-export function encodeItem(part: OutputItem, status: "completed" | "incomplete"): JsonObject {
-  const { id } = part;
-  switch (part.kind) {
+export function encodeItem(outputItem: OutputItem, status: "completed" | "incomplete"): JsonObject {
+  const { id } = outputItem;
+  switch (outputItem.kind) {
     case "reasoning": {
-      const summary = [{ type: "summary_text", text: part.words.join("") }];
-      const sealed = part.sealed === null ? {} : { encrypted_content: part.sealed };
+      const summary = [{ type: "summary_text", text: outputItem.words.join("") }];
+      const sealed = outputItem.sealed === null ? {} : { encrypted_content: outputItem.sealed };
       return { id, type: "reasoning", summary, ...sealed };
     }
     case "search": {
-      const action = { type: "search", query: part.query, queries: [part.query] };
+      const action = { type: "search", query: outputItem.query, queries: [outputItem.query] };
       return { id, type: "web_search_call", status: "completed", action };
     }
     case "message":
-      return { id, type: "message", role: "assistant", status, content: [encodeContentPart(part)] };
+      return {
+        id,
+        type: "message",
+        role: "assistant",
+        status,
+        content: [encodeContentPart(outputItem)],
+      };
     case "call":
       return {
         id,
         type: "function_call",
         status,
-        call_id: part.callId,
-        name: part.name,
-        arguments: part.pieces.join(""),
+        call_id: outputItem.callId,
+        name: outputItem.name,
+        arguments: outputItem.pieces.join(""),
       };
   }
 }
 
-/** The content part of a message, whole. */
-export function encodeContentPart(part: Extract<OutputItem, { kind: "message" }>): JsonObject {
-  const text = part.words.join("");
-  return part.refused
+/** The content outputItem of a message, whole. */
+export function encodeContentPart(
+  outputItem: Extract<OutputItem, { kind: "message" }>,
+): JsonObject {
+  const text = outputItem.words.join("");
+  return outputItem.refused
     ? { type: "refusal", refusal: text }
-    : { type: "output_text", text, annotations: part.annotations, logprobs: [] };
+    : { type: "output_text", text, annotations: outputItem.annotations, logprobs: [] };
 }

@@ -8,7 +8,7 @@ import type { ResponsesRequest } from "./request.ts";
 export function buildResource(
   request: ResponsesRequest,
   output: ModelOutput,
-  parts: readonly OutputItem[],
+  outputItems: readonly OutputItem[],
   deps: Deps,
 ): JsonObject {
   const status = statusOf(output);
@@ -21,8 +21,11 @@ export function buildResource(
     error: status === "failed" ? { code: "server_error", message: "Simulated failure." } : null,
     incomplete_details: status === "incomplete" ? { reason: incompleteReason(output) } : null,
     model: request.modelAsSent,
-    output: parts.map((part, at) =>
-      encodeItem(part, status === "completed" || at < parts.length - 1 ? "completed" : "incomplete")
+    output: outputItems.map((outputItem, at) =>
+      encodeItem(
+        outputItem,
+        status === "completed" || at < outputItems.length - 1 ? "completed" : "incomplete",
+      )
     ),
     ...echoedFields(request),
     usage: encodeUsage(request.inputTokens, output),
