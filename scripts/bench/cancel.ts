@@ -1,23 +1,23 @@
-import { requestBytes } from "./client.ts";
+import { encodePost } from "./http_client.ts";
 import { configText } from "./configs.ts";
 import { chatRequest } from "./payloads.ts";
-import type { Processes } from "./processes.ts";
+import type { ServerProcesses } from "./processes.ts";
 
 /** Where a request is when its client leaves. */
-export type Phase = "waiting for headers" | "inside a JSON body" | "inside a stream";
+export type CancelPhase = "waiting for headers" | "inside a JSON body" | "inside a stream";
 
 /** Milliseconds from a client's leaving until the upstream sees it, ascending; infinite when it does not. */
-export interface Cancelled {
-  readonly phase: Phase;
-  readonly times: readonly number[];
+export interface CancelResult {
+  readonly phase: CancelPhase;
+  readonly timesMs: readonly number[];
 }
 
-const TIMES = 9;
+const REPEATS = 9;
 
 /** An upstream that has not seen it after so many milliseconds never will. */
-const NEVER = 1000;
+const CANCEL_TIMEOUT_MS = 1000;
 
-const ANSWERS: Readonly<Record<Phase, string>> = {
+const PARTIAL_RESPONSES: Readonly<Record<CancelPhase, string>> = {
   "waiting for headers": "",
   "inside a JSON body":
     'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"id":"c1",',
@@ -27,23 +27,32 @@ const ANSWERS: Readonly<Record<Phase, string>> = {
 };
 
 /** Leaves a gateway of its own in each phase, several times, and waits for the upstream to see it. */
-export async function cancel(servers: Processes, core: number): Promise<Cancelled[]> {
+export async function measureCancel(
+  servers: ServerProcesses,
+  core: number,
+): Promise<CancelResult[]> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${listener.addr.port}`;
   const gateway = await servers.start("gateway.ts", configText("one", url), core);
-  const cancelled: Cancelled[] = [];
+  const cancelled: CancelResult[] = [];
   for (const phase of ["waiting for headers", "inside a JSON body", "inside a stream"] as const) {
     const times: number[] = [];
-    for (let at = 0; at < TIMES; at++) times.push(await leave(phase, gateway.port, listener));
-    cancelled.push({ phase, times: times.toSorted((a, b) => a - b) });
+    for (let at = 0; at < REPEATS; at++) {
+      times.push(await disconnectOnce(phase, gateway.port, listener));
+    }
+    cancelled.push({ phase, timesMs: times.toSorted((a, b) => a - b) });
   }
   return cancelled;
 }
 
-async function leave(phase: Phase, port: number, listener: Deno.TcpListener): Promise<number> {
+async function disconnectOnce(
+  phase: CancelPhase,
+  port: number,
+  listener: Deno.TcpListener,
+): Promise<number> {
   const body = chatRequest(phase === "inside a stream" ? "sse-1" : "json", 20_000);
   const client = await Deno.connect({ hostname: "127.0.0.1", port });
-  await new Response(requestBytes("/v1/chat/completions", body).slice()).body?.pipeTo(
+  await new Response(encodePost("/v1/chat/completions", body).slice()).body?.pipeTo(
     client.writable,
     { preventClose: true },
   );
@@ -52,20 +61,24 @@ async function leave(phase: Phase, port: number, listener: Deno.TcpListener): Pr
   for (let received = 0; received < body.length;) {
     received += await upstream.read(buffer) ?? body.length;
   }
-  await upstream.write(new TextEncoder().encode(ANSWERS[phase]));
+  await upstream.write(new TextEncoder().encode(PARTIAL_RESPONSES[phase]));
   if (phase === "inside a stream") await client.read(buffer);
   // The gateway must have read what was sent before the client leaves.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const began = performance.now();
   client.close();
   const timer = Promise.withResolvers<number>();
-  const timeout = setTimeout(() => timer.resolve(Infinity), NEVER);
-  const seen = await Promise.race([closed(upstream, buffer, began), timer.promise]);
+  const timeout = setTimeout(() => timer.resolve(Infinity), CANCEL_TIMEOUT_MS);
+  const seen = await Promise.race([waitForClose(upstream, buffer, began), timer.promise]);
   clearTimeout(timeout);
   return seen;
 }
 
-async function closed(upstream: Deno.TcpConn, buffer: Uint8Array, began: number): Promise<number> {
+async function waitForClose(
+  upstream: Deno.TcpConn,
+  buffer: Uint8Array,
+  began: number,
+): Promise<number> {
   try {
     while (await upstream.read(buffer) !== null);
   } catch {

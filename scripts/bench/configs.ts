@@ -11,31 +11,31 @@ export type ConfigName =
 export function configText(name: ConfigName, url: string): string {
   switch (name) {
     case "one":
-      return text([provider("up", url)], [route("main", ["up"])]);
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])]);
     case "ten-targets": {
       const ids = Array.from({ length: 10 }, (_, at) => `up${at}`);
-      return text(ids.map((id) => provider(id, url)), [route("main", ids)]);
+      return toConfigText(ids.map((id) => newProvider(id, url)), [newRoute("main", ids)]);
     }
     case "hundred-routes": {
       const others = Array.from({ length: 99 }, (_, at) => ({
-        ...route(`other${at}`, ["up"]),
+        ...newRoute(`other${at}`, ["up"]),
         match: { models: [`model-${at}-*`] },
       }));
-      return text([provider("up", url)], [...others, route("main", ["up"])]);
+      return toConfigText([newProvider("up", url)], [...others, newRoute("main", ["up"])]);
     }
     case "soak":
-      return text([provider("up", url)], [route("main", ["up"])], {
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         caching: { enabled: true, max_size: 200 },
       });
     case "dashboard":
-      return text([provider("up", url)], [route("main", ["up"])], {
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         general: { api_key: "gk-bench", backend_url: `${url}/silent` },
         data_sharing: { enabled: true, share_prompts: true, share_responses: true },
       });
     case "translate":
-      return text(
-        [{ ...provider("up", url), type: "messages", default_model: "bench" }],
-        [route("main", ["up"])],
+      return toConfigText(
+        [{ ...newProvider("up", url), type: "messages", default_model: "bench" }],
+        [newRoute("main", ["up"])],
       );
   }
 }
@@ -48,18 +48,18 @@ interface Provider {
   readonly default_model?: string;
 }
 
-function provider(id: string, url: string): Provider {
+function newProvider(id: string, url: string): Provider {
   return { id, type: "compat", base_url: `${url}/v1`, api_key: `sk-bench-${id}` };
 }
 
-function route(name: string, ids: readonly string[]) {
+function newRoute(name: string, ids: readonly string[]) {
   return { name, targets: ids.map((provider) => ({ provider })) };
 }
 
 /** JSON is YAML too. */
-function text(
+function toConfigText(
   providers: readonly Provider[],
-  routes: readonly ReturnType<typeof route>[],
+  routes: readonly ReturnType<typeof newRoute>[],
   more: Readonly<Record<string, unknown>> = {},
 ): string {
   const byId = Object.fromEntries(providers.map(({ id, ...settings }) => [id, settings]));

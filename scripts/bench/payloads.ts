@@ -1,18 +1,18 @@
 /** Records of a benched stream that carry text; a first and some last ones come on top. */
-export const RECORDS = 200;
+export const STREAM_RECORDS = 200;
 
 /** The same, of a stream of which only the beginning is measured. */
-export const SHORT = 16;
+export const SHORT_STREAM_RECORDS = 16;
 
 const encoder = new TextEncoder();
 
 const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";
 
 /** What the upstream does: the request's model names it. */
-export type Behaviour = "json" | "sse-1" | "sse-8" | "sse-short";
+export type UpstreamBehaviour = "json" | "sse-1" | "sse-8" | "sse-short";
 
 /** A Chat Completions request of about `size` bytes: a conversation of messages of 1 kB. */
-export function chatRequest(behaviour: Behaviour, size: number): Uint8Array<ArrayBuffer> {
+export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Array<ArrayBuffer> {
   const isStream = behaviour !== "json";
   const messages: { role: string; content: string }[] = [];
   for (let left = size - 200; left > 0; left -= 1000) {
@@ -39,17 +39,17 @@ function prose(length: number): string {
 }
 
 /** The behaviour that a request asks for. Only its beginning is looked at: the rest may be long. */
-export function behaviourOf(body: Uint8Array): string {
+export function parseBehaviour(body: Uint8Array): string {
   const start = new TextDecoder().decode(body.subarray(0, 64));
   return /"model":"([^"]*)"/.exec(start)?.[1] ?? "";
 }
 
-const NAME = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
+const COMPLETION_FIELDS = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
 const USAGE = { prompt_tokens: 90, completion_tokens: 200, total_tokens: 290 } as const;
 
 /** A whole completion of about 1 kB. */
 export const completion: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
-  ...NAME,
+  ...COMPLETION_FIELDS,
   object: "chat.completion",
   choices: [{
     index: 0,
@@ -66,17 +66,17 @@ export function completionStream(count: number, perPiece: number): Uint8Array[] 
     chunk({ role: "assistant", content: "" }, null),
     ...words(count).map((content) => chunk({ content }, null)),
     chunk({}, "stop"),
-    `data: ${JSON.stringify({ ...chunkName, choices: [], usage: USAGE })}\n\n`,
+    `data: ${JSON.stringify({ ...CHUNK_FIELDS, choices: [], usage: USAGE })}\n\n`,
     "data: [DONE]\n\n",
   ];
-  return pieces(records, perPiece);
+  return joinRecords(records, perPiece);
 }
 
-const chunkName = { ...NAME, object: "chat.completion.chunk" } as const;
+const CHUNK_FIELDS = { ...COMPLETION_FIELDS, object: "chat.completion.chunk" } as const;
 
 function chunk(delta: Record<string, string>, finish: string | null): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
-  return `data: ${JSON.stringify({ ...chunkName, choices, usage: null })}\n\n`;
+  return `data: ${JSON.stringify({ ...CHUNK_FIELDS, choices, usage: null })}\n\n`;
 }
 
 /** The same text as a Messages stream, one record per piece. */
@@ -92,7 +92,7 @@ export function messagesStream(count: number): Uint8Array[] {
     usage: { input_tokens: 90, output_tokens: 1 },
   };
   const delta = { stop_reason: "end_turn", stop_sequence: null };
-  return pieces([
+  return joinRecords([
     event("message_start", { message }),
     event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
     ...words(count).map((text) =>
@@ -113,7 +113,7 @@ function words(count: number): string[] {
   return Array.from({ length: count }, (_, at) => ` ${all[at % all.length] ?? ""}`);
 }
 
-function pieces(records: readonly string[], perPiece: number): Uint8Array[] {
+function joinRecords(records: readonly string[], perPiece: number): Uint8Array[] {
   const joined: Uint8Array[] = [];
   for (let at = 0; at < records.length; at += perPiece) {
     joined.push(encoder.encode(records.slice(at, at + perPiece).join("")));

@@ -1,23 +1,23 @@
 /** A server that runs beside the benchmark. */
-export interface Served {
+export interface ServerProcess {
   readonly port: number;
   /** Processor time that it has used, in milliseconds; null where the system does not tell. */
-  cpu(): number | null;
+  cpuMs(): number | null;
 }
 
 /** Starts the benchmark's servers; disposing ends them all. */
-export interface Processes extends AsyncDisposable {
-  start(program: string, argument: string, core: number): Promise<Served>;
+export interface ServerProcesses extends AsyncDisposable {
+  start(program: string, argument: string, core: number): Promise<ServerProcess>;
 }
 
 /** Linux tells processor time in hundredths of a second. */
-const TICK = 10;
+const CPU_TICK_MS = 10;
 
 /** Servers pinned to a core where `taskset` exists, so that only one thing at a time is measured. */
-export function processes(canPin: boolean): Processes {
+export function newServerProcesses(canPin: boolean): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
-  async function start(program: string, argument: string, core: number): Promise<Served> {
+  async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
     const deno = Deno.execPath();
     const path = new URL(program, import.meta.url).pathname;
     const args = ["run", "--allow-all", "--no-prompt", path, argument];
@@ -26,7 +26,7 @@ export function processes(canPin: boolean): Processes {
       : new Deno.Command(deno, { args, ...PIPES });
     const child = command.spawn();
     children.push(child);
-    return { port: await firstLine(child), cpu: () => cpuOf(child.pid) };
+    return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
   }
 
   async function end() {
@@ -41,7 +41,7 @@ export function processes(canPin: boolean): Processes {
 
 const PIPES = { stdin: "piped", stdout: "piped" } as const;
 
-async function firstLine(child: Deno.ChildProcess): Promise<number> {
+async function readPort(child: Deno.ChildProcess): Promise<number> {
   let text = "";
   for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
     text += piece;
@@ -50,12 +50,12 @@ async function firstLine(child: Deno.ChildProcess): Promise<number> {
   throw new Error("A server of the benchmark ended before it listened.");
 }
 
-function cpuOf(pid: number): number | null {
+function readCpuMs(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   // The name of the program stands in parentheses and may hold blanks.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICK;
+  return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
 }
 
 /** Whether there are two cores and a `taskset`; then this process moves to the second core itself. */

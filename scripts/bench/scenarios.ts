@@ -1,14 +1,22 @@
 import type { ConfigName } from "./configs.ts";
-import { type Behaviour, chatRequest, RECORDS, responsesRequest } from "./payloads.ts";
+import {
+  chatRequest,
+  responsesRequest,
+  STREAM_RECORDS,
+  type UpstreamBehaviour,
+} from "./payloads.ts";
 
 /** What is put under load: the bare proxy, or a gateway with a configuration. */
 export type SystemName = "floor" | ConfigName;
 
 /** What a row has to reach: at least this ratio of rates, or at most so many µs more at p50. */
-export type Target = { readonly ratio: number } | { readonly above: number };
+export type ScenarioTarget =
+  | { readonly kind: "min_rate_ratio"; readonly ratio: number }
+  /** Microseconds at p50. */
+  | { readonly kind: "max_added_latency"; readonly us: number };
 
 /** What is asked of a system. */
-export interface Asked {
+export interface ScenarioRequest {
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer>;
 }
@@ -17,38 +25,38 @@ export interface Asked {
 export interface Scenario {
   readonly name: string;
   readonly connections: number;
-  readonly asked: Asked;
+  readonly request: ScenarioRequest;
   /** What the measured system is asked instead; null: the same. */
-  readonly otherwise: Asked | null;
+  readonly measuredRequest: ScenarioRequest | null;
   /** What one answer counts for: a request, or its records. */
-  readonly units: number;
+  readonly unitsPerResponse: number;
   /** The time that counts: until the whole answer, or until its first byte. */
-  readonly until: "total" | "first";
+  readonly timed: "totalMs" | "firstByteMs";
   readonly base: SystemName;
   readonly measured: SystemName;
-  readonly target: Target | null;
+  readonly target: ScenarioTarget | null;
 }
 
-const KILO = 1000;
+const KB = 1000;
 const CHAT = "/v1/chat/completions";
 
-function json(size: number, settings: Partial<Scenario>): Scenario {
-  const asked = { path: CHAT, body: chatRequest("json", size) };
-  return { ...PLAIN, asked, name: `json ${size / KILO} kB`, ...settings };
+function jsonScenario(size: number, settings: Partial<Scenario>): Scenario {
+  const request = { path: CHAT, body: chatRequest("json", size) };
+  return { ...DEFAULT_SCENARIO, request, name: `json ${size / KB} kB`, ...settings };
 }
 
-function stream(behaviour: Behaviour, settings: Partial<Scenario>): Scenario {
-  const asked = { path: CHAT, body: chatRequest(behaviour, KILO) };
-  return { ...PLAIN, asked, units: RECORDS, ...settings };
+function streamScenario(behaviour: UpstreamBehaviour, settings: Partial<Scenario>): Scenario {
+  const request = { path: CHAT, body: chatRequest(behaviour, KB) };
+  return { ...DEFAULT_SCENARIO, request, unitsPerResponse: STREAM_RECORDS, ...settings };
 }
 
-const PLAIN: Scenario = {
+const DEFAULT_SCENARIO: Scenario = {
   name: "",
   connections: 16,
-  asked: { path: CHAT, body: new Uint8Array(0) },
-  otherwise: null,
-  units: 1,
-  until: "total",
+  request: { path: CHAT, body: new Uint8Array(0) },
+  measuredRequest: null,
+  unitsPerResponse: 1,
+  timed: "totalMs",
   base: "floor",
   measured: "one",
   target: null,
@@ -56,25 +64,39 @@ const PLAIN: Scenario = {
 
 /** Every comparison, in the order in which it is run. */
 export const scenarios: readonly Scenario[] = [
-  json(KILO, { name: "small" }),
-  json(KILO, { name: "small-1", connections: 1, target: { above: 150 } }),
-  json(20 * KILO, { name: "20k", target: { ratio: 0.5 } }),
-  json(200 * KILO, { name: "200k", target: { ratio: 0.35 } }),
-  stream("sse-1", { name: "sse", target: { ratio: 0.7 } }),
-  stream("sse-8", { name: "sse-8", target: { ratio: 0.4 } }),
-  stream("sse-short", { name: "first", connections: 1, units: 1, until: "first" }),
-  stream("sse-1", { name: "translate", measured: "translate" }),
-  stream("sse-1", {
+  jsonScenario(KB, { name: "small" }),
+  jsonScenario(KB, {
+    name: "small-1",
+    connections: 1,
+    target: { kind: "max_added_latency", us: 150 },
+  }),
+  jsonScenario(20 * KB, { name: "20k", target: { kind: "min_rate_ratio", ratio: 0.5 } }),
+  jsonScenario(200 * KB, { name: "200k", target: { kind: "min_rate_ratio", ratio: 0.35 } }),
+  streamScenario("sse-1", { name: "sse", target: { kind: "min_rate_ratio", ratio: 0.7 } }),
+  streamScenario("sse-8", { name: "sse-8", target: { kind: "min_rate_ratio", ratio: 0.4 } }),
+  streamScenario("sse-short", {
+    name: "first",
+    connections: 1,
+    unitsPerResponse: 1,
+    timed: "firstByteMs",
+  }),
+  streamScenario("sse-1", { name: "translate", measured: "translate" }),
+  streamScenario("sse-1", {
     name: "responses",
     measured: "translate",
-    otherwise: { path: "/v1/responses", body: responsesRequest(KILO) },
+    measuredRequest: { path: "/v1/responses", body: responsesRequest(KB) },
   }),
-  json(20 * KILO, {
+  jsonScenario(20 * KB, {
     name: "ten-targets",
     base: "one",
     measured: "ten-targets",
-    target: { ratio: 0.9 },
+    target: { kind: "min_rate_ratio", ratio: 0.9 },
   }),
-  json(20 * KILO, { name: "hundred-routes", base: "one", measured: "hundred-routes" }),
-  json(KILO, { name: "dashboard", base: "one", measured: "dashboard", target: { ratio: 0.85 } }),
+  jsonScenario(20 * KB, { name: "hundred-routes", base: "one", measured: "hundred-routes" }),
+  jsonScenario(KB, {
+    name: "dashboard",
+    base: "one",
+    measured: "dashboard",
+    target: { kind: "min_rate_ratio", ratio: 0.85 },
+  }),
 ];

@@ -1,74 +1,74 @@
 import { configText } from "./configs.ts";
-import { figure } from "./figures.ts";
-import type { Processes } from "./processes.ts";
+import { readMetric } from "./metrics.ts";
+import type { ServerProcesses } from "./processes.ts";
 
 /** Memory of a gateway that has been busy for long. Bytes. */
-export interface Soaked {
+export interface SoakResult {
   readonly requests: number;
   /** After the first part of the requests, when every store is full. */
-  readonly early: number;
-  readonly late: number;
+  readonly earlyBytes: number;
+  readonly lateBytes: number;
   /** What is in each store at the end. */
   readonly entries: Readonly<Record<string, number>>;
 }
 
 /** The memory at the end may be larger than the early one by this share. */
-export const MOST_GROWTH = 0.1;
+export const MAX_MEMORY_GROWTH = 0.1;
 
-const REQUESTS = 100_000, EARLY = 20_000;
-const AT_ONCE = 16;
+const REQUESTS = 100_000, EARLY_REQUESTS = 20_000;
+const CONCURRENT_REQUESTS = 16;
 
 const STORES = ["responses", "conversations", "response_bindings"];
 
 /** Has a gateway of its own answer very many requests that evict from every store that it has. */
-export async function soak(
-  servers: Processes,
+export async function measureSoak(
+  servers: ServerProcesses,
   gatewayCore: number,
   upstreamCore: number,
-): Promise<Soaked> {
+): Promise<SoakResult> {
   const upstream = await servers.start("upstream.ts", "", upstreamCore);
   const config = configText("soak", `http://127.0.0.1:${upstream.port}`);
   const { port } = await servers.start("gateway.ts", config, gatewayCore);
   const url = `http://127.0.0.1:${port}`;
-  await run(url, 0, EARLY);
-  const early = await figure(url, "process_resident_memory_bytes");
-  await run(url, EARLY, REQUESTS);
-  const late = await figure(url, "process_resident_memory_bytes");
-  const entries: Record<string, number> = { cache: await figure(url, "gateway_cache_entries") };
+  await sendRequests(url, 0, EARLY_REQUESTS);
+  const earlyBytes = await readMetric(url, "process_resident_memory_bytes");
+  await sendRequests(url, EARLY_REQUESTS, REQUESTS);
+  const lateBytes = await readMetric(url, "process_resident_memory_bytes");
+  const entries: Record<string, number> = { cache: await readMetric(url, "gateway_cache_entries") };
   for (const store of STORES) {
-    entries[store] = await figure(url, `gateway_state_entries{store="${store}"}`);
+    entries[store] = await readMetric(url, `gateway_state_entries{store="${store}"}`);
   }
-  return { requests: REQUESTS, early, late, entries };
+  return { requests: REQUESTS, earlyBytes, lateBytes, entries };
 }
 
-async function run(url: string, from: number, to: number): Promise<void> {
+async function sendRequests(url: string, from: number, to: number): Promise<void> {
   let next = from;
   async function work() {
-    while (next < to) await send(url, next++);
+    while (next < to) await sendRequest(url, next++);
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
 }
 
 /** Each is another request, so that each is kept as something of its own. */
-async function send(url: string, at: number): Promise<void> {
-  const [path, body] = requestOf(at);
+async function sendRequest(url: string, at: number): Promise<void> {
+  const { path, body } = newSoakRequest(at);
   const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`Request ${at} was answered with: ${text}`);
 }
 
-function requestOf(at: number): readonly [path: string, body: object] {
+function newSoakRequest(at: number): { readonly path: string; readonly body: object } {
   const text = `Say hello to number ${at}. `.repeat(10);
   const messages = [{ role: "user", content: text }];
   switch (at % 10) {
     case 0:
-      return ["/v1/conversations", { metadata: { number: String(at) } }];
+      return { path: "/v1/conversations", body: { metadata: { number: String(at) } } };
     case 1:
     case 2:
-      return ["/v1/responses", { model: "json", input: text }];
+      return { path: "/v1/responses", body: { model: "json", input: text } };
     case 3:
-      return ["/v1/chat/completions", { model: "sse-short", stream: true, messages }];
+      return { path: "/v1/chat/completions", body: { model: "sse-short", stream: true, messages } };
     default:
-      return ["/v1/chat/completions", { model: "json", messages }];
+      return { path: "/v1/chat/completions", body: { model: "json", messages } };
   }
 }

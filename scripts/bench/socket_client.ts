@@ -3,11 +3,11 @@ export interface SocketClient extends Disposable {
   /** Asks for one more response. */
   ask(): Promise<void>;
   /** Reads so many answers, with a pause after each piece. */
-  read(turns: number, pause: () => Promise<void>): Promise<Read>;
+  read(turns: number, pause: () => Promise<void>): Promise<ReadResult>;
 }
 
 /** What a client has read. */
-export interface Read {
+export interface ReadResult {
   /** Answers that were whole, with their events in order. */
   readonly answered: number;
   readonly bytes: number;
@@ -25,13 +25,13 @@ const CREATE = encoder.encode(
 );
 
 /** A text frame; its mask of zeros leaves the text as it is (RFC 6455, section 5.2). */
-const FRAME = Uint8Array.of(0x81, 0x80 | CREATE.length, 0, 0, 0, 0, ...CREATE);
+const CREATE_FRAME = Uint8Array.of(0x81, 0x80 | CREATE.length, 0, 0, 0, 0, ...CREATE);
 
 /** Who does not answer a ping in time is taken for dead. */
-const PING = 0x89, PONG = Uint8Array.of(0x8a, 0x80, 0, 0, 0, 0);
+const PING_OPCODE = 0x89, PONG_FRAME = Uint8Array.of(0x8a, 0x80, 0, 0, 0, 0);
 
 /** Opens a socket at a loopback port; what comes stays in the kernel until it is read. */
-export async function openSocketClient(port: number): Promise<SocketClient> {
+export async function newSocketClient(port: number): Promise<SocketClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const piece = new Uint8Array(64 * 1024);
   let held = new Uint8Array(0);
@@ -70,19 +70,19 @@ export async function openSocketClient(port: number): Promise<SocketClient> {
       ? Number(view.getBigUint64(2))
       : short;
     if (held.length < start + length) return null;
-    const isPing = held[0] === PING;
+    const isPing = held[0] === PING_OPCODE;
     const text = isPing ? "" : decoder.decode(held.subarray(start, start + length));
     held = held.subarray(start + length);
     return text;
   }
 
-  async function read(turns: number, pause: () => Promise<void>): Promise<Read> {
+  async function read(turns: number, pause: () => Promise<void>): Promise<ReadResult> {
     let [answered, bytes, next] = [0, 0, 0];
     while (answered < turns) {
       bytes += await more();
       for (let text = message(); text !== null; text = message()) {
         if (text === "") {
-          await write(PONG);
+          await write(PONG_FRAME);
           continue;
         }
         const [, type, number] = /^\{"type":"([^"]*)","sequence_number":(\d+)/.exec(text) ?? [];
@@ -96,5 +96,5 @@ export async function openSocketClient(port: number): Promise<SocketClient> {
     return { answered, bytes };
   }
 
-  return { ask: () => write(FRAME), read, [Symbol.dispose]: () => connection.close() };
+  return { ask: () => write(CREATE_FRAME), read, [Symbol.dispose]: () => connection.close() };
 }

@@ -2,36 +2,36 @@ import { serveUntilStdinEnds } from "./serve.ts";
 
 // A provider with the Responses API whose answers are far larger than what a connection buffers.
 
-const EVENTS = 600, LENGTH = 4_000;
+const EVENTS_PER_RESPONSE = 600, DELTA_CHARS = 4_000;
 
 const encoder = new TextEncoder();
-const text = "x".repeat(LENGTH);
+const text = "x".repeat(DELTA_CHARS);
 
 serveUntilStdinEnds(async (request) => {
   await request.body?.cancel();
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      if (at > EVENTS) controller.close();
-      else controller.enqueue(encoder.encode(eventAt(at++)));
+      if (at > EVENTS_PER_RESPONSE) controller.close();
+      else controller.enqueue(encoder.encode(encodeEventAt(at++)));
     },
   }, { highWaterMark: 0 });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 });
 
-function eventAt(at: number): string {
-  if (at === 0) return lifecycle("response.created", at, "in_progress");
-  if (at === EVENTS) return lifecycle("response.completed", at, "completed");
+function encodeEventAt(at: number): string {
+  if (at === 0) return lifecycleEvent("response.created", at, "in_progress");
+  if (at === EVENTS_PER_RESPONSE) return lifecycleEvent("response.completed", at, "completed");
   const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
-  return event("response.output_text.delta", at, { ...place, delta: text });
+  return encodeEvent("response.output_text.delta", at, { ...place, delta: text });
 }
 
-function lifecycle(type: string, at: number, status: string): string {
+function lifecycleEvent(type: string, at: number, status: string): string {
   const response = { id: "resp_bench", object: "response", status, model: "bench", output: [] };
-  return event(type, at, { response });
+  return encodeEvent(type, at, { response });
 }
 
-function event(type: string, at: number, fields: Record<string, unknown>): string {
+function encodeEvent(type: string, at: number, fields: Record<string, unknown>): string {
   const data = JSON.stringify({ type, sequence_number: at, ...fields });
   return `event: ${type}\ndata: ${data}\n\n`;
 }

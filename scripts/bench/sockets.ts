@@ -1,68 +1,68 @@
-import { figure } from "./figures.ts";
-import type { Processes } from "./processes.ts";
-import { openSocketClient } from "./socket_client.ts";
+import { readMetric } from "./metrics.ts";
+import type { ServerProcesses } from "./processes.ts";
+import { newSocketClient } from "./socket_client.ts";
 
 /** What many sockets with slow readers do to a gateway. Memory in bytes. */
-export interface Sockets {
+export interface SocketsResult {
   readonly sockets: number;
   /** Turns that were asked for, and those that were answered whole and in order. */
   readonly turns: number;
   readonly answered: number;
-  readonly before: number;
+  readonly bytesBefore: number;
   /** The largest that was seen. */
-  readonly most: number;
+  readonly maxBytes: number;
   /** What was sent to all clients together. */
-  readonly delivered: number;
+  readonly bytesDelivered: number;
 }
 
 /** A socket whose client does not read may cost so many bytes. */
-export const MOST_A_SOCKET = 1.5 * 1024 * 1024;
+export const MAX_BYTES_PER_SOCKET = 1.5 * 1024 * 1024;
 
-const SOCKETS = 200, TURNS = 2;
+const SOCKETS = 200, TURNS_PER_SOCKET = 2;
 
 /** Milliseconds in which nobody reads, between looks at the memory, and between reads of one client. */
-const UNREAD = 3_000, LOOK = 100, PAUSE = 2;
+const UNREAD_MS = 3_000, MEMORY_SAMPLE_INTERVAL_MS = 100, READ_PAUSE_MS = 2;
 
 /** Has clients ask for much on sockets that they first do not read at all, and then slowly. */
-export async function sockets(
-  servers: Processes,
+export async function measureSockets(
+  servers: ServerProcesses,
   gatewayCore: number,
   upstreamCore: number,
-): Promise<Sockets> {
+): Promise<SocketsResult> {
   const upstream = await servers.start("socket_upstream.ts", "", upstreamCore);
   const { port } = await servers.start("gateway.ts", config(upstream.port), gatewayCore);
   const url = `http://127.0.0.1:${port}`;
-  const memory = () => figure(url, "process_resident_memory_bytes");
-  const before = await memory();
+  const memory = () => readMetric(url, "process_resident_memory_bytes");
+  const bytesBefore = await memory();
   const clients = await Promise.all(
-    Array.from({ length: SOCKETS }, () => openSocketClient(port)),
+    Array.from({ length: SOCKETS }, () => newSocketClient(port)),
   );
   for (const client of clients) {
-    for (let turn = 0; turn < TURNS; turn++) await client.ask();
+    for (let turn = 0; turn < TURNS_PER_SOCKET; turn++) await client.ask();
   }
-  let most = before;
+  let maxBytes = bytesBefore;
   let isOver = false;
   async function look() {
     while (!isOver) {
-      most = Math.max(most, await memory());
-      await pause(LOOK);
+      maxBytes = Math.max(maxBytes, await memory());
+      await pause(MEMORY_SAMPLE_INTERVAL_MS);
     }
   }
   const looking = look();
-  await pause(UNREAD);
+  await pause(UNREAD_MS);
   const results = await Promise.all(
-    clients.map((client) => client.read(TURNS, () => pause(PAUSE))),
+    clients.map((client) => client.read(TURNS_PER_SOCKET, () => pause(READ_PAUSE_MS))),
   );
   isOver = true;
   await looking;
   for (const client of clients) client[Symbol.dispose]();
   return {
     sockets: SOCKETS,
-    turns: SOCKETS * TURNS,
+    turns: SOCKETS * TURNS_PER_SOCKET,
     answered: results.reduce((sum, { answered }) => sum + answered, 0),
-    before,
-    most,
-    delivered: results.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytesBefore,
+    maxBytes,
+    bytesDelivered: results.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 

@@ -2,12 +2,12 @@ import { hostName } from "../compile.ts";
 import { PERMISSIONS } from "../permissions.ts";
 
 /** How long a start takes and what the process then holds. */
-export interface Start {
+export interface StartResult {
   readonly program: "source" | "executable";
   /** Milliseconds until it says where it listens, in rising order. */
-  readonly times: readonly number[];
+  readonly timesMs: readonly number[];
   /** Bytes in memory after the first answer, in rising order; empty where the system does not tell. */
-  readonly memory: readonly number[];
+  readonly memoryBytes: readonly number[];
 }
 
 const STARTS = 9;
@@ -21,41 +21,50 @@ routing: {routes: [{name: main, targets: [{provider: nobody}]}]}
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Starts the program from its sources and, when `deno task compile` has made it, the executable. */
-export async function start(canPin: boolean, core: number): Promise<Start[]> {
+export async function measureStart(canPin: boolean, core: number): Promise<StartResult[]> {
   const source = [Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
   const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
-  const found: Start[] = [await measured("source", pinned(source, canPin, core))];
+  const found: StartResult[] = [
+    await measureProgram("source", pinnedCommand(source, canPin, core)),
+  ];
   try {
     await Deno.stat(executable);
   } catch {
     return found;
   }
-  return [...found, await measured("executable", pinned([executable], canPin, core))];
+  return [...found, await measureProgram("executable", pinnedCommand([executable], canPin, core))];
 }
 
-function pinned(command: readonly string[], canPin: boolean, core: number): readonly string[] {
+function pinnedCommand(
+  command: readonly string[],
+  canPin: boolean,
+  core: number,
+): readonly string[] {
   return canPin ? ["taskset", "-c", String(core), ...command] : command;
 }
 
-async function measured(program: Start["program"], command: readonly string[]): Promise<Start> {
+async function measureProgram(
+  program: StartResult["program"],
+  command: readonly string[],
+): Promise<StartResult> {
   const path = await Deno.makeTempFile({ suffix: ".yaml" });
   const runs = [];
   try {
     await Deno.writeTextFile(path, CONFIG);
     // The first one only fills the caches of Deno and the system.
-    await once(command, path);
-    for (let run = 0; run < STARTS; run++) runs.push(await once(command, path));
+    await startOnce(command, path);
+    for (let run = 0; run < STARTS; run++) runs.push(await startOnce(command, path));
   } finally {
     await Deno.remove(path);
   }
   return {
     program,
-    times: runs.map(({ time }) => time).toSorted((a, b) => a - b),
-    memory: runs.flatMap(({ memory }) => memory ?? []).toSorted((a, b) => a - b),
+    timesMs: runs.map(({ time }) => time).toSorted((a, b) => a - b),
+    memoryBytes: runs.flatMap(({ memory }) => memory ?? []).toSorted((a, b) => a - b),
   };
 }
 
-async function once(command: readonly string[], config: string) {
+async function startOnce(command: readonly string[], config: string) {
   const [first = "", ...rest] = command;
   const began = performance.now();
   const child = new Deno.Command(first, {
@@ -72,7 +81,7 @@ async function once(command: readonly string[], config: string) {
     if (url === "" || !Number.isNaN(time)) continue;
     time = performance.now() - began;
     await (await fetch(`${url}/health`)).text();
-    memory = memoryOf(child.pid);
+    memory = readMemoryBytes(child.pid);
     child.kill("SIGTERM");
   }
   await child.status;
@@ -80,7 +89,7 @@ async function once(command: readonly string[], config: string) {
   return { time, memory };
 }
 
-function memoryOf(pid: number): number | null {
+function readMemoryBytes(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;
   const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
     .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
@@ -88,10 +97,12 @@ function memoryOf(pid: number): number | null {
 }
 
 /** Median and worst start and the memory of a program, as a line. */
-export function startLine({ program, times, memory }: Start): string {
+export function startLine({ program, timesMs, memoryBytes }: StartResult): string {
   const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
-  const worst = times.at(-1) ?? NaN;
-  const held = memory.length === 0 ? "-" : `${(middle(memory) / 1024 / 1024).toFixed(0)} MiB`;
-  return `start  ${program.padEnd(20)} median ${middle(times).toFixed(0)} ms, ` +
+  const worst = timesMs.at(-1) ?? NaN;
+  const held = memoryBytes.length === 0
+    ? "-"
+    : `${(middle(memoryBytes) / 1024 / 1024).toFixed(0)} MiB`;
+  return `start  ${program.padEnd(20)} median ${middle(timesMs).toFixed(0)} ms, ` +
     `worst ${worst.toFixed(0)} ms; idle memory ${held}`;
 }

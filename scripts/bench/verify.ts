@@ -1,30 +1,32 @@
 import { isObject, parseJson } from "../../src/core/json.ts";
-import { completion, RECORDS, SHORT } from "./payloads.ts";
+import { completion, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
 
 /** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */
-export function checkedBody(body: string): string | null {
-  if (body.startsWith("event:")) return checkedEvents(body);
+export function findBodyError(body: string): string | null {
+  if (body.startsWith("event:")) return findEventsError(body);
   if (!body.startsWith("data:")) {
     const isWhole = body === new TextDecoder().decode(completion);
     return isWhole ? null : `another completion than the upstream's: ${body}`;
   }
   const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
   if (records.at(-1) !== "[DONE]") return "a stream without its last record";
-  const texts = records.slice(0, -1).map(textOf);
+  const texts = records.slice(0, -1).map(parseChunkText);
   if (texts.includes(null)) return "a record that is no chunk";
   const count = texts.filter((text) => text !== null && text !== "").length;
-  return count === RECORDS || count === SHORT ? null : `a stream with ${count} records of text`;
+  return count === STREAM_RECORDS || count === SHORT_STREAM_RECORDS
+    ? null
+    : `a stream with ${count} records of text`;
 }
 
 /** What is wrong with the events of a response; null when it is a whole one. */
-function checkedEvents(body: string): string | null {
+function findEventsError(body: string): string | null {
   const count = body.split("event: response.output_text.delta\n").length - 1;
-  if (count !== RECORDS) return `a response with ${count} deltas of text`;
+  if (count !== STREAM_RECORDS) return `a response with ${count} deltas of text`;
   return body.includes("\nevent: response.completed\n") ? null : "a response that is not completed";
 }
 
 /** The text of a chunk, empty when it has none; null when it is no chunk. */
-function textOf(record: string): string | null {
+function parseChunkText(record: string): string | null {
   const chunk = parseJson(record);
   if (!isObject(chunk) || !Array.isArray(chunk.choices)) return null;
   const [choice] = chunk.choices;

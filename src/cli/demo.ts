@@ -1,7 +1,7 @@
 import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { realWorld } from "../core/time.ts";
-import { simulator } from "../simulator/simulator.ts";
+import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
@@ -48,7 +48,7 @@ export const demo: Command = {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
     const world = realWorld();
-    const upstream = listen(simulator(world), "127.0.0.1", 0);
+    const upstream = listen(newSimulator(world), "127.0.0.1", 0);
     if (!upstream.ok) {
       world.close();
       return tellProblems(terminal, [upstream.trouble]);

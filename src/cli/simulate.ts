@@ -1,6 +1,6 @@
 import { realWorld } from "../core/time.ts";
-import { MODELS } from "../simulator/behaviour.ts";
-import { simulator } from "../simulator/simulator.ts";
+import { MODELS } from "../simulator/model_behaviour.ts";
+import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
@@ -20,7 +20,7 @@ export const simulate: Command = {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
     const world = realWorld();
-    const listening = listen(simulator(world), "127.0.0.1", port);
+    const listening = listen(newSimulator(world), "127.0.0.1", port);
     if (!listening.ok) {
       world.close();
       return tellProblems(terminal, [listening.trouble]);

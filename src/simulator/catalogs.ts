@@ -1,10 +1,10 @@
 import type { JsonObject } from "../core/json.ts";
-import { MODELS } from "./behaviour.ts";
-import { nanoseconds } from "./local.ts";
+import { MODELS } from "./model_behaviour.ts";
+import { toNanosecondTime } from "./local.ts";
 import { canThink } from "./local_request.ts";
 
 /** When all models were made, in seconds. */
-const SINCE = 1_767_225_600;
+const MODELS_CREATED_AT_S = 1_767_225_600;
 
 /** `GET /v1/models` of compat: all at once. */
 export function compatModels(): JsonObject {
@@ -17,7 +17,7 @@ export function compatModel(id: string): JsonObject | null {
 }
 
 function compatEntry(id: string) {
-  return { id, object: "model", created: SINCE, owned_by: "simulator" };
+  return { id, object: "model", created: MODELS_CREATED_AT_S, owned_by: "simulator" };
 }
 
 /** `GET /v1/models` of messages: pages of `limit`, 20 when it is not given, behind `after_id`. */
@@ -40,7 +40,12 @@ export function messagesModel(id: string): JsonObject | null {
 }
 
 function messagesEntry(id: string) {
-  return { id, type: "model", display_name: id, created_at: new Date(SINCE * 1000).toISOString() };
+  return {
+    id,
+    type: "model",
+    display_name: id,
+    created_at: new Date(MODELS_CREATED_AT_S * 1000).toISOString(),
+  };
 }
 
 /** `GET /api/tags` of local: every name carries its tag. */
@@ -54,7 +59,7 @@ function localEntry(id: string) {
   return {
     name,
     model: name,
-    modified_at: nanoseconds(SINCE),
+    modified_at: toNanosecondTime(MODELS_CREATED_AT_S),
     size: 1024,
     digest: "0".repeat(64),
     details: {

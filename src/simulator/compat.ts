@@ -1,114 +1,132 @@
 import { newId } from "../core/ids.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
-import { readCompat } from "./compat_request.ts";
-import { type Ask, type Chunk, complain, type Complaint, type Script } from "./voice.ts";
-import type { Stage, ToolCall, Voice } from "./voice.ts";
-import { fragmentsOf } from "./words.ts";
+import { parseCompatRequest } from "./compat_request.ts";
+import {
+  type ApiError,
+  type ModelOutput,
+  newApiError,
+  type SimRequest,
+  type StreamChunk,
+} from "./protocol.ts";
+import type { Deps, Protocol, ToolCall } from "./protocol.ts";
+import { splitFragments } from "./tokens.ts";
 
-/** The voice of a Chat Completions upstream. */
-export const COMPAT: Voice = {
+/** The protocol of a Chat Completions upstream. */
+export const COMPAT: Protocol = {
   streamType: "text/event-stream",
-  read: readCompat,
-  answer,
-  records,
-  error: ({ status, message, param, code }) => ({
-    error: { message, type: typeFor(status), param, code: code ?? codeFor(status) },
+  parseRequest: parseCompatRequest,
+  encodeWhole,
+  encodeStream,
+  encodeError: ({ status, message, param, code }) => ({
+    error: { message, type: errorType(status), param, code: code ?? errorCode(status) },
   }),
-  unknownModel: (model) =>
-    complain(`The model '${model}' does not exist.`, { status: 404, code: "model_not_found" }),
-  record: (_event, data) => `data: ${data}\n\n`,
+  unknownModelError: (model) =>
+    newApiError(`The model '${model}' does not exist.`, { status: 404, code: "model_not_found" }),
+  encodeRecord: (_event, data) => `data: ${data}\n\n`,
 };
 
-function typeFor(status: number): string {
+function errorType(status: number): string {
   if (status >= 500) return "server_error";
   return status === 429 ? "rate_limit_exceeded" : "invalid_request_error";
 }
 
-function codeFor(status: number): Complaint["code"] {
+function errorCode(status: number): ApiError["code"] {
   if (status === 401) return "invalid_api_key";
   return status === 429 ? "rate_limit_exceeded" : null;
 }
 
-function answer(script: Script, ask: Ask, stage: Stage): JsonObject {
+function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject {
   const choice = () => ({
-    finish_reason: finishOf(script),
-    message: messageOf(script, stage),
+    finish_reason: finishReason(output),
+    message: encodeMessage(output, deps),
     logprobs: null,
   });
   return {
-    ...identified(head("chat.completion", ask, stage), script, 0),
-    choices: Array.from({ length: ask.choices }, (_, index) => ({ index, ...choice() })),
-    usage: usageOf(script, ask),
+    ...withIdentityQuirk(completionFields("chat.completion", request, deps), output, 0),
+    choices: Array.from({ length: request.choiceCount }, (_, index) => ({ index, ...choice() })),
+    usage: encodeUsage(output, request),
   };
 }
 
-function messageOf(script: Script, stage: Stage): JsonObject {
-  const text = script.text.join("");
-  const refused = script.finish === "refusal";
+function encodeMessage(output: ModelOutput, deps: Deps): JsonObject {
+  const text = output.text.join("");
+  const refused = output.finish === "refusal";
   const message: JsonObject = {
     role: "assistant",
-    content: refused || script.calls.length > 0 ? null : text,
+    content: refused || output.toolCalls.length > 0 ? null : text,
     refusal: refused ? text : null,
   };
-  if (script.thinking.length > 0) message.reasoning_content = script.thinking.join("");
-  if (script.calls.length > 0) message.tool_calls = script.calls.map((call) => whole(call, stage));
+  if (output.thinking.length > 0) message.reasoning_content = output.thinking.join("");
+  if (output.toolCalls.length > 0) {
+    message.tool_calls = output.toolCalls.map((call) => encodeToolCall(call, deps));
+  }
   return message;
 }
 
-function whole({ name, input }: ToolCall, stage: Stage): JsonObject {
+function encodeToolCall({ name, input }: ToolCall, deps: Deps): JsonObject {
   const called = { name, arguments: JSON.stringify(input) };
-  return { id: newId("call_", stage), type: "function", function: called };
+  return { id: newId("call_", deps), type: "function", function: called };
 }
 
-function* records(script: Script, ask: Ask, stage: Stage): Generator<Chunk> {
-  const start: JsonObject = head("chat.completion.chunk", ask, stage);
-  if (ask.usageWanted) start.usage = null;
+function* encodeStream(
+  output: ModelOutput,
+  request: SimRequest,
+  deps: Deps,
+): Generator<StreamChunk> {
+  const start: JsonObject = completionFields("chat.completion.chunk", request, deps);
+  if (request.includeUsage) start.usage = null;
   let chunks = 0;
-  for (let index = 0; index < ask.choices; index++) {
-    for (const { delta, finish = null, word = false } of deltas(script, stage)) {
+  for (let index = 0; index < request.choiceCount; index++) {
+    for (const { delta, finish = null, isWord = false } of encodeDeltas(output, deps)) {
       const choice = { index, delta, finish_reason: finish, logprobs: null };
-      const chunk = identified({ ...start, choices: [choice] }, script, chunks++);
-      yield { text: frame(chunk), word };
+      const chunk = withIdentityQuirk({ ...start, choices: [choice] }, output, chunks++);
+      yield { text: sseRecord(chunk), isWord };
     }
   }
-  if (ask.usageWanted) {
-    const last = { ...start, choices: [], usage: usageOf(script, ask) };
-    yield { text: frame(identified(last, script, chunks)), word: false };
+  if (request.includeUsage) {
+    const last = { ...start, choices: [], usage: encodeUsage(output, request) };
+    yield { text: sseRecord(withIdentityQuirk(last, output, chunks)), isWord: false };
   }
-  yield { text: "data: [DONE]\n\n", word: false };
+  yield { text: "data: [DONE]\n\n", isWord: false };
 }
 
 interface Delta {
   readonly delta: JsonObject;
   readonly finish?: string;
-  readonly word?: boolean;
+  readonly isWord?: boolean;
 }
 
-function* deltas(script: Script, stage: Stage): Generator<Delta> {
-  const content = script.calls.length > 0 || script.finish === "refusal" ? null : "";
+function* encodeDeltas(output: ModelOutput, deps: Deps): Generator<Delta> {
+  const content = output.toolCalls.length > 0 || output.finish === "refusal" ? null : "";
   yield { delta: { role: "assistant", content, refusal: null } };
-  for (const piece of script.thinking) yield { delta: { reasoning_content: piece }, word: true };
-  const kind = script.finish === "refusal" ? "refusal" : "content";
-  for (const piece of script.text) yield { delta: { [kind]: piece }, word: true };
-  for (const [index, { name, input }] of script.calls.entries()) {
-    const id = newId("call_", stage);
+  for (const piece of output.thinking) yield { delta: { reasoning_content: piece }, isWord: true };
+  const kind = output.finish === "refusal" ? "refusal" : "content";
+  for (const piece of output.text) yield { delta: { [kind]: piece }, isWord: true };
+  for (const [index, { name, input }] of output.toolCalls.entries()) {
+    const id = newId("call_", deps);
     const opening = { index, id, type: "function", function: { name, arguments: "" } };
-    yield { delta: { tool_calls: [opening] }, word: true };
-    for (const piece of fragmentsOf(JSON.stringify(input))) {
-      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] }, word: true };
+    yield { delta: { tool_calls: [opening] }, isWord: true };
+    for (const piece of splitFragments(JSON.stringify(input))) {
+      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] }, isWord: true };
     }
   }
-  yield { delta: {}, finish: finishOf(script) };
+  yield { delta: {}, finish: finishReason(output) };
 }
 
-function head(object: string, ask: Ask, stage: Stage) {
-  const id = newId("chatcmpl-", stage);
-  return { id, object, created: stage.unix(), model: ask.shownModel, system_fingerprint: "fp_sim" };
+function completionFields(object: string, request: SimRequest, deps: Deps) {
+  const id = newId("chatcmpl-", deps);
+  return {
+    id,
+    object,
+    created: deps.unix(),
+    model: request.modelAsSent,
+    system_fingerprint: "fp_sim",
+  };
 }
 
 /** The identity of an answer, or of the chunk at this place, as the quirk has it. */
-function identified(value: JsonObject, { quirk }: Script, at: number): JsonObject {
-  if (quirk?.of !== "stored") return value;
+function withIdentityQuirk(value: JsonObject, { quirk }: ModelOutput, at: number): JsonObject {
+  if (quirk?.kind !== "stored") return value;
   const { id, ...rest } = value;
   switch (quirk.name) {
     case "no-id":
@@ -122,21 +140,21 @@ function identified(value: JsonObject, { quirk }: Script, at: number): JsonObjec
   }
 }
 
-function frame(value: JsonValue): string {
+function sseRecord(value: JsonValue): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-function finishOf({ finish }: Script): string {
+function finishReason({ finish }: ModelOutput): string {
   return finish === "refusal" ? "stop" : finish;
 }
 
-function usageOf(script: Script, ask: Ask): JsonObject {
-  const output = script.output * ask.choices;
+function encodeUsage(output: ModelOutput, request: SimRequest): JsonObject {
+  const tokens = output.outputTokens * request.choiceCount;
   return {
-    prompt_tokens: ask.input,
-    completion_tokens: output,
-    total_tokens: ask.input + output,
+    prompt_tokens: request.inputTokens,
+    completion_tokens: tokens,
+    total_tokens: request.inputTokens + tokens,
     prompt_tokens_details: { cached_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: script.thinking.length * ask.choices },
+    completion_tokens_details: { reasoning_tokens: output.thinking.length * request.choiceCount },
   };
 }

@@ -1,39 +1,42 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
-import { fieldComplaints } from "./compat_rules.ts";
-import { turnComplaints } from "./compat_turns.ts";
-import type { Reading, Tool } from "./voice.ts";
-import { wordsOf } from "./words.ts";
+import { compatFieldErrors } from "./compat_field_rules.ts";
+import { compatMessageErrors } from "./compat_message_rules.ts";
+import type { ParsedRequest, Tool } from "./protocol.ts";
+import { splitWords } from "./tokens.ts";
 
 /** A chat request of the compat protocol, or the first thing that is wrong with it. */
-export function readCompat(body: JsonObject): Reading {
-  const [complaint] = [...first(fieldComplaints(body)), ...first(turnComplaints(body.messages))];
-  if (complaint !== undefined) return { complaint };
+export function parseCompatRequest(body: JsonObject): ParsedRequest {
+  const [error] = [
+    ...firstOnly(compatFieldErrors(body)),
+    ...firstOnly(compatMessageErrors(body.messages)),
+  ];
+  if (error !== undefined) return { error };
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   const asked = messages.findLast((message) => message.role === "user");
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const texts = messages.map((message) => textOf(message.content));
   const model = typeof body.model === "string" ? body.model : "";
   return {
-    ask: {
+    request: {
       model,
-      shownModel: model,
+      modelAsSent: model,
       stream: body.stream === true,
       prompt: textOf(asked?.content),
-      results: resultsOf(messages),
-      tools: toolsOf(body),
-      single: body.parallel_tool_calls === false,
-      schema: schemaOf(body.response_format),
-      think: body.reasoning_effort !== "none",
-      limit: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
-      input: texts.reduce((sum, text) => sum + wordsOf(text).length, 0),
-      choices: numberOf(body.n) ?? 1,
+      toolResults: resultsOf(messages),
+      tools: callableTools(body),
+      oneToolCall: body.parallel_tool_calls === false,
+      jsonSchema: schemaOf(body.response_format),
+      mayThink: body.reasoning_effort !== "none",
+      maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      choiceCount: numberOf(body.n) ?? 1,
       loadOnly: false,
-      usageWanted: options.include_usage === true,
+      includeUsage: options.include_usage === true,
     },
   };
 }
 
-function first<T>(items: Generator<T>): readonly T[] {
+function firstOnly<T>(items: Generator<T>): readonly T[] {
   const { done, value } = items.next();
   return done ? [] : [value];
 }
@@ -55,7 +58,7 @@ function resultsOf(messages: readonly JsonObject[]): readonly string[] {
   return messages.slice(before + 1).map((message) => textOf(message.content));
 }
 
-function toolsOf({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
+function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
   if (!Array.isArray(tools) || choice === "none") return [];
   const all = tools.flatMap((tool) => {
     if (!isObject(tool) || !isObject(tool.function)) return [];
@@ -63,17 +66,17 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
     if (typeof name !== "string") return [];
     return [{ name, parameters: isObject(parameters) ? parameters : {} }];
   });
-  const allowed = namesIn(choice);
+  const allowed = allowedNames(choice);
   return allowed === null ? all : all.filter(({ name }) => allowed.includes(name));
 }
 
-function namesIn(choice: JsonValue | undefined): readonly string[] | null {
+function allowedNames(choice: JsonValue | undefined): readonly string[] | null {
   if (!isObject(choice)) return null;
   const subset = isObject(choice.allowed_tools) ? choice.allowed_tools.tools : [choice];
-  return Array.isArray(subset) ? subset.flatMap((tool) => nameIn(tool ?? null)) : null;
+  return Array.isArray(subset) ? subset.flatMap((tool) => functionName(tool ?? null)) : null;
 }
 
-function nameIn(tool: JsonValue): readonly string[] {
+function functionName(tool: JsonValue): readonly string[] {
   if (!isObject(tool) || !isObject(tool.function)) return [];
   return typeof tool.function.name === "string" ? [tool.function.name] : [];
 }

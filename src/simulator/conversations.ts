@@ -1,113 +1,124 @@
 import { newId } from "../core/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
-import type { KeptConversation } from "./account.ts";
-import { bodyOf, refusal } from "./chat.ts";
-import { invalid, isMetadata, missing } from "./checks.ts";
-import { pageOf } from "./pages.ts";
-import { itemComplaints } from "./responses/item_rules.ts";
-import { listed } from "./responses/items.ts";
-import { notFound, optionalBody, type Route, type Visit } from "./visit.ts";
-import { complain, type Complaint, type Stage } from "./voice.ts";
+import type { StoredConversation } from "./account.ts";
+import { errorResponse, readJsonBody } from "./sim_call.ts";
+import { invalidValue, isMetadata, missingParameter } from "./field_checks.ts";
+import { paginate } from "./pagination.ts";
+import { itemErrors } from "./responses/input_item_rules.ts";
+import { toListedItem } from "./responses/input_items.ts";
+import { notFoundResponse, readOptionalBody } from "./sim_call.ts";
+import type { RoutedCall, RouteHandler } from "./routes.ts";
+import { type ApiError, type Deps, newApiError } from "./protocol.ts";
 
-const MOST_AT_ONCE = 20;
+const MAX_ITEMS_PER_REQUEST = 20;
 
 /** `POST /conversations`: with items and metadata, or with nothing. */
-export async function createConversation(visit: Visit): Promise<Response> {
-  const body = await optionalBody(visit);
-  if (body === null) return refusal(complain("The body is no JSON object."), visit);
+export async function createConversation(call: RoutedCall): Promise<Response> {
+  const body = await readOptionalBody(call);
+  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
   const { items: given = [], metadata } = body;
-  for (const complaint of itemsTrouble(given ?? [])) return refusal(complaint, visit);
-  if (metadata != null && !isMetadata(metadata)) return refusal(WRONG_METADATA, visit);
-  const stage = visit.account.begin()();
-  const id = newId("conv_", stage);
-  const created = { id, object: "conversation", created_at: stage.unix() };
+  for (const error of itemListErrors(given ?? [])) return errorResponse(error, call);
+  if (metadata != null && !isMetadata(metadata)) return errorResponse(WRONG_METADATA, call);
+  const deps = call.account.newAnswerDeps()();
+  const id = newId("conv_", deps);
+  const created = { id, object: "conversation", created_at: deps.unix() };
   const resource = { ...created, metadata: metadata ?? {} };
-  visit.account.conversations.put(id, { resource, items: listedAll(given, stage) });
+  call.account.conversations.set(id, { resource, items: toListedItems(given, deps) });
   return Response.json(resource);
 }
 
 /** `GET /conversations/{id}`. */
-export const retrieveConversation: Route = found((_visit, { resource }) => Response.json(resource));
+export const retrieveConversation: RouteHandler = withConversation((_call, { resource }) =>
+  Response.json(resource)
+);
 
 /** `POST /conversations/{id}`: other metadata. */
-export const updateConversation: Route = found(async (visit, kept) => {
-  const body = await bodyOf(visit.request);
-  if (body?.metadata === undefined) return refusal(missing("metadata"), visit);
+export const updateConversation: RouteHandler = withConversation(async (call, stored) => {
+  const body = await readJsonBody(call.httpRequest);
+  if (body?.metadata === undefined) return errorResponse(missingParameter("metadata"), call);
   const { metadata } = body;
-  if (metadata !== null && !isMetadata(metadata)) return refusal(WRONG_METADATA, visit);
-  const resource = { ...kept.resource, metadata: metadata ?? {} };
-  visit.account.conversations.put(idOf(kept), { ...kept, resource });
+  if (metadata !== null && !isMetadata(metadata)) return errorResponse(WRONG_METADATA, call);
+  const resource = { ...stored.resource, metadata: metadata ?? {} };
+  call.account.conversations.set(idOf(stored), { ...stored, resource });
   return Response.json(resource);
 });
 
 /** `DELETE /conversations/{id}`. */
-export const deleteConversation: Route = found((visit, kept) => {
-  visit.account.conversations.drop(idOf(kept));
-  return Response.json({ id: idOf(kept), object: "conversation.deleted", deleted: true });
+export const deleteConversation: RouteHandler = withConversation((call, stored) => {
+  call.account.conversations.delete(idOf(stored));
+  return Response.json({ id: idOf(stored), object: "conversation.deleted", deleted: true });
 });
 
 /** `POST /conversations/{id}/items`: the items that were added, in the order of the request. */
-export const addItems: Route = found(async (visit, kept) => {
-  const body = await bodyOf(visit.request);
+export const addItems: RouteHandler = withConversation(async (call, stored) => {
+  const body = await readJsonBody(call.httpRequest);
   if (!Array.isArray(body?.items) || body.items.length === 0) {
-    return refusal(missing("items"), visit);
+    return errorResponse(missingParameter("items"), call);
   }
-  for (const complaint of itemsTrouble(body.items)) return refusal(complaint, visit);
-  const added = listedAll(body.items, visit.account.begin()());
-  const again = added.find(({ id }) => kept.items.some((item) => item.id === id));
+  for (const error of itemListErrors(body.items)) return errorResponse(error, call);
+  const added = toListedItems(body.items, call.account.newAnswerDeps()());
+  const again = added.find(({ id }) => stored.items.some((item) => item.id === id));
   if (again !== undefined) {
-    return refusal(invalid("items", `Duplicate item found with id ${again.id}.`), visit);
+    return errorResponse(invalidValue("items", `Duplicate item found with id ${again.id}.`), call);
   }
-  visit.account.conversations.put(idOf(kept), { ...kept, items: [...kept.items, ...added] });
-  return paged(added, new URLSearchParams({ order: "asc" }), visit);
+  call.account.conversations.set(idOf(stored), { ...stored, items: [...stored.items, ...added] });
+  return pageResponse(added, new URLSearchParams({ order: "asc" }), call);
 });
 
 /** `GET /conversations/{id}/items`: the newest first when no order is asked for. */
-export const listItems: Route = found((visit, { items }) => paged(items, visit.query, visit));
+export const listItems: RouteHandler = withConversation((call, { items }) =>
+  pageResponse(items, call.query, call)
+);
 
 /** `GET /conversations/{id}/items/{item}`. */
-export const retrieveItem: Route = found((visit, { items }) => {
-  const [, wanted = ""] = visit.ids;
+export const retrieveItem: RouteHandler = withConversation((call, { items }) => {
+  const [, wanted = ""] = call.ids;
   const item = items.find(({ id }) => id === wanted);
-  return item === undefined ? notFound("Item", wanted, visit) : Response.json(item);
+  return item === undefined ? notFoundResponse("Item", wanted, call) : Response.json(item);
 });
 
 /** `DELETE /conversations/{id}/items/{item}`: answers with the conversation. */
-export const deleteItem: Route = found((visit, kept) => {
-  const [, wanted = ""] = visit.ids;
-  const items = kept.items.filter(({ id }) => id !== wanted);
-  if (items.length === kept.items.length) return notFound("Item", wanted, visit);
-  visit.account.conversations.put(idOf(kept), { ...kept, items });
-  return Response.json(kept.resource);
+export const deleteItem: RouteHandler = withConversation((call, stored) => {
+  const [, wanted = ""] = call.ids;
+  const items = stored.items.filter(({ id }) => id !== wanted);
+  if (items.length === stored.items.length) return notFoundResponse("Item", wanted, call);
+  call.account.conversations.set(idOf(stored), { ...stored, items });
+  return Response.json(stored.resource);
 });
 
-const WRONG_METADATA = invalid("metadata", "metadata must be an object of strings.");
+const WRONG_METADATA = invalidValue("metadata", "metadata must be an object of strings.");
 
-function found(act: (visit: Visit, kept: KeptConversation) => Promise<Response> | Response): Route {
-  return (visit) => {
-    const [id = ""] = visit.ids;
-    const kept = visit.account.conversations.get(id);
-    return kept === undefined ? notFound("Conversation", id, visit) : act(visit, kept);
+function withConversation(
+  act: (call: RoutedCall, stored: StoredConversation) => Promise<Response> | Response,
+): RouteHandler {
+  return (call) => {
+    const [id = ""] = call.ids;
+    const stored = call.account.conversations.get(id);
+    return stored === undefined ? notFoundResponse("Conversation", id, call) : act(call, stored);
   };
 }
 
-function* itemsTrouble(items: JsonValue): Generator<Complaint> {
-  if (!Array.isArray(items)) return yield invalid("items", "items must be an array of items.");
-  if (items.length > MOST_AT_ONCE) {
-    yield invalid("items", `items must hold at most ${MOST_AT_ONCE} items.`);
+function* itemListErrors(items: JsonValue): Generator<ApiError> {
+  if (!Array.isArray(items)) return yield invalidValue("items", "items must be an array of items.");
+  if (items.length > MAX_ITEMS_PER_REQUEST) {
+    yield invalidValue("items", `items must hold at most ${MAX_ITEMS_PER_REQUEST} items.`);
   }
-  yield* itemComplaints(items, "items");
+  yield* itemErrors(items, "items");
 }
 
-function listedAll(items: JsonValue, stage: Stage): readonly JsonObject[] {
-  return Array.isArray(items) ? items.filter(isObject).map((item) => listed(item, stage)) : [];
+function toListedItems(items: JsonValue, deps: Deps): readonly JsonObject[] {
+  return Array.isArray(items) ? items.filter(isObject).map((item) => toListedItem(item, deps)) : [];
 }
 
-function paged(items: readonly JsonObject[], query: URLSearchParams, visit: Visit): Response {
-  const listing = pageOf(items, query, { order: "desc", most: 100 });
-  return "complaint" in listing ? refusal(listing.complaint, visit) : Response.json(listing.page);
+function pageResponse(
+  items: readonly JsonObject[],
+  query: URLSearchParams,
+  call: RoutedCall,
+): Response {
+  const listing = paginate(items, query, { defaultOrder: "desc", maxLimit: 100 });
+  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
 }
 
-function idOf({ resource }: KeptConversation): string {
+function idOf({ resource }: StoredConversation): string {
   return String(resource.id);
 }

@@ -1,72 +1,86 @@
 import type { JsonObject } from "../core/json.ts";
-import { readLocal } from "./local_request.ts";
-import { type Ask, type Chunk, complain, type Script, type Stage } from "./voice.ts";
-import type { ToolCall, Voice } from "./voice.ts";
+import { parseLocalRequest } from "./local_request.ts";
+import {
+  type Deps,
+  type ModelOutput,
+  newApiError,
+  type SimRequest,
+  type StreamChunk,
+} from "./protocol.ts";
+import type { Protocol, ToolCall } from "./protocol.ts";
 
-/** The voice of a local runtime. */
-export const LOCAL: Voice = {
+/** The protocol of a local runtime. */
+export const LOCAL: Protocol = {
   streamType: "application/x-ndjson",
-  read: readLocal,
-  answer,
-  records,
-  error: ({ message }) => ({ error: message }),
-  unknownModel: (model) => complain(`model '${model}' not found`, { status: 404 }),
-  record: (_event, data) => `${data}\n`,
+  parseRequest: parseLocalRequest,
+  encodeWhole,
+  encodeStream,
+  encodeError: ({ message }) => ({ error: message }),
+  unknownModelError: (model) => newApiError(`model '${model}' not found`, { status: 404 }),
+  encodeRecord: (_event, data) => `${data}\n`,
 };
 
-function answer(script: Script, ask: Ask, stage: Stage): JsonObject {
-  const message: JsonObject = { role: "assistant", content: script.text.join("") };
-  if (script.thinking.length > 0) message.thinking = script.thinking.join("");
-  if (script.calls.length > 0) {
-    message.tool_calls = script.calls.map((call, index) => callOf(call, index, stage));
+function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject {
+  const message: JsonObject = { role: "assistant", content: output.text.join("") };
+  if (output.thinking.length > 0) message.thinking = output.thinking.join("");
+  if (output.toolCalls.length > 0) {
+    message.tool_calls = output.toolCalls.map((call, index) => encodeToolCall(call, index, deps));
   }
-  return { ...head(ask, stage), message, ...ending(script, ask) };
+  return { ...recordFields(request, deps), message, ...finalFields(output, request) };
 }
 
-function* records(script: Script, ask: Ask, stage: Stage): Generator<Chunk> {
-  for (const thinking of script.thinking) {
-    yield part({ content: "", thinking }, ask, stage);
+function* encodeStream(
+  output: ModelOutput,
+  request: SimRequest,
+  deps: Deps,
+): Generator<StreamChunk> {
+  for (const thinking of output.thinking) {
+    yield encodeChunk({ content: "", thinking }, request, deps);
   }
-  for (const content of script.text) yield part({ content }, ask, stage);
-  for (const [index, call] of script.calls.entries()) {
-    yield part({ content: "", tool_calls: [callOf(call, index, stage)] }, ask, stage);
+  for (const content of output.text) yield encodeChunk({ content }, request, deps);
+  for (const [index, call] of output.toolCalls.entries()) {
+    yield encodeChunk(
+      { content: "", tool_calls: [encodeToolCall(call, index, deps)] },
+      request,
+      deps,
+    );
   }
-  const last = { message: { role: "assistant", content: "" }, ...ending(script, ask) };
-  yield { text: line({ ...head(ask, stage), ...last }), word: false };
+  const last = { message: { role: "assistant", content: "" }, ...finalFields(output, request) };
+  yield { text: jsonLine({ ...recordFields(request, deps), ...last }), isWord: false };
 }
 
-function part(increment: JsonObject, ask: Ask, stage: Stage): Chunk {
+function encodeChunk(increment: JsonObject, request: SimRequest, deps: Deps): StreamChunk {
   const message = { role: "assistant", ...increment };
-  return { text: line({ ...head(ask, stage), message, done: false }), word: true };
+  return { text: jsonLine({ ...recordFields(request, deps), message, done: false }), isWord: true };
 }
 
-function line(value: JsonObject): string {
-  return LOCAL.record("", JSON.stringify(value));
+function jsonLine(value: JsonObject): string {
+  return LOCAL.encodeRecord("", JSON.stringify(value));
 }
 
-function head(ask: Ask, stage: Stage) {
-  return { model: ask.shownModel, created_at: nanoseconds(stage.unix()) };
+function recordFields(request: SimRequest, deps: Deps) {
+  return { model: request.modelAsSent, created_at: toNanosecondTime(deps.unix()) };
 }
 
 /** A time in seconds since 1970 as the runtime writes it, to the nanosecond. */
-export function nanoseconds(unix: number): string {
+export function toNanosecondTime(unix: number): string {
   return new Date(unix * 1000).toISOString().replace("Z", "000000Z");
 }
 
-function callOf({ name, input }: ToolCall, index: number, stage: Stage): JsonObject {
-  const id = `call_${stage.uuid().slice(0, 8)}`;
+function encodeToolCall({ name, input }: ToolCall, index: number, deps: Deps): JsonObject {
+  const id = `call_${deps.uuid().slice(0, 8)}`;
   return { id, function: { index, name, arguments: input } };
 }
 
 // A call of a tool, a refusal and a filter all end with `stop`: the runtime has no words for them.
-function ending({ finish, output }: Script, ask: Ask): JsonObject {
+function finalFields({ finish, outputTokens }: ModelOutput, request: SimRequest): JsonObject {
   const counts: JsonObject = {};
   // Counts of zero are left out (local API, answer).
-  if (ask.input > 0) counts.prompt_eval_count = ask.input;
-  if (output > 0) counts.eval_count = output;
+  if (request.inputTokens > 0) counts.prompt_eval_count = request.inputTokens;
+  if (outputTokens > 0) counts.eval_count = outputTokens;
   return {
     done: true,
-    done_reason: ask.loadOnly ? "load" : finish === "length" ? "length" : "stop",
+    done_reason: request.loadOnly ? "load" : finish === "length" ? "length" : "stop",
     total_duration: 3000,
     load_duration: 1000,
     prompt_eval_duration: 1000,

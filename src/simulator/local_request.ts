@@ -1,57 +1,57 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
-import { behaviourOf } from "./behaviour.ts";
-import { localTrouble } from "./local_rules.ts";
-import { complain, type Reading, type Tool } from "./voice.ts";
-import { wordsOf } from "./words.ts";
+import { findBehaviour } from "./model_behaviour.ts";
+import { localFieldErrors } from "./local_rules.ts";
+import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
+import { splitWords } from "./tokens.ts";
 
 /** A chat request of the local protocol, or the first thing that is wrong with it. */
-export function readLocal(body: JsonObject): Reading {
-  for (const message of localTrouble(body)) return { complaint: complain(message) };
-  const model = bareName(body.model);
+export function parseLocalRequest(body: JsonObject): ParsedRequest {
+  for (const message of localFieldErrors(body)) return { error: newApiError(message) };
+  const model = withoutLatestTag(body.model);
   const wantsThought = body.think !== undefined && body.think !== null && body.think !== false;
   if (wantsThought && !canThink(model)) {
-    return { complaint: complain(`"${model}" does not support thinking`) };
+    return { error: newApiError(`"${model}" does not support thinking`) };
   }
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   const limit = isObject(body.options) ? numberOf(body.options.num_predict) : null;
   const asked = messages.findLast((message) => roleOf(message) === "user");
-  const texts = messages.filter((message) => KNOWN.includes(roleOf(message))).map(textOf);
+  const texts = messages.filter((message) => KNOWN_ROLES.includes(roleOf(message))).map(textOf);
   return {
-    ask: {
+    request: {
       model,
-      shownModel: typeof body.model === "string" ? body.model : "",
+      modelAsSent: typeof body.model === "string" ? body.model : "",
       stream: body.stream !== false,
       prompt: asked === undefined ? "" : textOf(asked),
-      results: resultsOf(messages),
-      tools: toolsOf(body.tools),
-      single: false,
-      schema: isObject(body.format) ? body.format : null,
-      think: body.think !== false,
+      toolResults: resultsOf(messages),
+      tools: callableTools(body.tools),
+      oneToolCall: false,
+      jsonSchema: isObject(body.format) ? body.format : null,
+      mayThink: body.think !== false,
       // Anything below 1 means until done.
-      limit: limit !== null && limit > 0 ? limit : null,
-      input: texts.reduce((sum, text) => sum + wordsOf(text).length, 0),
-      choices: 1,
+      maxOutputTokens: limit !== null && limit > 0 ? limit : null,
+      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      choiceCount: 1,
       loadOnly: messages.length === 0,
-      usageWanted: true,
+      includeUsage: true,
     },
   };
 }
 
 /** A model's name without the tag that every model has; empty when it is no text. */
-export function bareName(model: JsonValue | undefined): string {
+export function withoutLatestTag(model: JsonValue | undefined): string {
   return typeof model === "string" ? model.replace(/:latest$/, "") : "";
 }
 
 /** Tells whether a model thinks before it answers. */
 export function canThink(model: string): boolean {
-  const behaviour = behaviourOf(model);
-  if (behaviour?.does !== "speak") return false;
-  const { manner } = behaviour;
-  return manner.kind === "think" || manner.kind === "tools" && manner.thinks;
+  const behaviour = findBehaviour(model);
+  if (behaviour?.kind !== "answer") return false;
+  const { style } = behaviour;
+  return style.kind === "think" || style.kind === "tools" && style.thinks;
 }
 
 // Other roles are unknown to the template of a model, and vanish.
-const KNOWN: readonly string[] = ["system", "user", "assistant", "tool"];
+const KNOWN_ROLES: readonly string[] = ["system", "user", "assistant", "tool"];
 
 function roleOf({ role }: JsonObject): string {
   return typeof role === "string" ? role.toLowerCase() : "";
@@ -67,7 +67,7 @@ function resultsOf(messages: readonly JsonObject[]): readonly string[] {
   return messages.slice(before + 1).map(textOf);
 }
 
-function toolsOf(tools: JsonValue | undefined): readonly Tool[] {
+function callableTools(tools: JsonValue | undefined): readonly Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool) => {
     if (!isObject(tool) || !isObject(tool.function)) return [];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
 
-const INTEGERS: readonly string[] = [
+const INTEGER_OPTIONS: readonly string[] = [
   "num_predict",
   "top_k",
   "seed",
@@ -12,7 +12,7 @@ const INTEGERS: readonly string[] = [
   "main_gpu",
   "num_thread",
 ];
-const NUMBERS: readonly string[] = [
+const NUMBER_OPTIONS: readonly string[] = [
   "temperature",
   "top_p",
   "min_p",
@@ -21,24 +21,24 @@ const NUMBERS: readonly string[] = [
   "presence_penalty",
   "frequency_penalty",
 ];
-const LEVELS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "max"];
+const THINK_LEVELS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "max"];
 /** Base64 of the standard alphabet, padded and without a `data:` before it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** What is wrong with a chat body. Unknown members are ignored, as the runtime does (local API, chat). */
-export function* localTrouble(body: JsonObject): Generator<string> {
+export function* localFieldErrors(body: JsonObject): Generator<string> {
   const { model, messages, stream, think, format, tools } = body;
   if (typeof model !== "string" || model === "") yield "model is required";
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     yield "json: cannot unmarshal stream into Go struct field ChatRequest.stream of type bool";
   }
   if (think !== undefined && think !== null && typeof think !== "boolean") {
-    if (!LEVELS.includes(think)) yield `invalid think value: ${JSON.stringify(think)}`;
+    if (!THINK_LEVELS.includes(think)) yield `invalid think value: ${JSON.stringify(think)}`;
   }
   const isForm = isObject(format) || format === undefined || format === null || format === "" ||
     format === "json";
   if (!isForm) yield `invalid format: ${JSON.stringify(format)}; expected "json" or a JSON schema`;
-  yield* optionTrouble(body.options);
+  yield* optionErrors(body.options);
   if (tools !== undefined && tools !== null && !(Array.isArray(tools) && tools.every(isTool))) {
     yield "json: cannot unmarshal into Go struct field ChatRequest.tools of type api.Tools";
   }
@@ -46,20 +46,20 @@ export function* localTrouble(body: JsonObject): Generator<string> {
   if (!Array.isArray(messages)) {
     return yield "json: cannot unmarshal into Go struct field ChatRequest.messages of type []api.Message";
   }
-  for (const message of messages) yield* messageTrouble(message);
+  for (const message of messages) yield* messageErrors(message);
 }
 
-function* optionTrouble(options: JsonValue | undefined): Generator<string> {
+function* optionErrors(options: JsonValue | undefined): Generator<string> {
   if (options === undefined || options === null) return;
   if (!isObject(options)) {
     return yield "json: cannot unmarshal into Go struct field ChatRequest.options of type map";
   }
   for (const [name, value] of Object.entries(options)) {
     if (value === null) continue;
-    if (INTEGERS.includes(name) && !Number.isInteger(value)) {
+    if (INTEGER_OPTIONS.includes(name) && !Number.isInteger(value)) {
       yield `option "${name}" must be of type integer`;
     }
-    if (NUMBERS.includes(name) && typeof value !== "number") {
+    if (NUMBER_OPTIONS.includes(name) && typeof value !== "number") {
       yield `option "${name}" must be of type float32`;
     }
   }
@@ -76,7 +76,7 @@ function isTool(tool: JsonValue): boolean {
     (tool.function.parameters === undefined || isObject(tool.function.parameters));
 }
 
-function* messageTrouble(message: JsonValue): Generator<string> {
+function* messageErrors(message: JsonValue): Generator<string> {
   if (!isObject(message)) return yield "json: cannot unmarshal into api.Message";
   for (const key of ["role", "content", "thinking", "tool_name", "tool_call_id"]) {
     const value = message[key];
@@ -85,11 +85,11 @@ function* messageTrouble(message: JsonValue): Generator<string> {
     yield `json: cannot unmarshal ${kind} into Go struct field .messages.${key} of type string`;
   }
   if (message.role === undefined) yield "invalid role";
-  yield* imageTrouble(message.images);
-  yield* callTrouble(message.tool_calls);
+  yield* imageErrors(message.images);
+  yield* toolCallErrors(message.tool_calls);
 }
 
-function* imageTrouble(images: JsonValue | undefined): Generator<string> {
+function* imageErrors(images: JsonValue | undefined): Generator<string> {
   if (images === undefined || images === null) return;
   if (!Array.isArray(images)) return yield "json: cannot unmarshal into .messages.images";
   for (const image of images) {
@@ -99,7 +99,7 @@ function* imageTrouble(images: JsonValue | undefined): Generator<string> {
   }
 }
 
-function* callTrouble(calls: JsonValue | undefined): Generator<string> {
+function* toolCallErrors(calls: JsonValue | undefined): Generator<string> {
   if (calls === undefined || calls === null) return;
   if (!Array.isArray(calls)) return yield "json: cannot unmarshal into .messages.tool_calls";
   for (const call of calls) {

@@ -1,26 +1,33 @@
 import { newId } from "../core/ids.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
-import { readMessages } from "./messages_request.ts";
-import { signatureOf } from "./signature.ts";
-import { type Ask, type Chunk, complain, type Script, type Stage, type Voice } from "./voice.ts";
-import { fragmentsOf } from "./words.ts";
+import { parseMessagesRequest } from "./messages_request.ts";
+import { signThinking } from "./hash.ts";
+import {
+  type Deps,
+  type ModelOutput,
+  newApiError,
+  type Protocol,
+  type SimRequest,
+  type StreamChunk,
+} from "./protocol.ts";
+import { splitFragments } from "./tokens.ts";
 
-/** The voice of a Messages upstream. */
-export const MESSAGES: Voice = {
+/** The protocol of a Messages upstream. */
+export const MESSAGES: Protocol = {
   streamType: "text/event-stream",
-  read: readMessages,
-  answer,
-  records,
-  error: ({ status, message }, stage) => ({
+  parseRequest: parseMessagesRequest,
+  encodeWhole,
+  encodeStream,
+  encodeError: ({ status, message }, deps) => ({
     type: "error",
-    error: { type: typeFor(status), message },
-    request_id: newId("req_", stage),
+    error: { type: errorType(status), message },
+    request_id: newId("req_", deps),
   }),
-  unknownModel: (model) => complain(`model: ${model}`, { status: 404 }),
-  record: (event, data) => `event: ${event}\ndata: ${data}\n\n`,
+  unknownModelError: (model) => newApiError(`model: ${model}`, { status: 404 }),
+  encodeRecord: (event, data) => `event: ${event}\ndata: ${data}\n\n`,
 };
 
-const TYPES: ReadonlyMap<number, string> = new Map([
+const ERROR_TYPES: ReadonlyMap<number, string> = new Map([
   [401, "authentication_error"],
   [402, "billing_error"],
   [403, "permission_error"],
@@ -32,28 +39,28 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [529, "overloaded_error"],
 ]);
 
-function typeFor(status: number): string {
-  return TYPES.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
+function errorType(status: number): string {
+  return ERROR_TYPES.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
 }
 
-function answer(script: Script, ask: Ask, stage: Stage): JsonObject {
+function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject {
   return {
-    ...head(ask, stage),
-    content: blocksOf(script, stage),
-    ...ending(script),
-    usage: { ...inputOf(ask), ...outputOf(script) },
+    ...messageFields(request, deps),
+    content: encodeBlocks(output, deps),
+    ...stopFields(output),
+    usage: { ...inputUsage(request), ...outputUsage(output) },
   };
 }
 
-function blocksOf(script: Script, stage: Stage): JsonObject[] {
-  const thinking = script.thinking.join("");
-  const text = textOf(script).join("");
+function encodeBlocks(output: ModelOutput, deps: Deps): JsonObject[] {
+  const thinking = output.thinking.join("");
+  const text = visibleText(output).join("");
   return [
-    ...thinking === "" ? [] : [{ type: "thinking", thinking, signature: signatureOf(thinking) }],
+    ...thinking === "" ? [] : [{ type: "thinking", thinking, signature: signThinking(thinking) }],
     ...text === "" ? [] : [{ type: "text", text, citations: null }],
-    ...script.calls.map(({ name, input }) => ({
+    ...output.toolCalls.map(({ name, input }) => ({
       type: "tool_use",
-      id: newId("toolu_", stage),
+      id: newId("toolu_", deps),
       name,
       input,
     })),
@@ -61,20 +68,20 @@ function blocksOf(script: Script, stage: Stage): JsonObject[] {
 }
 
 // A refusal is told by the stop reason and its details, and has no text of its own.
-function textOf({ text, finish }: Script): readonly string[] {
+function visibleText({ text, finish }: ModelOutput): readonly string[] {
   return finish === "refusal" ? [] : text;
 }
 
-function ending(script: Script): JsonObject {
-  const details = script.finish === "refusal"
-    ? { type: "refusal", category: null, explanation: script.text.join("") }
-    : script.finish === "content_filter"
+function stopFields(output: ModelOutput): JsonObject {
+  const details = output.finish === "refusal"
+    ? { type: "refusal", category: null, explanation: output.text.join("") }
+    : output.finish === "content_filter"
     ? { type: "refusal", category: "general_harms", explanation: null }
     : null;
-  return { stop_reason: stopReason(script), stop_sequence: null, stop_details: details };
+  return { stop_reason: stopReason(output), stop_sequence: null, stop_details: details };
 }
 
-function stopReason({ finish }: Script): string {
+function stopReason({ finish }: ModelOutput): string {
   switch (finish) {
     case "stop":
       return "end_turn";
@@ -88,65 +95,80 @@ function stopReason({ finish }: Script): string {
   }
 }
 
-function* records(script: Script, ask: Ask, stage: Stage): Generator<Chunk> {
+function* encodeStream(
+  output: ModelOutput,
+  request: SimRequest,
+  deps: Deps,
+): Generator<StreamChunk> {
   const message = {
-    ...head(ask, stage),
+    ...messageFields(request, deps),
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { ...inputOf(ask), output_tokens: 1 },
+    usage: { ...inputUsage(request), output_tokens: 1 },
   };
-  yield event({ type: "message_start", message });
-  yield event({ type: "ping" });
+  yield encodeEvent({ type: "message_start", message });
+  yield encodeEvent({ type: "ping" });
   let index = 0;
-  for (const block of blocksOf(script, stage)) {
-    yield event({ type: "content_block_start", index, content_block: opened(block) });
-    for (const delta of deltasOf(block, script)) {
+  for (const block of encodeBlocks(output, deps)) {
+    yield encodeEvent({ type: "content_block_start", index, content_block: blockAtStart(block) });
+    for (const delta of encodeDeltas(block, output)) {
       // A signature and the empty first fragment of an input are no words.
-      const word = delta.type !== "signature_delta" && delta.partial_json !== "";
-      yield event({ type: "content_block_delta", index, delta }, word);
+      const isWord = delta.type !== "signature_delta" && delta.partial_json !== "";
+      yield encodeEvent({ type: "content_block_delta", index, delta }, isWord);
     }
-    yield event({ type: "content_block_stop", index });
+    yield encodeEvent({ type: "content_block_stop", index });
     index++;
   }
-  yield event({ type: "message_delta", delta: ending(script), usage: outputOf(script) });
-  yield event({ type: "message_stop" });
+  yield encodeEvent({
+    type: "message_delta",
+    delta: stopFields(output),
+    usage: outputUsage(output),
+  });
+  yield encodeEvent({ type: "message_stop" });
 }
 
-function event(data: JsonObject & { readonly type: string }, word = false): Chunk {
-  return { text: MESSAGES.record(data.type, JSON.stringify(data)), word };
+function encodeEvent(data: JsonObject & { readonly type: string }, isWord = false): StreamChunk {
+  return { text: MESSAGES.encodeRecord(data.type, JSON.stringify(data)), isWord };
 }
 
-function opened(block: JsonObject): JsonObject {
+function blockAtStart(block: JsonObject): JsonObject {
   if (block.type === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return block.type === "text" ? { ...block, text: "" } : { ...block, input: {} };
 }
 
-function deltasOf(block: JsonObject, script: Script): readonly JsonObject[] {
+function encodeDeltas(block: JsonObject, output: ModelOutput): readonly JsonObject[] {
   if (block.type === "thinking") {
-    const pieces = script.thinking.map((thinking) => ({ type: "thinking_delta", thinking }));
+    const pieces = output.thinking.map((thinking) => ({ type: "thinking_delta", thinking }));
     return [...pieces, { type: "signature_delta", signature: block.signature }];
   }
-  if (block.type === "text") return textOf(script).map((text) => ({ type: "text_delta", text }));
+  if (block.type === "text") {
+    return visibleText(output).map((text) => ({ type: "text_delta", text }));
+  }
   // A tool without arguments sends no more than the empty first fragment.
   const isEmpty = !isObject(block.input) || Object.keys(block.input).length === 0;
-  const pieces = isEmpty ? [] : fragmentsOf(JSON.stringify(block.input));
+  const pieces = isEmpty ? [] : splitFragments(JSON.stringify(block.input));
   return ["", ...pieces].map((partial_json) => ({ type: "input_json_delta", partial_json }));
 }
 
-function head(ask: Ask, stage: Stage) {
-  return { id: newId("msg_", stage), type: "message", role: "assistant", model: ask.shownModel };
+function messageFields(request: SimRequest, deps: Deps) {
+  return {
+    id: newId("msg_", deps),
+    type: "message",
+    role: "assistant",
+    model: request.modelAsSent,
+  };
 }
 
-function inputOf(ask: Ask): JsonObject {
+function inputUsage(request: SimRequest): JsonObject {
   return {
-    input_tokens: ask.input,
+    input_tokens: request.inputTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
   };
 }
 
-function outputOf({ output, thinking }: Script): JsonObject {
+function outputUsage({ outputTokens, thinking }: ModelOutput): JsonObject {
   const details = { output_tokens_details: { thinking_tokens: thinking.length } };
-  return { output_tokens: output, ...thinking.length === 0 ? {} : details };
+  return { output_tokens: outputTokens, ...thinking.length === 0 ? {} : details };
 }

@@ -1,47 +1,47 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
-import { fieldTrouble, headerTrouble } from "./messages_rules.ts";
-import { outputTrouble, toolTrouble } from "./messages_tools.ts";
-import { blocksOf, type Turn, turnsOf, turnTrouble } from "./messages_turns.ts";
-import { complain, type Reading, type Tool } from "./voice.ts";
-import { wordsOf } from "./words.ts";
+import { headerErrors, messagesFieldErrors } from "./messages_field_rules.ts";
+import { outputConfigErrors, toolErrors } from "./messages_tool_rules.ts";
+import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rules.ts";
+import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
+import { splitWords } from "./tokens.ts";
 
 /** A request of the messages protocol, or the first thing that is wrong with it. */
-export function readMessages(body: JsonObject, headers: Headers): Reading {
+export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
   if (!headers.has("x-api-key") && !headers.has("authorization")) {
-    return { complaint: complain("x-api-key header is required", { status: 401 }) };
+    return { error: newApiError("x-api-key header is required", { status: 401 }) };
   }
-  for (const message of trouble(body, headers)) return { complaint: complain(message) };
-  const turns = turnsOf(body);
+  for (const message of requestErrors(body, headers)) return { error: newApiError(message) };
+  const turns = mergeTurns(body);
   const last = turns.at(-1);
   const choice = isObject(body.tool_choice) ? body.tool_choice : {};
-  const texts = [{ blocks: blocksOf(body.system) }, ...turns].map(spokenIn);
+  const texts = [{ blocks: blocksOf(body.system) }, ...turns].map(countedText);
   const model = typeof body.model === "string" ? body.model : "";
   return {
-    ask: {
+    request: {
       model,
-      shownModel: model,
+      modelAsSent: model,
       stream: body.stream === true,
       prompt: promptOf(turns),
-      results: resultsOf(last?.blocks ?? []),
-      tools: toolsOf(body.tools, choice),
-      single: choice.disable_parallel_tool_use === true,
-      schema: schemaOf(body.output_config),
-      think: !isObject(body.thinking) || body.thinking.type !== "disabled",
-      limit: numberOf(body.max_tokens),
-      input: texts.reduce((sum, text) => sum + wordsOf(text).length, 0),
-      choices: 1,
+      toolResults: resultsOf(last?.blocks ?? []),
+      tools: callableTools(body.tools, choice),
+      oneToolCall: choice.disable_parallel_tool_use === true,
+      jsonSchema: schemaOf(body.output_config),
+      mayThink: !isObject(body.thinking) || body.thinking.type !== "disabled",
+      maxOutputTokens: numberOf(body.max_tokens),
+      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      choiceCount: 1,
       loadOnly: false,
-      usageWanted: true,
+      includeUsage: true,
     },
   };
 }
 
-function* trouble(body: JsonObject, headers: Headers): Generator<string> {
-  yield* headerTrouble(headers);
-  yield* fieldTrouble(body, headers);
-  yield* toolTrouble(body);
-  yield* outputTrouble(body.output_config);
-  yield* turnTrouble(body);
+function* requestErrors(body: JsonObject, headers: Headers): Generator<string> {
+  yield* headerErrors(headers);
+  yield* messagesFieldErrors(body, headers);
+  yield* toolErrors(body);
+  yield* outputConfigErrors(body.output_config);
+  yield* turnErrors(body);
 }
 
 /** The text of blocks; others show as their kind in brackets. */
@@ -59,7 +59,7 @@ function promptOf(turns: readonly Turn[]): string {
   return textOf(asked?.blocks ?? []);
 }
 
-function spokenIn({ blocks }: Pick<Turn, "blocks">): string {
+function countedText({ blocks }: Pick<Turn, "blocks">): string {
   return [textOf(blocks), ...resultsOf(blocks)].join(" ").trim();
 }
 
@@ -68,7 +68,7 @@ function resultsOf(blocks: readonly JsonObject[]): readonly string[] {
     .map(({ content }) => textOf(blocksOf(content)));
 }
 
-function toolsOf(tools: JsonValue | undefined, choice: JsonObject): readonly Tool[] {
+function callableTools(tools: JsonValue | undefined, choice: JsonObject): readonly Tool[] {
   if (!Array.isArray(tools) || choice.type === "none") return [];
   return tools.flatMap((tool) => {
     if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.input_schema)) return [];

@@ -1,13 +1,13 @@
 import * as conversations from "./conversations.ts";
-import { compactInput, countInput } from "./responses/counting.ts";
+import { compactResponse, countInputTokens } from "./responses/input_endpoints.ts";
 import { createResponse } from "./responses/create.ts";
 import * as lifecycle from "./responses/lifecycle.ts";
 import type { RouteTable } from "./routes.ts";
-import * as stored from "./stored_chat.ts";
-import type { Route } from "./visit.ts";
+import * as stored from "./stored_completions.ts";
+import type { RouteHandler } from "./routes.ts";
 
 /** Chat completions, responses and conversations, with all that can be done to a stored one. */
-export const NATIVE_ROUTES: RouteTable = new Map<string, Route>([
+export const NATIVE_ROUTES: RouteTable = new Map<string, RouteHandler>([
   ["POST /chat/completions", stored.createCompletion],
   ["GET /chat/completions", stored.listCompletions],
   ["GET /chat/completions/:id", stored.retrieveCompletion],
@@ -15,8 +15,8 @@ export const NATIVE_ROUTES: RouteTable = new Map<string, Route>([
   ["DELETE /chat/completions/:id", stored.deleteCompletion],
   ["GET /chat/completions/:id/messages", stored.listMessages],
   ["POST /responses", createResponse],
-  ["POST /responses/compact", compactInput],
-  ["POST /responses/input_tokens", countInput],
+  ["POST /responses/compact", compactResponse],
+  ["POST /responses/input_tokens", countInputTokens],
   ["GET /responses/:id", lifecycle.retrieveResponse],
   ["DELETE /responses/:id", lifecycle.deleteResponse],
   ["POST /responses/:id/cancel", lifecycle.cancelResponse],

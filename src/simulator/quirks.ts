@@ -35,7 +35,7 @@ export const NATIVE_QUIRKS = [
 export type NativeQuirk = typeof NATIVE_QUIRKS[number];
 
 /** Those that can break their rule in the first event as well, as `sim-native-<quirk>-first`. */
-const EARLY: readonly string[] = [
+const FIRST_EVENT_QUIRKS: readonly string[] = [
   "no-sequence",
   "sequence-text",
   "sequence-fraction",
@@ -55,11 +55,13 @@ export type StoredQuirk = typeof STORED_QUIRKS[number];
 
 /** The oddity of one answer; other voices than the one it is made for do not show it. */
 export type Quirk =
-  | { readonly of: "native"; readonly name: NativeQuirk; readonly first: boolean }
-  | { readonly of: "stored"; readonly name: StoredQuirk };
+  | { readonly kind: "native"; readonly name: NativeQuirk; readonly first: boolean }
+  | { readonly kind: "stored"; readonly name: StoredQuirk };
 
 /** The quirk in the name of a model that breaks its rule in the first event; null when there is none. */
-export function earlyQuirk(model: string): Quirk | null {
+export function parseFirstEventQuirk(model: string): Quirk | null {
   const name = NATIVE_QUIRKS.find((quirk) => model === `sim-native-${quirk}-first`);
-  return name === undefined || !EARLY.includes(name) ? null : { of: "native", name, first: true };
+  return name === undefined || !FIRST_EVENT_QUIRKS.includes(name)
+    ? null
+    : { kind: "native", name, first: true };
 }

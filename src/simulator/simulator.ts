@@ -1,46 +1,54 @@
 import type { JsonObject } from "../core/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
-import { converse, refusal, type Scene } from "./chat.ts";
+import { answerChat } from "./chat.ts";
+import { errorResponse, type SimCall } from "./sim_call.ts";
 import { COMPAT } from "./compat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
 import { NATIVE_ROUTES } from "./native_routes.ts";
 import { findRoute, type RouteTable } from "./routes.ts";
-import type { Route, Visit } from "./visit.ts";
-import { complain, type Stage, type Voice } from "./voice.ts";
+import type { RoutedCall, RouteHandler } from "./routes.ts";
+import { type Deps, newApiError, type Protocol } from "./protocol.ts";
 
-const VOICES: readonly (readonly [string, Voice, RouteTable])[] = [
-  [
-    "/compat/v1",
-    COMPAT,
-    new Map<string, Route>([
+/** The routes of one protocol, relative to the path prefix under which it is served. */
+interface ProtocolRoutes {
+  readonly prefix: string;
+  readonly protocol: Protocol;
+  readonly routes: RouteTable;
+}
+
+const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
+  {
+    prefix: "/compat/v1",
+    protocol: COMPAT,
+    routes: new Map<string, RouteHandler>([
       ...NATIVE_ROUTES,
       ["POST /embeddings", embedCompat],
       ["GET /models", () => Response.json(compatModels())],
-      ["GET /models/*id", (visit) => found(compatModel, visit)],
+      ["GET /models/*id", (call) => modelResponse(compatModel, call)],
     ]),
-  ],
-  [
-    "/messages/v1",
-    MESSAGES,
-    new Map<string, Route>([
-      ["POST /messages", converse],
+  },
+  {
+    prefix: "/messages/v1",
+    protocol: MESSAGES,
+    routes: new Map<string, RouteHandler>([
+      ["POST /messages", answerChat],
       ["GET /models", ({ query }) => Response.json(messagesModels(query))],
-      ["GET /models/*id", (visit) => found(messagesModel, visit)],
+      ["GET /models/*id", (call) => modelResponse(messagesModel, call)],
     ]),
-  ],
-  [
-    "/local/api",
-    LOCAL,
-    new Map<string, Route>([
-      ["POST /chat", converse],
+  },
+  {
+    prefix: "/local/api",
+    protocol: LOCAL,
+    routes: new Map<string, RouteHandler>([
+      ["POST /chat", answerChat],
       ["POST /embed", embedLocal],
       ["GET /tags", () => Response.json(localTags())],
       ["GET /version", () => Response.json({ version: "0.12.3" })],
     ]),
-  ],
+  },
 ];
 
 /**
@@ -49,33 +57,40 @@ const VOICES: readonly (readonly [string, Voice, RouteTable])[] = [
  * name says what it does. The same request gives the same answer, ids and times aside. What compat
  * stores it keeps in memory, for each bearer key apart.
  */
-export function simulator(stage: Stage): (request: Request) => Promise<Response> {
-  const accountOf = newAccounts(stage);
-  return async (request) => {
-    const url = new URL(request.url);
+export function newSimulator(deps: Deps): (request: Request) => Promise<Response> {
+  const findAccount = newAccounts(deps);
+  return async (httpRequest) => {
+    const url = new URL(httpRequest.url);
     const path = url.pathname.replace(/^\/v1\//, "/compat/v1/");
-    for (const [prefix, voice, table] of VOICES) {
+    for (const { prefix, protocol, routes } of PROTOCOL_ROUTES) {
       if (!path.startsWith(`${prefix}/`)) continue;
-      const scene = { voice, request, stage };
-      const found = findRoute(table, request.method, path.slice(prefix.length));
-      if (found === null) return unknownUrl(scene);
-      const { route, ids } = found;
-      return await route({ ...scene, ids, query: url.searchParams, account: accountOf(request) });
+      const call = { protocol, httpRequest, deps };
+      const found = findRoute(routes, httpRequest.method, path.slice(prefix.length));
+      if (found === null) return unknownUrlResponse(call);
+      const { handler, ids } = found;
+      return await handler({
+        ...call,
+        ids,
+        query: url.searchParams,
+        account: findAccount(httpRequest),
+      });
     }
     return path === "/local/" || path === "/local"
       ? new Response("Ollama is running")
-      : unknownUrl({ voice: COMPAT, request, stage });
+      : unknownUrlResponse({ protocol: COMPAT, httpRequest, deps });
   };
 }
 
-function found(find: (id: string) => JsonObject | null, visit: Visit): Response {
-  const [id = ""] = visit.ids;
+function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Response {
+  const [id = ""] = call.ids;
   const model = find(id);
-  return model === null ? refusal(visit.voice.unknownModel(id), visit) : Response.json(model);
+  return model === null
+    ? errorResponse(call.protocol.unknownModelError(id), call)
+    : Response.json(model);
 }
 
-function unknownUrl(scene: Scene): Response {
-  const { method, url } = scene.request;
+function unknownUrlResponse(call: SimCall): Response {
+  const { method, url } = call.httpRequest;
   const message = `Unknown request URL: ${method} ${new URL(url).pathname}.`;
-  return refusal(complain(message, { status: 404, code: "unknown_url" }), scene);
+  return errorResponse(newApiError(message, { status: 404, code: "unknown_url" }), call);
 }

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { realWorld } from "../../src/core/time.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
 import { configIn, variable } from "./pages.ts";
@@ -23,7 +23,7 @@ const PLAYED: Readonly<Record<string, string>> = {
  */
 export function gatewayOf(section: string): SocketGateway {
   const world = realWorld();
-  const answer = simulator(world);
+  const answer = newSimulator(world);
   const config = configIn(section).replace(/\$\{(\w+)\}/g, (_all, name) => variable(name));
   const served = socketGateway(config, {
     async fetch(url, init) {

@@ -1,4 +1,4 @@
-import { behaviourOf, MODELS } from "../../src/simulator/behaviour.ts";
+import { findBehaviour, MODELS } from "../../src/simulator/model_behaviour.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { HELP_PAGES } from "../../src/cli/help_pages.ts";
 import { blocksIn, pages, pageText, proseOf, quoted } from "./pages.ts";
@@ -83,7 +83,7 @@ Deno.test("the documentation names every model of the simulator, and no other", 
   assertEquals(missing.filter((model) => !named.has(model.replace(/^sim-native-/, ""))), []);
   const models = [...named].filter((name) => /^sim-[a-z0-9-]*[a-z0-9]$/.test(name));
   assert(models.length > 15);
-  assertEquals(models.filter((name) => behaviourOf(name) === null), []);
+  assertEquals(models.filter((name) => findBehaviour(name) === null), []);
 });
 
 Deno.test("the documentation holds no path and no address of one machine", () => {

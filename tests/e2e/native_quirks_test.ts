@@ -1,5 +1,5 @@
 import { NATIVE_QUIRKS, type NativeQuirk, STORED_QUIRKS } from "../../src/simulator/quirks.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { MESSAGES } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -9,7 +9,7 @@ import { scriptedWorld } from "../support/world.ts";
 
 /** A gateway before one simulator, in the process; `sent` is what the simulator sent last. */
 function startQuirky() {
-  const upstream = simulator(scriptedWorld());
+  const upstream = newSimulator(scriptedWorld());
   const sent = { text: "" };
   const world = scriptedWorld({
     async fetch(url, init) {

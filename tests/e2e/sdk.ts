@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { realWorld } from "../../src/core/time.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { type ServedGateway, serveGateway } from "../support/gateway.ts";
 
 /** The provider types, and where the simulator speaks each of them. */
@@ -70,7 +70,7 @@ circuit_breaker: {enabled: false}
 function startWith(config: (address: string) => string): Sdk {
   const world = realWorld();
   const arrived = Promise.withResolvers<void>();
-  const answer = simulator(world);
+  const answer = newSimulator(world);
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     arrived.resolve();
     return answer(request);

@@ -4,7 +4,7 @@ import { ResponsesWS } from "openai/resources/responses/ws";
 // The SDK's socket is made of it, and finds it only in a program that has it too.
 import "ws";
 import { realWorld } from "../../src/core/time.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { EVERY_TYPE } from "../support/simulated.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 
@@ -29,7 +29,7 @@ export function startSocketSdk(): SocketSdk {
   const world = realWorld();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
-    simulator(world),
+    newSimulator(world),
   );
   const config = EVERY_TYPE.replaceAll("sim.test", `127.0.0.1:${server.addr.port}`);
   const served = socketGateway(config);

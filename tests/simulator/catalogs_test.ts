@@ -1,11 +1,11 @@
 import { isObject } from "../../src/core/json.ts";
-import { MODELS } from "../../src/simulator/behaviour.ts";
+import { MODELS } from "../../src/simulator/model_behaviour.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { ask } from "./ask.ts";
+import { callSimulator } from "./call_simulator.ts";
 
 async function list(path: string, key: string, name: string): Promise<readonly unknown[]> {
-  const body: unknown = await (await ask(path)).json();
+  const body: unknown = await (await callSimulator(path)).json();
   assert(isObject(body));
   const items = body[key];
   assert(Array.isArray(items));
@@ -13,10 +13,10 @@ async function list(path: string, key: string, name: string): Promise<readonly u
 }
 
 Deno.test("compat lists every model at once, below both of its prefixes", async () => {
-  assertValid("ListModelsResponse", await (await ask("/compat/v1/models")).json());
+  assertValid("ListModelsResponse", await (await callSimulator("/compat/v1/models")).json());
   assertEquals(await list("/v1/models", "data", "id"), [...MODELS]);
-  assertValid("Model", await (await ask("/v1/models/sim-echo")).json());
-  const missing = await ask("/v1/models/gpt-5");
+  assertValid("Model", await (await callSimulator("/v1/models/sim-echo")).json());
+  const missing = await callSimulator("/v1/models/gpt-5");
   assertEquals(missing.status, 404);
   assertValid("ErrorResponse", await missing.json());
 });
@@ -25,7 +25,7 @@ Deno.test("messages lists its models in pages that meet without a gap", async ()
   const found: unknown[] = [];
   let after = "";
   for (let more: unknown = true; more === true;) {
-    const page: unknown = await (await ask(`/messages/v1/models?limit=7${after}`)).json();
+    const page: unknown = await (await callSimulator(`/messages/v1/models?limit=7${after}`)).json();
     assert(isObject(page) && Array.isArray(page.data));
     found.push(...page.data.filter(isObject).map(({ id }) => id));
     after = `&after_id=${page.last_id}`;
@@ -33,7 +33,7 @@ Deno.test("messages lists its models in pages that meet without a gap", async ()
   }
   assertEquals(found, [...MODELS]);
   assertEquals((await list("/messages/v1/models", "data", "id")).length, 20);
-  assertEquals((await ask("/messages/v1/models/gpt-5")).status, 404);
+  assertEquals((await callSimulator("/messages/v1/models/gpt-5")).status, 404);
 });
 
 Deno.test("local lists its models with their tag", async () => {
@@ -42,17 +42,17 @@ Deno.test("local lists its models with their tag", async () => {
 });
 
 Deno.test("a path that is unknown is 404 in the words of the protocol", async () => {
-  assertEquals((await ask("/v2/anything")).status, 404);
-  const local: unknown = await (await ask("/local/api/generate", {})).json();
+  assertEquals((await callSimulator("/v2/anything")).status, 404);
+  const local: unknown = await (await callSimulator("/local/api/generate", {})).json();
   assert(isObject(local) && typeof local.error === "string");
-  const messages: unknown = await (await ask("/messages/v1/complete", {})).json();
+  const messages: unknown = await (await callSimulator("/messages/v1/complete", {})).json();
   assert(isObject(messages) && messages.type === "error");
 });
 
 Deno.test("a body that is no JSON object is refused by each protocol", async () => {
   for (const path of ["/v1/chat/completions", "/messages/v1/messages", "/local/api/chat"]) {
     for (const body of ["{", "[]", ""]) {
-      const response = await ask(path, undefined, { method: "POST", body });
+      const response = await callSimulator(path, undefined, { method: "POST", body });
       assertEquals(response.status, 400);
     }
   }

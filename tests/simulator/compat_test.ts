@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { ask, sseData } from "./ask.ts";
+import { callSimulator, sseData } from "./call_simulator.ts";
 
 const PATH = "/compat/v1/chat/completions";
 const TOOL = {
@@ -21,13 +21,13 @@ function request(model: string, more: JsonObject = {}): JsonObject {
 }
 
 async function whole(model: string, more: JsonObject = {}): Promise<JsonObject> {
-  const body: unknown = await (await ask(PATH, request(model, more))).json();
+  const body: unknown = await (await callSimulator(PATH, request(model, more))).json();
   assertValid("CreateChatCompletionResponse", body);
   return isObject(body) ? body : {};
 }
 
 async function chunks(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
-  const response = await ask(PATH, request(model, { stream: true, ...more }));
+  const response = await callSimulator(PATH, request(model, { stream: true, ...more }));
   assertEquals(response.headers.get("content-type"), "text/event-stream");
   const data = sseData(await response.text());
   assertEquals(data.at(-1), "[DONE]");

@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { listIn, startUpstream, textIn, type Upstream } from "./native.ts";
+import { listIn, type NativeClient, newNativeClient, textIn } from "./native_client.ts";
 
 const HI = { role: "user", content: "hi" };
 
-async function started(items: readonly JsonObject[] = [HI]): Promise<[Upstream, string]> {
-  const upstream = startUpstream();
+async function started(items: readonly JsonObject[] = [HI]): Promise<[NativeClient, string]> {
+  const upstream = newNativeClient();
   const { id } = await upstream.json("POST /conversations", { items, metadata: { a: "b" } });
   return [upstream, `/conversations/${id}`];
 }
 
-async function typesIn(upstream: Upstream, path: string): Promise<readonly unknown[]> {
+async function typesIn(upstream: NativeClient, path: string): Promise<readonly unknown[]> {
   const page = await upstream.json(`GET ${path}/items?order=asc`);
   assertValid("ConversationItemList", page);
   return listIn(page, "data").map(({ type, role }) => role ?? type);
@@ -32,7 +32,7 @@ Deno.test("a conversation is created, changed, retrieved and deleted", async () 
 });
 
 Deno.test("a conversation can be created from nothing", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   for (const body of [undefined, {}, { items: null, metadata: null }]) {
     assertEquals((await upstream.json("POST /conversations", body)).metadata, {});
   }

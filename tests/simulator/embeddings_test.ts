@@ -1,10 +1,14 @@
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { ask } from "./ask.ts";
+import { callSimulator } from "./call_simulator.ts";
 
 async function compat(more: JsonObject): Promise<readonly unknown[]> {
-  const response = await ask("/v1/embeddings", { model: "sim-embed", input: "good day", ...more });
+  const response = await callSimulator("/v1/embeddings", {
+    model: "sim-embed",
+    input: "good day",
+    ...more,
+  });
   const body: unknown = await response.json();
   assert(isObject(body) && Array.isArray(body.data));
   if (more.encoding_format !== "base64") assertValid("CreateEmbeddingResponse", body);
@@ -53,13 +57,13 @@ Deno.test("compat refuses inputs and fields that the document does not allow", a
   ];
   for (const more of wrong) {
     const body = { model: "sim-embed", input: "a", ...more };
-    assertEquals((await ask("/v1/embeddings", body)).status, 400, JSON.stringify(more));
+    assertEquals((await callSimulator("/v1/embeddings", body)).status, 400, JSON.stringify(more));
   }
 });
 
 Deno.test("local answers with an array of vectors and a count that is left out when zero", async () => {
   const local = async (input: unknown) => {
-    const response = await ask("/local/api/embed", { model: "sim-embed", input });
+    const response = await callSimulator("/local/api/embed", { model: "sim-embed", input });
     const body: unknown = await response.json();
     return isObject(body) ? body : {};
   };
@@ -72,7 +76,7 @@ Deno.test("local answers with an array of vectors and a count that is left out w
 });
 
 Deno.test("models that fail or break do so for embeddings too", async () => {
-  const call = (model: string) => ask("/v1/embeddings", { model, input: "a" });
+  const call = (model: string) => callSimulator("/v1/embeddings", { model, input: "a" });
   assertEquals((await call("sim-error-503")).status, 503);
   assertEquals((await call("gpt-5")).status, 404);
   assertEquals(await (await call("sim-broken-empty")).text(), "");

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { ask } from "./ask.ts";
+import { callSimulator } from "./call_simulator.ts";
 
 const PATH = "/local/api/chat";
 const TOOL = {
@@ -13,14 +13,14 @@ function request(model: string, more: JsonObject = {}): JsonObject {
 }
 
 async function whole(model: string, more: JsonObject = {}): Promise<JsonObject> {
-  const response = await ask(PATH, request(model, { stream: false, ...more }));
+  const response = await callSimulator(PATH, request(model, { stream: false, ...more }));
   assertEquals(response.status, 200);
   const body: unknown = await response.json();
   return isObject(body) ? body : {};
 }
 
 async function lines(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
-  const response = await ask(PATH, request(model, more));
+  const response = await callSimulator(PATH, request(model, more));
   assertEquals(response.headers.get("content-type"), "application/x-ndjson");
   return (await response.text()).trimEnd().split("\n").map(parseJson).filter(isObject);
 }

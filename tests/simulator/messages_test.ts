@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { ask, sseData } from "./ask.ts";
+import { callSimulator, sseData } from "./call_simulator.ts";
 
 const PATH = "/messages/v1/messages";
 const TOOL = {
@@ -15,14 +15,14 @@ function request(model: string, more: JsonObject = {}): JsonObject {
 }
 
 async function whole(model: string, more: JsonObject = {}): Promise<JsonObject> {
-  const response = await ask(PATH, request(model, more));
+  const response = await callSimulator(PATH, request(model, more));
   assertEquals(response.status, 200);
   const body: unknown = await response.json();
   return isObject(body) ? body : {};
 }
 
 async function events(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
-  const text = await (await ask(PATH, request(model, { stream: true, ...more }))).text();
+  const text = await (await callSimulator(PATH, request(model, { stream: true, ...more }))).text();
   const values = sseData(text).map(parseJson).filter(isObject);
   const names = text.split("\n").filter((line) => line.startsWith("event: "));
   assertEquals(names, values.map(({ type }) => `event: ${type}`));
@@ -84,7 +84,7 @@ Deno.test("thinking is a signed block before the text, and comes back accepted",
   await whole("sim-think", { messages });
   const changed = [{ ...content[0], thinking: "The user says nothing" }, content[1] ?? null];
   const again = [messages[0] ?? null, { role: "assistant", content: changed }, messages[2] ?? null];
-  const refused = await ask(PATH, request("sim-think", { messages: again }));
+  const refused = await callSimulator(PATH, request("sim-think", { messages: again }));
   assertEquals(refused.status, 400);
 });
 

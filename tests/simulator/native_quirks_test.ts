@@ -1,9 +1,9 @@
 import { isObject } from "../../src/core/json.ts";
-import { behaviourOf, MODELS } from "../../src/simulator/behaviour.ts";
+import { findBehaviour, MODELS } from "../../src/simulator/model_behaviour.ts";
 import { NATIVE_QUIRKS, type NativeQuirk } from "../../src/simulator/quirks.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { eventsIn, startUpstream } from "./native.ts";
-import { brokenRules } from "./native_rules.ts";
+import { eventsIn, newNativeClient } from "./native_client.ts";
+import { brokenRules } from "./native_stream_rules.ts";
 
 /** The only rule that each quirk breaks; null when it stays within the rules. */
 const RULES: Readonly<Record<NativeQuirk, string | null>> = {
@@ -37,7 +37,7 @@ const RULES: Readonly<Record<NativeQuirk, string | null>> = {
 
 async function streamOf(model: string): Promise<readonly [number, string]> {
   const body = { model, input: "hi", stream: true };
-  const response = await startUpstream().call("POST /responses", body);
+  const response = await newNativeClient().call("POST /responses", body);
   return [response.status, await response.text()];
 }
 
@@ -50,7 +50,9 @@ Deno.test("each native quirk breaks its own rule and no other", async () => {
 });
 
 Deno.test("an early quirk breaks the same rule in the first event", async () => {
-  const early = NATIVE_QUIRKS.filter((quirk) => behaviourOf(`sim-native-${quirk}-first`) !== null);
+  const early = NATIVE_QUIRKS.filter((quirk) =>
+    findBehaviour(`sim-native-${quirk}-first`) !== null
+  );
   assert(early.includes("no-id") && !early.includes("two-ids"));
   for (const quirk of early) {
     const [status, text] = await streamOf(`sim-native-${quirk}-first`);
@@ -66,14 +68,14 @@ Deno.test("the quirks are listed by name, and a name that is none of them is unk
   for (
     const model of ["sim-native-nothing", "sim-native-two-ids-first", "sim-stored-no-id-first"]
   ) {
-    assertEquals(behaviourOf(model), null);
+    assertEquals(findBehaviour(model), null);
   }
 });
 
 Deno.test("a whole answer shows the quirks that it can have", async () => {
   const whole = async (quirk: NativeQuirk) => {
     const body = { model: `sim-native-${quirk}`, input: "hi" };
-    const response = await startUpstream().call("POST /responses", body);
+    const response = await newNativeClient().call("POST /responses", body);
     const text = await response.text();
     return { status: response.status, text };
   };
@@ -90,7 +92,7 @@ Deno.test("a whole answer shows the quirks that it can have", async () => {
 });
 
 Deno.test("one quirk shows only when the response is asked for again", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const body = { model: "sim-native-later-id", input: "hi", background: true };
   const created = await upstream.json("POST /responses", body);
   const line = `/responses/${created.id}`;
@@ -100,7 +102,7 @@ Deno.test("one quirk shows only when the response is asked for again", async () 
 });
 
 Deno.test("in chat a native quirk is plain speech", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const messages = [{ role: "user", content: "hi" }];
   const body = { model: "sim-native-two-ids", messages };
   const { choices } = await upstream.json("POST /chat/completions", body);

@@ -1,12 +1,12 @@
 import OpenAI from "openai";
 import { realWorld } from "../../src/core/time.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** The official client, which calls the simulator without a socket. */
 async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void> {
   const world = realWorld();
-  const answer = simulator(world);
+  const answer = newSimulator(world);
   const client = new OpenAI({
     baseURL: "http://sim/v1",
     apiKey: "sk-one",

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { ADD, startUpstream } from "./native.ts";
+import { ADD, newNativeClient } from "./native_client.ts";
 
 async function errorFor(more: JsonObject, status = 400): Promise<JsonObject> {
   const body = { model: "sim-echo", input: "hi", ...more };
-  const { error } = await startUpstream().json("POST /responses", body, status);
+  const { error } = await newNativeClient().json("POST /responses", body, status);
   assert(isObject(error));
   return error;
 }
@@ -74,7 +74,7 @@ Deno.test("an item that is wrong is told with its path", async () => {
 Deno.test("calls and their outputs have to find each other", async () => {
   const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
   const output = { type: "function_call_output", call_id: "c1", output: "4" };
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const cases: readonly (readonly [number, JsonObject[]])[] = [
     [200, [call, output]],
     [400, [call]],
@@ -88,7 +88,7 @@ Deno.test("calls and their outputs have to find each other", async () => {
 });
 
 Deno.test("a reference stands for an item that the account has, and for no other", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await upstream.json("POST /responses", {
     model: "sim-echo",
     input: "stored words",
@@ -109,7 +109,7 @@ Deno.test("a reference stands for an item that the account has, and for no other
 Deno.test("the names of errors answer with their status", async () => {
   const { type } = await errorFor({ model: "sim-error-503" }, 503);
   assertEquals(type, "server_error");
-  const response = await startUpstream().call("POST /responses", {
+  const response = await newNativeClient().call("POST /responses", {
     model: "sim-error-429",
     input: "x",
   });
@@ -117,7 +117,7 @@ Deno.test("the names of errors answer with their status", async () => {
 });
 
 Deno.test("compaction keeps what the user said and seals the rest for its account", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const input = [
     { role: "user", content: "one" },
     { role: "assistant", content: "two" },
@@ -135,7 +135,7 @@ Deno.test("compaction keeps what the user said and seals the rest for its accoun
 });
 
 Deno.test("input tokens are the words of everything that is read", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const first = await upstream.json("POST /responses", { model: "sim-echo", input: "one two" });
   const more = { previous_response_id: first.id, input: "three", instructions: "four" };
   assertEquals(await upstream.json("POST /responses/input_tokens", more), {

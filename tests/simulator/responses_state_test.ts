@@ -2,18 +2,18 @@ import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { eventsIn, listIn, startUpstream, textIn, type Upstream } from "./native.ts";
+import { eventsIn, listIn, type NativeClient, newNativeClient, textIn } from "./native_client.ts";
 
-function create(upstream: Upstream, more: JsonObject = {}): Promise<JsonObject> {
+function create(upstream: NativeClient, more: JsonObject = {}): Promise<JsonObject> {
   return upstream.json("POST /responses", { model: "sim-echo", input: "one two", ...more });
 }
 
-function inBackground(upstream: Upstream): Promise<JsonObject> {
+function inBackground(upstream: NativeClient): Promise<JsonObject> {
   return create(upstream, { background: true });
 }
 
 Deno.test("a stored response is retrieved as it was created, until it is deleted", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const created = await create(upstream);
   const line = `/responses/${created.id}`;
   assertEquals(await upstream.json(`GET ${line}`), created);
@@ -27,7 +27,7 @@ Deno.test("a stored response is retrieved as it was created, until it is deleted
 });
 
 Deno.test("a stream is stored once its terminal is sent, and not when it breaks off", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   for (const [model, status] of [["sim-echo", 200], ["sim-broken-stream", 404]] as const) {
     const body = { model, input: "one two", stream: true };
     const events = eventsIn(await (await upstream.call("POST /responses", body)).text());
@@ -37,7 +37,7 @@ Deno.test("a stream is stored once its terminal is sent, and not when it breaks 
 });
 
 Deno.test("what is not to be stored cannot be asked for or continued", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await create(upstream, { store: false });
   await upstream.json(`GET /responses/${id}`, undefined, 404);
   const body = { model: "sim-echo", input: "x", previous_response_id: id };
@@ -47,7 +47,7 @@ Deno.test("what is not to be stored cannot be asked for or continued", async () 
 });
 
 Deno.test("another account finds nothing, and gets other ids", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await create(upstream);
   const [first, second] = ["sk-one", "sk-two"];
   for (const line of [`GET /responses/${id}`, `GET /responses/${id}/input_items`]) {
@@ -59,11 +59,11 @@ Deno.test("another account finds nothing, and gets other ids", async () => {
   const body = { model: "sim-echo", input: "one two" };
   const other = await upstream.json("POST /responses", body, 200, second);
   assert(other.id !== id);
-  assertEquals((await create(startUpstream())).id, id);
+  assertEquals((await create(newNativeClient())).id, id);
 });
 
 Deno.test("a continuation reads the whole chain", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const first = await create(upstream);
   const second = await create(upstream, { previous_response_id: first.id, input: "three" });
   assert(isObject(second.usage));
@@ -75,7 +75,7 @@ Deno.test("a continuation reads the whole chain", async () => {
 });
 
 Deno.test("input items come in pages, the newest first", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const input = ["a", "b", "c"].map((content) => ({ role: "user", content }));
   const { id } = await create(upstream, { input });
   const first = await upstream.json(`GET /responses/${id}/input_items?limit=2`);
@@ -91,7 +91,7 @@ Deno.test("input items come in pages, the newest first", async () => {
 });
 
 Deno.test("a background response is completed when it is retrieved a second time", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const created = await inBackground(upstream);
   const line = `GET /responses/${created.id}`;
   const steps = [created, await upstream.json(line), await upstream.json(line)];
@@ -102,7 +102,7 @@ Deno.test("a background response is completed when it is retrieved a second time
 });
 
 Deno.test("a background response can be cancelled while it runs, again and again", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await inBackground(upstream);
   const cancelled = await upstream.json(`POST /responses/${id}/cancel`);
   assertValid("Response", cancelled);
@@ -114,7 +114,7 @@ Deno.test("a background response can be cancelled while it runs, again and again
 });
 
 Deno.test("the stream of a response is told again behind the number that is known", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const response = await upstream.call("POST /responses", {
     model: "sim-echo",
     input: "one two",
@@ -132,7 +132,7 @@ Deno.test("the stream of a response is told again behind the number that is know
 });
 
 Deno.test("a stream that was cancelled in the background ends with that", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await inBackground(upstream);
   await upstream.json(`POST /responses/${id}/cancel`);
   const events = eventsIn(await (await upstream.call(`GET /responses/${id}?stream=true`)).text());
@@ -143,7 +143,7 @@ Deno.test("a stream that was cancelled in the background ends with that", async 
 });
 
 Deno.test("encrypted reasoning can be included later", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const { id } = await create(upstream, { model: "sim-think" });
   const line = `GET /responses/${id}?include[]=reasoning.encrypted_content`;
   const [thinking] = listIn(await upstream.json(line), "output");
@@ -153,7 +153,7 @@ Deno.test("encrypted reasoning can be included later", async () => {
 
 Deno.test("a slow response takes its time, whole as well", async () => {
   const world = scriptedWorld();
-  const upstream = startUpstream(world);
+  const upstream = newNativeClient(world);
   let answered = false;
   const answer = create(upstream, { model: "sim-slow" }).finally(() => answered = true);
   await world.advance(199);

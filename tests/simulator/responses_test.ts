@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
-import { ADD, eventsIn, listIn, startUpstream, textIn } from "./native.ts";
+import { ADD, eventsIn, listIn, newNativeClient, textIn } from "./native_client.ts";
 
-const MANNERS: readonly (readonly [string, JsonObject])[] = [
+const CASES: readonly (readonly [string, JsonObject])[] = [
   ["sim-echo", {}],
   ["sim-echo", { input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }] }] }],
   ["sim-tools", { tools: [ADD] }],
@@ -23,7 +23,7 @@ function request(model: string, more: JsonObject = {}): JsonObject {
 
 async function streamed(model: string, more: JsonObject = {}): Promise<readonly JsonObject[]> {
   const body = request(model, { stream: true, ...more });
-  const response = await startUpstream().call("POST /responses", body);
+  const response = await newNativeClient().call("POST /responses", body);
   assertEquals(response.headers.get("content-type"), "text/event-stream");
   return eventsIn(await response.text());
 }
@@ -33,8 +33,8 @@ function typesOf(events: readonly JsonObject[]): readonly unknown[] {
 }
 
 Deno.test("whole responses and every event keep to the schemas, whatever the model does", async () => {
-  for (const [model, more] of MANNERS) {
-    assertValid("Response", await startUpstream().json("POST /responses", request(model, more)));
+  for (const [model, more] of CASES) {
+    assertValid("Response", await newNativeClient().json("POST /responses", request(model, more)));
     const events = await streamed(model, more);
     for (const event of events) assertValid("ResponseStreamEvent", event);
     assertEquals(events.map((event) => event.sequence_number), [...events.keys()]);
@@ -42,9 +42,9 @@ Deno.test("whole responses and every event keep to the schemas, whatever the mod
 });
 
 Deno.test("a stream ends with the response that the same request gets whole", async () => {
-  for (const [model, more] of MANNERS) {
+  for (const [model, more] of CASES) {
     const body = request(model, more);
-    const whole = await startUpstream().json("POST /responses", body);
+    const whole = await newNativeClient().json("POST /responses", body);
     assertEquals((await streamed(model, more)).at(-1)?.response, whole, model);
   }
 });
@@ -67,7 +67,7 @@ Deno.test("an echo is told word by word between the events that open and close i
 });
 
 Deno.test("each record has the name of its event", async () => {
-  const response = await startUpstream().call(
+  const response = await newNativeClient().call(
     "POST /responses",
     request("sim-think", { stream: true }),
   );
@@ -79,7 +79,7 @@ Deno.test("each record has the name of its event", async () => {
 
 Deno.test("usage counts words, those of the instructions too", async () => {
   const body = request("sim-think", { instructions: "Be kind." });
-  const { usage } = await startUpstream().json("POST /responses", body);
+  const { usage } = await newNativeClient().json("POST /responses", body);
   assertEquals(usage, {
     input_tokens: 6,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -91,7 +91,7 @@ Deno.test("usage counts words, those of the instructions too", async () => {
 
 Deno.test("a limit on the output ends a response as incomplete", async () => {
   const more = { max_output_tokens: 16 };
-  const response = await startUpstream().json("POST /responses", request("sim-long-40", more));
+  const response = await newNativeClient().json("POST /responses", request("sim-long-40", more));
   assertEquals(response.status, "incomplete");
   assertEquals(response.incomplete_details, { reason: "max_output_tokens" });
   assertEquals(listIn(response, "output")[0]?.status, "incomplete");
@@ -99,7 +99,7 @@ Deno.test("a limit on the output ends a response as incomplete", async () => {
 });
 
 Deno.test("thinking is a summary, sealed when that is included, and comes back accepted", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const include = ["reasoning.encrypted_content"];
   const sealed = await upstream.json("POST /responses", request("sim-think", { include }));
   const plain = await upstream.json("POST /responses", request("sim-think"));
@@ -120,7 +120,7 @@ Deno.test("thinking is a summary, sealed when that is included, and comes back a
 
 Deno.test("a hosted search is an item before an answer that cites it", async () => {
   const tools = [{ type: "web_search" }];
-  const response = await startUpstream().json("POST /responses", request("sim-tools", { tools }));
+  const response = await newNativeClient().json("POST /responses", request("sim-tools", { tools }));
   const [search, message] = listIn(response, "output");
   assertEquals([search?.type, message?.type], ["web_search_call", "message"]);
   const [part] = listIn(message, "content");
@@ -130,11 +130,11 @@ Deno.test("a hosted search is an item before an answer that cites it", async () 
     assert(types.includes(`response.web_search_call.${step}`));
   }
   const none = request("sim-tools", { tools, tool_choice: "none" });
-  assertEquals(listIn(await startUpstream().json("POST /responses", none), "output").length, 1);
+  assertEquals(listIn(await newNativeClient().json("POST /responses", none), "output").length, 1);
 });
 
 Deno.test("a call of a function is answered in the next request", async () => {
-  const upstream = startUpstream();
+  const upstream = newNativeClient();
   const first = await upstream.json("POST /responses", request("sim-tools", { tools: [ADD] }));
   const [call] = listIn(first, "output");
   assertEquals([call?.type, call?.name, call?.arguments], ["function_call", "add", '{"a":1}']);
@@ -151,7 +151,7 @@ Deno.test("a call of a function is answered in the next request", async () => {
 Deno.test("the schema of the text format shapes what sim-json says", async () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const text = { format: { type: "json_schema", name: "form", schema } };
-  const response = await startUpstream().json("POST /responses", request("sim-json", { text }));
+  const response = await newNativeClient().json("POST /responses", request("sim-json", { text }));
   assertEquals(textIn(response), '{"n":1}');
   assert(isObject(response.text));
   assertEquals(response.text.format, text.format);

@@ -1,12 +1,12 @@
 import { realWorld } from "../../src/core/time.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Serves the simulator while `use` runs; the end waits until every answer is over. */
 async function served(use: (call: typeof post) => Promise<void>): Promise<void> {
   const world = realWorld();
   const options = { port: 0, hostname: "127.0.0.1", onListen: () => {} };
-  const server = Deno.serve(options, simulator(world));
+  const server = Deno.serve(options, newSimulator(world));
   const client = Deno.createHttpClient({});
   const base = `http://127.0.0.1:${server.addr.port}/v1/chat/completions`;
   try {

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../src/core/json.ts";
-import { simulator } from "../../src/simulator/simulator.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "./pieces.ts";
 import type { Sent, WordStreams } from "./word_stream.ts";
 import { scriptedWorld } from "./world.ts";
@@ -39,7 +39,7 @@ export const NATIVE = ["native", "stored"] as const,
 
 /** The simulator in the process, for models that do not wait. */
 export function simulated(): WordStreams {
-  const answer = simulator(scriptedWorld());
+  const answer = newSimulator(scriptedWorld());
   const all: Sent[] = [];
   return {
     sent: all,

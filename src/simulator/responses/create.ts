@@ -1,78 +1,95 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { KeptResponse } from "../account.ts";
-import type { Manner } from "../behaviour.ts";
-import { streamSteps } from "../breakage.ts";
-import { bodyOf, perform, refusal } from "../chat.ts";
-import { playback, wait } from "../playback.ts";
-import { scriptFor } from "../script.ts";
-import type { Visit } from "../visit.ts";
-import { type Chunk, complain, type Script, type Stage } from "../voice.ts";
-import { eventsOf, type Said } from "./events.ts";
-import { seen, settle } from "./keep.ts";
-import { record, recordsOf } from "./odd_events.ts";
-import { streamStatus, wholeAnswer } from "./odd_json.ts";
-import { partsOf } from "./parts.ts";
-import { type Question, readQuestion } from "./question.ts";
-import { resourceOf } from "./resource.ts";
-import { createComplaints } from "./rules.ts";
+import type { StoredResponse } from "../account.ts";
+import type { Style } from "../model_behaviour.ts";
+import { streamBodySteps } from "../defects.ts";
+import { errorResponse, readJsonBody, runModel } from "../sim_call.ts";
+import { newBodyStream, wait } from "../body_stream.ts";
+import { generateOutput } from "../model_output.ts";
+import type { RoutedCall } from "../routes.ts";
+import { type Deps, type ModelOutput, newApiError, type StreamChunk } from "../protocol.ts";
+import { buildEvents, type StreamEvent } from "./events.ts";
+import { finishResponse, visibleResource } from "./stored_response.ts";
+import { encodeEvents, sseRecord } from "./stream_quirks.ts";
+import { streamStatus, wholeResponseWithQuirk } from "./json_quirks.ts";
+import { buildOutputItems } from "./output_items.ts";
+import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
+import { buildResource } from "./resource.ts";
+import { createErrors } from "./field_rules.ts";
 
-interface Answer {
-  readonly script: Script;
-  readonly said: readonly Said[];
-  readonly kept: KeptResponse;
+interface CreatedResponse {
+  readonly output: ModelOutput;
+  readonly streamEvents: readonly StreamEvent[];
+  readonly stored: StoredResponse;
 }
 
 /** `POST /responses`, whole or as a stream, at once or in the background. */
-export async function createResponse(visit: Visit): Promise<Response> {
-  const { account, request } = visit;
-  const body = await bodyOf(request);
-  if (body === null) return refusal(complain("The body is no JSON object."), visit);
-  for (const complaint of createComplaints(body)) return refusal(complaint, visit);
-  const stage = account.begin()();
-  const reading = readQuestion(body, account, stage);
-  if ("complaint" in reading) return refusal(reading.complaint, visit);
-  const { question } = reading;
-  return await perform(question.ask.model, visit, async (manner) => {
-    const answer = answerTo(question, manner, visit, stage);
-    const { script, kept } = answer;
-    const inBackground = kept.resource.background === true;
-    if (inBackground) account.responses.put(String(kept.resource.id), kept);
-    if (question.ask.stream) return streamed(answer, visit);
-    if (inBackground) return wholeAnswer(seen(kept), script, visit);
-    await wait(script.pause * script.text.length, visit.stage, request.signal);
-    if (script.defect === null) settle(kept, account);
-    return wholeAnswer(kept.resource, script, visit);
+export async function createResponse(call: RoutedCall): Promise<Response> {
+  const { account, httpRequest } = call;
+  const body = await readJsonBody(httpRequest);
+  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
+  for (const error of createErrors(body)) return errorResponse(error, call);
+  const deps = account.newAnswerDeps()();
+  const parsed = parseResponsesRequest(body, account, deps);
+  if ("error" in parsed) return errorResponse(parsed.error, call);
+  const { request } = parsed;
+  return await runModel(request.model, call, async (style) => {
+    const created = generateResponse(request, style, call, deps);
+    const { output, stored } = created;
+    const inBackground = stored.resource.background === true;
+    if (inBackground) account.responses.set(String(stored.resource.id), stored);
+    if (request.stream) return streamResponse(created, call);
+    if (inBackground) return wholeResponseWithQuirk(visibleResource(stored), output, call);
+    await wait(output.pauseMs * output.text.length, call.deps, httpRequest.signal);
+    if (output.defect === null) finishResponse(stored, account);
+    return wholeResponseWithQuirk(stored.resource, output, call);
   });
 }
 
-function answerTo(question: Question, manner: Manner, { account }: Visit, stage: Stage): Answer {
-  const script = scriptFor(manner, question.ask);
-  const searches = question.maySearch && manner.kind === "tools";
-  const query = searches ? question.ask.prompt : null;
-  const parts = partsOf(script, { account, stage, query, sealed: question.sealed });
-  const resource = resourceOf(question, script, parts, stage);
-  const said = eventsOf(resource, parts);
-  const events = said.map(({ event }) => event);
-  const { fresh, context } = question;
-  return { script, said, kept: { resource, events, fresh, input: context, stage: "queued" } };
+function generateResponse(
+  request: ResponsesRequest,
+  style: Style,
+  { account }: RoutedCall,
+  deps: Deps,
+): CreatedResponse {
+  const output = generateOutput(style, request);
+  const searches = request.maySearch && style.kind === "tools";
+  const searchQuery = searches ? request.prompt : null;
+  const outputItems = buildOutputItems(output, {
+    account,
+    deps,
+    searchQuery,
+    includeEncryptedReasoning: request.includeEncryptedReasoning,
+  });
+  const resource = buildResource(request, output, outputItems, deps);
+  const streamEvents = buildEvents(resource, outputItems);
+  const events = streamEvents.map(({ event }) => event);
+  const { newItems, contextItems } = request;
+  return {
+    output,
+    streamEvents,
+    stored: { resource, events, newItems, inputItems: contextItems, phase: "queued" },
+  };
 }
 
-function streamed({ script, said, kept }: Answer, { account, stage }: Visit): Response {
+function streamResponse(
+  { output, streamEvents, stored }: CreatedResponse,
+  { account, deps }: RoutedCall,
+): Response {
   let number = -1;
-  const spoiled = {
-    record,
+  const defectRecords = {
+    record: sseRecord,
     get error() {
-      return JSON.stringify(brokenOff(number + 1));
+      return JSON.stringify(errorEvent(number + 1));
     },
   };
-  const steps = streamSteps(telling(), script, spoiled);
+  const steps = streamBodySteps(chunks(), output, defectRecords);
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-  return new Response(playback(steps, stage), { status: streamStatus(script), headers });
+  return new Response(newBodyStream(steps, deps), { status: streamStatus(output), headers });
 
-  function* telling(): Generator<Chunk> {
-    for (const chunk of recordsOf(said, script)) {
+  function* chunks(): Generator<StreamChunk> {
+    for (const chunk of encodeEvents(streamEvents, output)) {
       // Its reader may leave once it has the terminal, so that is the time to keep it.
-      if (number === said.length - 2) settle(kept, account);
+      if (number === streamEvents.length - 2) finishResponse(stored, account);
       yield chunk;
       number++;
     }
@@ -80,7 +97,7 @@ function streamed({ script, said, kept }: Answer, { account, stage }: Visit): Re
 }
 
 /** Both shapes of the error event that servers send. */
-function brokenOff(number: number): JsonObject {
+function errorEvent(number: number): JsonObject {
   const error = { code: "server_error", message: "Simulated failure.", param: null };
   const nested = { type: "server_error", ...error };
   return { type: "error", sequence_number: number, ...error, error: nested };

@@ -1,37 +1,37 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Account } from "../account.ts";
-import { complain, type Complaint } from "../voice.ts";
+import { type ApiError, newApiError } from "../protocol.ts";
 
 /** What came before a request: the items, and the conversation they belong to. */
 export interface History {
   readonly items: readonly JsonObject[];
-  readonly conversation: string | null;
+  readonly conversationId: string | null;
 }
 
 /** What a request continues, as far as this account has it. */
-export function historyOf(
+export function resolveHistory(
   body: JsonObject,
   account: Account,
-): { readonly history: History } | { readonly complaint: Complaint } {
+): { readonly history: History } | { readonly error: ApiError } {
   const { previous_response_id: previous, conversation } = body;
   if (typeof previous === "string") {
-    const kept = account.responses.get(previous);
-    if (kept?.stage !== "ended") {
+    const stored = account.responses.get(previous);
+    if (stored?.phase !== "ended") {
       const details = { param: "previous_response_id", code: "previous_response_not_found" };
       const message = `Previous response with id '${previous}' not found.`;
-      return { complaint: complain(message, details) };
+      return { error: newApiError(message, details) };
     }
-    const items = [...kept.input, ...outputOf(kept.resource)];
-    return { history: { items, conversation: null } };
+    const items = [...stored.inputItems, ...outputOf(stored.resource)];
+    return { history: { items, conversationId: null } };
   }
   const id = isObject(conversation) ? conversation.id : conversation;
-  if (typeof id !== "string") return { history: { items: [], conversation: null } };
-  const kept = account.conversations.get(id);
-  if (kept === undefined) {
+  if (typeof id !== "string") return { history: { items: [], conversationId: null } };
+  const stored = account.conversations.get(id);
+  if (stored === undefined) {
     const message = `Conversation with id '${id}' not found.`;
-    return { complaint: complain(message, { status: 404 }) };
+    return { error: newApiError(message, { status: 404 }) };
   }
-  return { history: { items: kept.items, conversation: id } };
+  return { history: { items: stored.items, conversationId: id } };
 }
 
 /** The output of a response. */
@@ -40,10 +40,12 @@ export function outputOf({ output }: JsonObject): readonly JsonObject[] {
 }
 
 /** The item of this id, wherever this account has it; undefined when it has none. */
-export function itemOf(id: string, account: Account): JsonObject | undefined {
-  for (const { input, resource } of account.responses.all()) {
-    const found = [...input, ...outputOf(resource)].find((item) => item.id === id);
+export function findItem(id: string, account: Account): JsonObject | undefined {
+  for (const { inputItems, resource } of account.responses.values()) {
+    const found = [...inputItems, ...outputOf(resource)].find((item) => item.id === id);
     if (found !== undefined) return found;
   }
-  return account.conversations.all().flatMap(({ items }) => items).find((item) => item.id === id);
+  return account.conversations.values().flatMap(({ items }) => items).find((item) =>
+    item.id === id
+  );
 }

@@ -1,102 +1,118 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { KeptResponse } from "../account.ts";
-import { invalid } from "../checks.ts";
-import { refusal } from "../chat.ts";
-import { pageOf } from "../pages.ts";
-import { playback, type Step } from "../playback.ts";
-import { notFound, type Route, type Visit } from "../visit.ts";
-import { complain } from "../voice.ts";
+import type { StoredResponse } from "../account.ts";
+import { invalidValue } from "../field_checks.ts";
+import { errorResponse } from "../sim_call.ts";
+import { paginate } from "../pagination.ts";
+import { type BodyStep, newBodyStream } from "../body_stream.ts";
+import { notFoundResponse } from "../sim_call.ts";
+import type { RoutedCall, RouteHandler } from "../routes.ts";
+import { newApiError } from "../protocol.ts";
 import { outputOf } from "./history.ts";
-import { textOf } from "./items.ts";
-import { isOver, seen, settle } from "./keep.ts";
-import { record } from "./odd_events.ts";
-import { isInclude } from "./rules.ts";
+import { textOf } from "./input_items.ts";
+import { finishResponse, isFinished, visibleResource } from "./stored_response.ts";
+import { sseRecord } from "./stream_quirks.ts";
+import { isInclude } from "./field_rules.ts";
 
 /** `GET /responses/{id}`: each call of one in the background finds it a step further. */
-export const retrieveResponse: Route = found((visit, kept) => {
-  const include = visit.query.getAll("include").concat(visit.query.getAll("include[]"));
-  if (!isInclude(include)) return refusal(invalid("include", "This cannot be included."), visit);
-  if (visit.query.get("stream") === "true") return replayed(visit, kept);
-  const advanced = advance(kept, visit);
-  const resource = named(seen(advanced));
+export const retrieveResponse: RouteHandler = withResponse((call, stored) => {
+  const include = call.query.getAll("include").concat(call.query.getAll("include[]"));
+  if (!isInclude(include)) {
+    return errorResponse(invalidValue("include", "This cannot be included."), call);
+  }
+  if (call.query.get("stream") === "true") return replayStream(call, stored);
+  const advanced = advancePhase(stored, call);
+  const resource = withLaterIdQuirk(visibleResource(advanced));
   const sealed = include.includes("reasoning.encrypted_content");
-  return Response.json(sealed ? withSeals(resource, visit) : resource);
+  return Response.json(sealed ? withEncryptedReasoning(resource, call) : resource);
 });
 
 /** `DELETE /responses/{id}`. */
-export const deleteResponse: Route = found((visit, kept) => {
-  visit.account.responses.drop(String(kept.resource.id));
-  return Response.json({ id: named(kept.resource).id, object: "response", deleted: true });
+export const deleteResponse: RouteHandler = withResponse((call, stored) => {
+  call.account.responses.delete(String(stored.resource.id));
+  return Response.json({
+    id: withLaterIdQuirk(stored.resource).id,
+    object: "response",
+    deleted: true,
+  });
 });
 
 /** `POST /responses/{id}/cancel`: of one in the background, as often as one likes. */
-export const cancelResponse: Route = found((visit, kept) => {
-  if (kept.resource.background !== true) {
-    return refusal(complain("Cannot cancel a synchronous response."), visit);
+export const cancelResponse: RouteHandler = withResponse((call, stored) => {
+  if (stored.resource.background !== true) {
+    return errorResponse(newApiError("Cannot cancel a synchronous response."), call);
   }
-  const now = isOver(kept) ? kept : { ...kept, stage: "cancelled" as const };
-  visit.account.responses.put(String(kept.resource.id), now);
-  return Response.json(named(seen(now)));
+  const now = isFinished(stored) ? stored : { ...stored, phase: "cancelled" as const };
+  call.account.responses.set(String(stored.resource.id), now);
+  return Response.json(withLaterIdQuirk(visibleResource(now)));
 });
 
 /** `GET /responses/{id}/input_items`: the newest first when no order is asked for. */
-export const listInputItems: Route = found((visit, { input }) => {
-  const listing = pageOf(input, visit.query, { order: "desc", most: 100 });
-  return "complaint" in listing ? refusal(listing.complaint, visit) : Response.json(listing.page);
+export const listInputItems: RouteHandler = withResponse((call, { inputItems }) => {
+  const listing = paginate(inputItems, call.query, { defaultOrder: "desc", maxLimit: 100 });
+  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
 });
 
-function found(act: (visit: Visit, kept: KeptResponse) => Response): Route {
-  return (visit) => {
-    const [id = ""] = visit.ids;
-    const kept = visit.account.responses.get(id);
-    return kept === undefined ? notFound("Response", id, visit) : act(visit, kept);
+function withResponse(act: (call: RoutedCall, stored: StoredResponse) => Response): RouteHandler {
+  return (call) => {
+    const [id = ""] = call.ids;
+    const stored = call.account.responses.get(id);
+    return stored === undefined ? notFoundResponse("Response", id, call) : act(call, stored);
   };
 }
 
-function advance(kept: KeptResponse, { account }: Visit): KeptResponse {
-  if (isOver(kept)) return kept;
-  const id = String(kept.resource.id);
-  if (kept.stage === "queued") {
-    account.responses.put(id, { ...kept, stage: "in_progress" });
+function advancePhase(stored: StoredResponse, { account }: RoutedCall): StoredResponse {
+  if (isFinished(stored)) return stored;
+  const id = String(stored.resource.id);
+  if (stored.phase === "queued") {
+    account.responses.set(id, { ...stored, phase: "in_progress" });
   } else {
-    settle(kept, account);
+    finishResponse(stored, account);
   }
-  return account.responses.get(id) ?? kept;
+  return account.responses.get(id) ?? stored;
 }
 
 /** The stream once more, from the event behind `starting_after`; it ends what was in progress. */
-function replayed(visit: Visit, kept: KeptResponse): Response {
-  const after = visit.query.get("starting_after") ?? "-1";
+function replayStream(call: RoutedCall, stored: StoredResponse): Response {
+  const after = call.query.get("starting_after") ?? "-1";
   if (!/^(-1|\d{1,9})$/.test(after)) {
-    return refusal(invalid("starting_after", "starting_after must be an integer."), visit);
+    return errorResponse(
+      invalidValue("starting_after", "starting_after must be an integer."),
+      call,
+    );
   }
-  const events = eventsOf(kept).filter(({ sequence_number: at }) => Number(at) > Number(after));
+  const events = storedEvents(stored).filter(({ sequence_number: at }) =>
+    Number(at) > Number(after)
+  );
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-  return new Response(playback(steps(), visit.stage), { headers });
+  return new Response(newBodyStream(steps(), call.deps), { headers });
 
-  function* steps(): Generator<Step> {
+  function* steps(): Generator<BodyStep> {
     for (const [at, event] of events.entries()) {
-      if (at === events.length - 1) settle(kept, visit.account);
-      yield { do: "send", text: record(String(event.type), JSON.stringify(event)) };
+      if (at === events.length - 1) finishResponse(stored, call.account);
+      yield { kind: "send", text: sseRecord(String(event.type), JSON.stringify(event)) };
     }
   }
 }
 
-function eventsOf(kept: KeptResponse): readonly JsonObject[] {
-  if (kept.stage !== "cancelled") return kept.events;
-  const opening = kept.events.slice(0, 3);
-  const terminal = { type: "response.cancelled", sequence_number: 3, response: seen(kept) };
+function storedEvents(stored: StoredResponse): readonly JsonObject[] {
+  if (stored.phase !== "cancelled") return stored.events;
+  const opening = stored.events.slice(0, 3);
+  const terminal = {
+    type: "response.cancelled",
+    sequence_number: 3,
+    response: visibleResource(stored),
+  };
   return [...opening, terminal];
 }
 
 /** One quirk shows only when a response is asked for again. */
-function named(resource: JsonObject): JsonObject {
+function withLaterIdQuirk(resource: JsonObject): JsonObject {
   return resource.model === "sim-native-later-id"
     ? { ...resource, id: `${resource.id}0` }
     : resource;
 }
 
-function withSeals(resource: JsonObject, { account }: Visit): JsonObject {
+function withEncryptedReasoning(resource: JsonObject, { account }: RoutedCall): JsonObject {
   const output = outputOf(resource).map((item) =>
     item.type === "reasoning" ? { ...item, encrypted_content: account.seal(textOf(item)) } : item
   );

@@ -1,48 +1,51 @@
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
-import type { Script, Stage } from "../voice.ts";
-import { itemOf, type Part } from "./parts.ts";
-import type { Question } from "./question.ts";
+import type { Deps, ModelOutput } from "../protocol.ts";
+import { encodeItem, type OutputItem } from "./output_items.ts";
+import type { ResponsesRequest } from "./request.ts";
 
 /** The response as it is in the end (Responses API, the Response object). */
-export function resourceOf(
-  question: Question,
-  script: Script,
-  parts: readonly Part[],
-  stage: Stage,
+export function buildResource(
+  request: ResponsesRequest,
+  output: ModelOutput,
+  outputItems: readonly OutputItem[],
+  deps: Deps,
 ): JsonObject {
-  const status = statusOf(script);
+  const status = statusOf(output);
   return {
-    id: newId("resp_", stage),
+    id: newId("resp_", deps),
     object: "response",
-    created_at: stage.unix(),
-    completed_at: status === "completed" ? stage.unix() : null,
+    created_at: deps.unix(),
+    completed_at: status === "completed" ? deps.unix() : null,
     status,
     error: status === "failed" ? { code: "server_error", message: "Simulated failure." } : null,
-    incomplete_details: status === "incomplete" ? { reason: reasonOf(script) } : null,
-    model: question.ask.shownModel,
-    output: parts.map((part, at) =>
-      itemOf(part, status === "completed" || at < parts.length - 1 ? "completed" : "incomplete")
+    incomplete_details: status === "incomplete" ? { reason: incompleteReason(output) } : null,
+    model: request.modelAsSent,
+    output: outputItems.map((outputItem, at) =>
+      encodeItem(
+        outputItem,
+        status === "completed" || at < outputItems.length - 1 ? "completed" : "incomplete",
+      )
     ),
-    ...echoOf(question),
-    usage: usageOf(question.ask.input, script),
+    ...echoedFields(request),
+    usage: encodeUsage(request.inputTokens, output),
   };
 }
 
-function statusOf({ finish, quirk }: Script): string {
+function statusOf({ finish, quirk }: ModelOutput): string {
   if (quirk?.name === "failed" || quirk?.name === "cancelled") return quirk.name;
   return finish === "length" || finish === "content_filter" ? "incomplete" : "completed";
 }
 
-function reasonOf({ finish }: Script): string {
+function incompleteReason({ finish }: ModelOutput): string {
   return finish === "content_filter" ? finish : "max_output_tokens";
 }
 
-function echoOf({ body, conversation }: Question): JsonObject {
+function echoedFields({ body, conversationId }: ResponsesRequest): JsonObject {
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   return {
     background: body.background ?? false,
-    ...conversation !== null && { conversation: { id: conversation } },
+    ...conversationId !== null && { conversation: { id: conversationId } },
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
@@ -59,7 +62,7 @@ function echoOf({ body, conversation }: Question): JsonObject {
     temperature: body.temperature ?? 1,
     text: { format: { type: "text" }, ...isObject(body.text) && body.text },
     tool_choice: body.tool_choice ?? "auto",
-    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    tools: Array.isArray(body.tools) ? body.tools.map(withToolDefaults) : [],
     top_logprobs: body.top_logprobs ?? 0,
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? "disabled",
@@ -67,25 +70,25 @@ function echoOf({ body, conversation }: Question): JsonObject {
   };
 }
 
-function toolOf(tool: JsonValue): JsonValue {
+function withToolDefaults(tool: JsonValue): JsonValue {
   return isObject(tool) && tool.type === "function"
     ? { description: null, parameters: null, strict: null, ...tool }
     : tool;
 }
 
 /** The usage of an answer (Responses API, usage). */
-export function usageOf(input: number, { output, thinking }: Script): JsonObject {
+export function encodeUsage(input: number, { outputTokens, thinking }: ModelOutput): JsonObject {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-    output_tokens: output,
+    output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: thinking.length },
-    total_tokens: input + output,
+    total_tokens: input + outputTokens,
   };
 }
 
 /** The same response before it is over, or when it was cancelled. */
-export function unfinished(
+export function unfinishedResource(
   resource: JsonObject,
   status: "queued" | "in_progress" | "cancelled",
 ): JsonObject {

@@ -1,0 +1,88 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { invalidValue } from "./field_checks.ts";
+import { type ApiError, newApiError } from "./protocol.ts";
+
+const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
+  ["developer", ["text"]],
+  ["system", ["text"]],
+  ["user", ["text", "image_url", "input_audio", "file"]],
+  ["assistant", ["text", "refusal"]],
+  ["tool", ["text"]],
+  ["function", []],
+]);
+
+/** The messages that are wrong, each by itself and in their order (Chat Completions, messages). */
+export function* compatMessageErrors(messages: JsonValue | undefined): Generator<ApiError> {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return yield invalidValue("messages", "messages must be an array of at least one message.");
+  }
+  const open = new Set<string>();
+  for (const [at, message] of messages.entries()) {
+    const path = `messages[${at}]`;
+    if (!isObject(message)) return yield invalidValue(path, "A message must be an object.");
+    yield* oneMessageErrors(message, path);
+    if (message.role === "tool") {
+      if (typeof message.tool_call_id !== "string" || !open.delete(message.tool_call_id)) {
+        yield invalidValue(path, "A tool message must answer a preceding message with tool_calls.");
+      }
+      continue;
+    }
+    if (open.size > 0) yield unanswered(path);
+    for (const call of callIdsOf(message)) open.add(call);
+  }
+  if (open.size > 0) yield unanswered("messages");
+}
+
+function unanswered(path: string): ApiError {
+  return newApiError("Each of tool_calls must be answered by a tool message.", { param: path });
+}
+
+function callIdsOf(message: JsonObject): readonly string[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  return calls.flatMap((call) => isObject(call) && typeof call.id === "string" ? [call.id] : []);
+}
+
+function* oneMessageErrors(message: JsonObject, path: string): Generator<ApiError> {
+  const { role, content, tool_calls: calls } = message;
+  const parts = typeof role === "string" ? PART_TYPES_BY_ROLE.get(role) : undefined;
+  if (parts === undefined) return yield invalidValue(`${path}.role`, "This role is unknown.");
+  if (calls !== undefined && (!Array.isArray(calls) || !calls.every(isCall))) {
+    yield invalidValue(`${path}.tool_calls`, "tool_calls must be an array of calls.");
+  }
+  if (Array.isArray(content)) {
+    const fits = content.length > 0 && content.every((part) => isPart(part, parts));
+    if (!fits) {
+      yield invalidValue(`${path}.content`, "A part of the content is wrong for this role.");
+    }
+  } else if (typeof content !== "string" && !mayLackContent(message)) {
+    yield invalidValue(`${path}.content`, "content must be a string or an array of parts.");
+  }
+}
+
+function mayLackContent({ role, content, tool_calls, function_call, refusal }: JsonObject) {
+  if (content !== null && content !== undefined) return false;
+  if (role === "function") return true;
+  return role === "assistant" && (Array.isArray(tool_calls) || isObject(function_call) ||
+    typeof refusal === "string");
+}
+
+function isCall(call: JsonValue): boolean {
+  if (!isObject(call) || typeof call.id !== "string") return false;
+  const { type, function: called, custom } = call;
+  if (type === "custom") return isObject(custom) && typeof custom.input === "string";
+  return type === "function" && isObject(called) && typeof called.name === "string" &&
+    typeof called.arguments === "string";
+}
+
+function isPart(part: JsonValue, allowed: readonly string[]): boolean {
+  if (!isObject(part) || typeof part.type !== "string" || !allowed.includes(part.type)) {
+    return false;
+  }
+  const { type, text, refusal, image_url: image, input_audio: audio, file } = part;
+  if (type === "text") return typeof text === "string";
+  if (type === "refusal") return typeof refusal === "string";
+  if (type === "image_url") return isObject(image) && typeof image.url === "string";
+  return type === "input_audio"
+    ? isObject(audio) && typeof audio.data === "string" && typeof audio.format === "string"
+    : isObject(file);
+}

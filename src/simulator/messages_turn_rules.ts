@@ -1,0 +1,117 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { blockErrors } from "./messages_block_rules.ts";
+import { enablesThinking } from "./messages_tool_rules.ts";
+
+/** Neighbouring messages of one role, as one list of blocks. */
+export interface Turn {
+  readonly role: string;
+  readonly blocks: readonly JsonObject[];
+}
+
+/** The turns of a body whose messages have the right shape; neighbours of one role are merged. */
+export function mergeTurns({ messages }: JsonObject): readonly Turn[] {
+  const turns: { role: string; blocks: JsonObject[] }[] = [];
+  for (const message of Array.isArray(messages) ? messages.filter(isObject) : []) {
+    const role = typeof message.role === "string" ? message.role : "";
+    const blocks = blocksOf(message.content);
+    const last = turns.at(-1);
+    if (last?.role === role) last.blocks.push(...blocks);
+    else turns.push({ role, blocks });
+  }
+  return turns;
+}
+
+/** The blocks of a content; a text is one block, and an empty one none. */
+export function blocksOf(content: JsonValue | undefined): JsonObject[] {
+  if (Array.isArray(content)) return content.filter(isObject);
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+}
+
+/** What is wrong with the messages, each by itself and in their order (Messages API, messages). */
+export function* turnErrors(body: JsonObject): Generator<string> {
+  const { messages } = body;
+  if (!Array.isArray(messages)) return yield "messages: Field required";
+  if (messages.length === 0) return yield "messages: at least one message is required";
+  for (const [at, message] of messages.entries()) {
+    const path = `messages.${at}`;
+    if (!isObject(message)) return yield `${path}: Input should be an object`;
+    yield* messageErrors(message, path);
+  }
+  const turns = mergeTurns(body);
+  if (turns[0]?.role !== "user") yield 'messages: first message must use the "user" role';
+  yield* toolPairingErrors(turns);
+  yield* prefillErrors(turns);
+  const usesTools = turns.some(({ blocks }) => idsOf(blocks, "tool_use", "id").length > 0);
+  if (usesTools && body.tools === undefined) {
+    yield "Requests which include `tool_use` or `tool_result` blocks must define tools.";
+  }
+  const called = turns.findLast(({ role }) => role === "assistant")?.blocks ?? [];
+  const bare = called[0]?.type !== "thinking" && called[0]?.type !== "redacted_thinking";
+  if (enablesThinking(body) && bare && called.some(({ type }) => type === "tool_use")) {
+    yield "Expected `thinking` or `redacted_thinking`, but found `tool_use`.";
+  }
+}
+
+function* messageErrors(message: JsonObject, path: string): Generator<string> {
+  const { role, content } = message;
+  for (const key of Object.keys(message)) {
+    if (key !== "role" && key !== "content") yield `${path}.${key}: Extra inputs are not permitted`;
+  }
+  if (role !== "user" && role !== "assistant") {
+    yield `${path}.role: Input should be 'user' or 'assistant'`;
+  }
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    return yield `${path}.content: Input should be a string or a list of blocks`;
+  }
+  const blocks = blocksOf(content);
+  if (role === "user" && blocks.length === 0) {
+    yield `${path}: user messages must have non-empty content`;
+  }
+  if (Array.isArray(content)) {
+    for (const [at, block] of content.entries()) {
+      yield* blockErrors(block, role === "user", `${path}.content.${at}`);
+    }
+  }
+  if (blocks.length > 0 && blocks.every(isBlank)) {
+    yield `${path}: text content blocks must contain non-whitespace text`;
+  }
+}
+
+function isBlank({ type, text }: JsonObject): boolean {
+  return type === "text" && typeof text === "string" && text.trim() === "";
+}
+
+function* toolPairingErrors(turns: readonly Turn[]): Generator<string> {
+  for (const [at, { role, blocks }] of turns.entries()) {
+    const before = idsOf(turns[at - 1]?.blocks ?? [], "tool_use", "id");
+    const answered = idsOf(blocks, "tool_result", "tool_use_id");
+    if (answered.some((id) => !before.includes(id))) {
+      yield "unexpected `tool_use_id` found in `tool_result` blocks: each must have a corresponding" +
+        " `tool_use` block in the previous message.";
+    }
+    const called = role === "assistant" ? idsOf(blocks, "tool_use", "id") : [];
+    const next = turns[at + 1]?.blocks ?? [];
+    const answers = idsOf(next, "tool_result", "tool_use_id");
+    // The results have to stand before everything else of the message.
+    const leading = next.slice(0, answers.length).every(({ type }) => type === "tool_result");
+    if (!leading || called.some((id) => !answers.includes(id))) {
+      yield "`tool_use` ids were found without `tool_result` blocks immediately after";
+    }
+    if (new Set(called).size < called.length) yield "`tool_use` ids must be unique";
+    if (new Set(answered).size < answered.length) {
+      yield "each tool_use must have a single result";
+    }
+  }
+}
+
+function idsOf(blocks: readonly JsonObject[], type: string, key: string): readonly JsonValue[] {
+  return blocks.filter((block) => block.type === type).map((block) => block[key] ?? null);
+}
+
+function* prefillErrors(turns: readonly Turn[]): Generator<string> {
+  const last = turns.at(-1);
+  const text = last?.role === "assistant" ? last.blocks.at(-1)?.text : undefined;
+  if (typeof text === "string" && text !== text.trimEnd()) {
+    yield "messages: final assistant content cannot end with trailing whitespace";
+  }
+}

@@ -1,0 +1,101 @@
+import type { Style } from "./model_behaviour.ts";
+import { sampleArguments, sampleFromSchema } from "./schema_sample.ts";
+import type { ModelOutput, SimRequest, ToolCall } from "./protocol.ts";
+import { splitFragments, splitWords } from "./tokens.ts";
+
+const EMPTY_OUTPUT: ModelOutput = {
+  thinking: [],
+  text: [],
+  toolCalls: [],
+  finish: "stop",
+  outputTokens: 0,
+  pauseMs: 0,
+  defect: null,
+  quirk: null,
+};
+
+const EIGHT_WORDS = "one two three four five six seven eight";
+
+/** What a model of this style answers: the same for the same request, cut at the token limit. */
+export function generateOutput(style: Style, request: SimRequest): ModelOutput {
+  if (request.loadOnly) return EMPTY_OUTPUT;
+  const output = cutAtLimit(unlimitedOutput(style, request), request.maxOutputTokens);
+  return { ...output, outputTokens: countOutputTokens(output) };
+}
+
+function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
+  switch (style.kind) {
+    case "echo":
+      return textOutput(request.prompt);
+    case "long":
+      return textOutput(Array.from({ length: style.words }, (_, at) => `word${at + 1}`).join(" "));
+    case "slow":
+      return { ...textOutput(request.prompt), pauseMs: style.pauseMs };
+    case "tools":
+      return toolOutput(style.calls, request, style.thinks ? thinkingWords(request) : []);
+    case "think":
+      return { ...textOutput(request.prompt), thinking: thinkingWords(request) };
+    case "think_tags":
+      return textOutput(`<think>${thinkingWords(request).join("")}</think>${request.prompt}`);
+    case "json":
+      return { ...EMPTY_OUTPUT, text: splitFragments(JSON.stringify(jsonDocument(request))) };
+    case "refuse":
+      return { ...textOutput("I cannot help with that."), finish: "refusal" };
+    case "length":
+      return { ...textOutput("This answer ends in the middle of a"), finish: "length" };
+    case "filter":
+      return { ...textOutput("The rest of this answer was"), finish: "content_filter" };
+    case "broken":
+      return { ...textOutput(EIGHT_WORDS), defect: style.defect };
+    case "quirk":
+      return { ...textOutput(EIGHT_WORDS), quirk: style.quirk };
+  }
+}
+
+function textOutput(text: string): ModelOutput {
+  return { ...EMPTY_OUTPUT, text: splitWords(text) };
+}
+
+function thinkingWords(request: SimRequest): readonly string[] {
+  return request.mayThink ? splitWords(`The user says: ${request.prompt}`) : [];
+}
+
+function jsonDocument(request: SimRequest) {
+  return request.jsonSchema === null
+    ? { text: request.prompt }
+    : sampleFromSchema(request.jsonSchema);
+}
+
+function toolOutput(calls: 1 | 2, request: SimRequest, thinking: readonly string[]): ModelOutput {
+  if (request.toolResults.length > 0) {
+    const quoted = request.toolResults.map((result) => `"${result}"`).join(" and ");
+    return { ...textOutput(`The tools said ${quoted}.`), thinking };
+  }
+  const [first, second = first] = request.tools;
+  if (first === undefined || second === undefined) {
+    return { ...textOutput(request.prompt), thinking };
+  }
+  const called = calls === 2 && !request.oneToolCall ? [first, second] : [first];
+  return {
+    ...EMPTY_OUTPUT,
+    thinking,
+    toolCalls: called.map(({ name, parameters }) => ({ name, input: sampleArguments(parameters) })),
+    finish: "tool_calls",
+  };
+}
+
+function cutAtLimit(output: ModelOutput, limit: number | null): ModelOutput {
+  if (limit === null || output.thinking.length + output.text.length <= limit) return output;
+  const thinking = output.thinking.slice(0, limit);
+  const text = output.text.slice(0, limit - thinking.length);
+  return { ...output, thinking, text, toolCalls: [], finish: "length" };
+}
+
+function countOutputTokens(output: ModelOutput): number {
+  const calls = output.toolCalls.reduce((sum, call) => sum + countCallTokens(call), 0);
+  return output.thinking.length + output.text.length + calls;
+}
+
+function countCallTokens({ name, input }: ToolCall): number {
+  return splitWords(name).length + splitFragments(JSON.stringify(input)).length;
+}

@@ -1,0 +1,96 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import type { Account } from "../account.ts";
+import { invalidValue } from "../field_checks.ts";
+import { type ApiError, newApiError } from "../protocol.ts";
+import { textOf, typeOf } from "./input_items.ts";
+
+/** The fields that each type of input item needs (Responses API, input items). */
+const REQUIRED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["message", ["role", "content"]],
+  ["function_call", ["call_id", "name", "arguments"]],
+  ["function_call_output", ["call_id", "output"]],
+  ["custom_tool_call", ["call_id", "name", "input"]],
+  ["custom_tool_call_output", ["call_id", "output"]],
+  ["reasoning", ["summary"]],
+  ["item_reference", ["id"]],
+  ["compaction", ["encrypted_content"]],
+  ...withoutRequiredFields(
+    "compaction_trigger additional_tools configuration_update program program_output " +
+      "file_search_call web_search_call computer_call computer_call_output " +
+      "code_interpreter_call image_generation_call local_shell_call local_shell_call_output " +
+      "shell_call shell_call_output apply_patch_call apply_patch_call_output tool_search_call " +
+      "tool_search_output mcp_list_tools mcp_call mcp_approval_request mcp_approval_response",
+  ),
+]);
+
+const PART_TYPES_BY_ROLE: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
+  ["user", ["input_text", "input_image", "input_file"]],
+  ["system", ["input_text", "input_image", "input_file"]],
+  ["developer", ["input_text", "input_image", "input_file"]],
+  ["assistant", ["output_text", "refusal"]],
+]);
+
+function withoutRequiredFields(types: string): readonly (readonly [string, readonly string[]])[] {
+  return types.split(" ").map((type) => [type, []]);
+}
+
+/** What is wrong with items, each by itself; `path` is where they stand. */
+export function* itemErrors(items: readonly JsonValue[], path: string): Generator<ApiError> {
+  for (const [at, item] of items.entries()) {
+    const place = `${path}[${at}]`;
+    if (!isObject(item)) yield invalidValue(place, "An item must be an object.");
+    else yield* oneItemErrors(item, place);
+  }
+}
+
+function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
+  const type = typeOf(item);
+  const needed = REQUIRED_FIELDS.get(type);
+  if (needed === undefined) return yield invalidValue(`${path}.type`, `Invalid value: '${type}'.`);
+  for (const name of needed) {
+    if (item[name] === undefined || item[name] === null) {
+      const details = { param: `${path}.${name}`, code: "missing_required_parameter" };
+      yield newApiError(`Missing required parameter: '${path}.${name}'.`, details);
+    }
+  }
+  if (type !== "message") return;
+  const parts = PART_TYPES_BY_ROLE.get(item.role);
+  if (parts === undefined) return yield invalidValue(`${path}.role`, "This role is unknown.");
+  if (typeof item.content === "string") return;
+  if (!Array.isArray(item.content)) {
+    return yield invalidValue(`${path}.content`, "content must be a string or an array of parts.");
+  }
+  for (const [at, part] of item.content.entries()) {
+    const fits = isObject(part) && typeof part.type === "string" && parts.includes(part.type);
+    if (!fits) {
+      yield invalidValue(`${path}.content[${at}]`, `Supported types: ${parts.join(", ")}.`);
+    }
+  }
+}
+
+/** What is wrong with items in their order, and with what this account has not sealed. */
+export function* contextErrors(
+  items: readonly JsonObject[],
+  account: Account,
+): Generator<ApiError> {
+  const open = new Set<string>();
+  for (const item of items) {
+    const { type, call_id: call, encrypted_content: sealed } = item;
+    if (type === "function_call" && typeof call === "string") open.add(call);
+    if (type === "function_call_output" && (typeof call !== "string" || !open.delete(call))) {
+      const message = `No tool call found for function call output with call_id ${call}.`;
+      yield newApiError(message, { param: "input" });
+    }
+    const meant = type === "compaction" ? COMPACTION_SEAL_TEXT : textOf(item);
+    if (typeof sealed === "string" && sealed !== account.seal(meant)) {
+      const message = `The encrypted content for item ${item.id} could not be verified.`;
+      yield newApiError(message, { code: "invalid_encrypted_content" });
+    }
+  }
+  for (const call of open) {
+    yield newApiError(`No tool output found for function call ${call}.`, { param: "input" });
+  }
+}
+
+/** What stands in a compaction item before it is sealed. */
+export const COMPACTION_SEAL_TEXT = "compaction";

@@ -1,0 +1,41 @@
+import type { JsonObject } from "../../core/json.ts";
+import { errorResponse, type SimCall, wholeResponse } from "../sim_call.ts";
+import type { Quirk } from "../quirks.ts";
+import { type ModelOutput, newApiError } from "../protocol.ts";
+
+type ReplaceResponse = (resource: JsonObject, call: SimCall) => Response;
+
+/** The quirks that show in an answer that is no stream. */
+const REPLACEMENTS: ReadonlyMap<Quirk["name"] | undefined, ReplaceResponse> = new Map<
+  Quirk["name"],
+  ReplaceResponse
+>([
+  ["no-id", ({ id: _id, ...rest }) => Response.json(rest)],
+  ["padded-id", (resource) => Response.json({ ...resource, id: ` ${resource.id}` })],
+  ["empty-id", (resource) => Response.json({ ...resource, id: "" })],
+  ["no-response", (resource) => Response.json({ ...resource, object: "list" })],
+  ["not-json", (resource, call) => wholeResponse(resource, "json", call)],
+  ["not-object", (resource) => Response.json([resource])],
+  ["status-202", (resource) => Response.json(resource, { status: 202 })],
+  [
+    "status-503",
+    (_resource, call) => errorResponse(newApiError("Simulated failure.", { status: 503 }), call),
+  ],
+]);
+
+/** A whole answer, with the quirk or the defect of its output. */
+export function wholeResponseWithQuirk(
+  resource: JsonObject,
+  output: ModelOutput,
+  call: SimCall,
+): Response {
+  const { quirk, defect } = output;
+  const spoil = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
+  return spoil?.(resource, call) ?? wholeResponse(resource, defect, call);
+}
+
+/** The status of a stream; only two quirks have another one than 200. */
+export function streamStatus({ quirk }: ModelOutput): number {
+  if (quirk?.name === "status-202") return 202;
+  return quirk?.name === "status-503" ? 503 : 200;
+}

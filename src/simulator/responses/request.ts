@@ -1,0 +1,125 @@
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import type { Account } from "../account.ts";
+import type { ApiError, Deps, SimRequest, Tool } from "../protocol.ts";
+import { newApiError } from "../protocol.ts";
+import { splitWords } from "../tokens.ts";
+import { findItem, type History, resolveHistory } from "./history.ts";
+import { contextErrors, itemErrors } from "./input_item_rules.ts";
+import { parseInput, textOf, toListedItem, typeOf } from "./input_items.ts";
+import { responsesFieldErrors } from "./field_rules.ts";
+
+/** A request of the Responses protocol, understood. */
+export interface ResponsesRequest extends SimRequest {
+  readonly body: JsonObject;
+  /** The items of this request, as they are listed. */
+  readonly newItems: readonly JsonObject[];
+  /** Those, and what came before them. */
+  readonly contextItems: readonly JsonObject[];
+  readonly conversationId: string | null;
+  /** A hosted search may be used. */
+  readonly maySearch: boolean;
+  /** Reasoning comes with its encrypted content. */
+  readonly includeEncryptedReasoning: boolean;
+}
+
+/** Reads a create, compact or count, or tells the first thing that is wrong with it. */
+export function parseResponsesRequest(
+  body: JsonObject,
+  account: Account,
+  deps: Deps,
+): { readonly request: ResponsesRequest } | { readonly error: ApiError } {
+  const inputItems = Array.isArray(body.input) ? body.input : [];
+  for (const error of responsesFieldErrors(body)) return { error };
+  for (const error of itemErrors(inputItems, "input")) return { error };
+  const found = resolveHistory(body, account);
+  if ("error" in found) return found;
+  const { history } = found;
+  const newItems: JsonObject[] = [];
+  for (const given of parseInput(body.input)) {
+    const item = typeOf(given) === "item_reference" ? findItem(String(given.id), account) : given;
+    if (item === undefined) {
+      const details = { status: 404, param: "input" };
+      return { error: newApiError(`Item with id '${given.id}' not found.`, details) };
+    }
+    newItems.push(toListedItem(item, deps));
+  }
+  for (const error of duplicateItemErrors(newItems, history)) return { error };
+  const contextItems = [...history.items, ...newItems];
+  for (const error of contextErrors(contextItems, account)) return { error };
+  return { request: buildRequest(body, newItems, contextItems, history) };
+}
+
+function* duplicateItemErrors(
+  newItems: readonly JsonObject[],
+  history: History,
+): Generator<ApiError> {
+  if (history.conversationId === null) return;
+  const known = new Set(history.items.map(({ id }) => id));
+  for (const { id } of newItems) {
+    if (known.has(id)) yield newApiError(`Duplicate item found with id ${id}.`, { param: "input" });
+  }
+}
+
+function buildRequest(
+  body: JsonObject,
+  newItems: readonly JsonObject[],
+  contextItems: readonly JsonObject[],
+  { conversationId }: History,
+): ResponsesRequest {
+  const toolResults = resultsOf(contextItems);
+  const instructions = typeof body.instructions === "string" ? body.instructions : "";
+  const model = typeof body.model === "string" ? body.model : "";
+  const lastUserItem = contextItems.findLast(({ role }) => role === "user");
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  const texts = [instructions, ...contextItems.map(textOf)];
+  return {
+    body,
+    newItems,
+    contextItems,
+    conversationId,
+    maySearch: toolResults.length === 0 && allowsSearch(body),
+    includeEncryptedReasoning: Array.isArray(body.include) &&
+      body.include.includes("reasoning.encrypted_content"),
+    model,
+    modelAsSent: model,
+    stream: body.stream === true,
+    prompt: lastUserItem === undefined ? "" : textOf(lastUserItem),
+    toolResults,
+    tools: callableTools(body),
+    oneToolCall: body.parallel_tool_calls === false,
+    jsonSchema: schemaOf(body.text),
+    mayThink: reasoning.effort !== "none",
+    maxOutputTokens: numberOf(body.max_output_tokens),
+    inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+    choiceCount: 1,
+    loadOnly: false,
+    includeUsage: true,
+  };
+}
+
+function resultsOf(items: readonly JsonObject[]): readonly string[] {
+  const before = items.findLastIndex(({ type }) => type !== "function_call_output");
+  return items.slice(before + 1).map(textOf);
+}
+
+function allowsSearch({ tools, tool_choice: choice }: JsonObject): boolean {
+  return choice !== "none" && Array.isArray(tools) &&
+    tools.some((tool) => isObject(tool) && String(tool.type).startsWith("web_search"));
+}
+
+function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
+  if (!Array.isArray(tools) || choice === "none") return [];
+  const all = tools.flatMap((tool) => {
+    if (!isObject(tool) || tool.type !== "function" || typeof tool.name !== "string") return [];
+    return [{ name: tool.name, parameters: isObject(tool.parameters) ? tool.parameters : {} }];
+  });
+  if (!isObject(choice)) return all;
+  const chosen = Array.isArray(choice.tools) ? choice.tools : [choice];
+  const allowed = chosen.flatMap((tool) => isObject(tool) ? [tool.name] : []);
+  return all.filter(({ name }) => allowed.includes(name));
+}
+
+function schemaOf(text: JsonValue | undefined): JsonObject | null {
+  if (!isObject(text) || !isObject(text.format)) return null;
+  return isObject(text.format.schema) ? text.format.schema : null;
+}

@@ -1,0 +1,153 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import type { NativeQuirk } from "../quirks.ts";
+import type { ModelOutput, StreamChunk } from "../protocol.ts";
+import type { StreamEvent } from "./events.ts";
+
+/** The word at which a stream breaks its rule, when neither its first event nor its terminal does. */
+const QUIRK_WORD = 5;
+/** A gateway may give up a stream that has so many records before its first event. */
+const TOO_MANY_COMMENTS = 1025;
+const COMMENT = ": wait\n\n";
+
+type EventPosition = "created" | "word" | "terminal";
+
+/** The records that stand in the place of one event. */
+type ReplaceEvent = (event: JsonObject) => string;
+
+interface EventChange {
+  readonly place: EventPosition;
+  readonly spoil: ReplaceEvent;
+}
+
+/** A record of a Responses stream. */
+export function sseRecord(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
+}
+
+/** The records of a stream, with the quirk of its output; the terminal is the last one. */
+export function* encodeEvents(
+  events: readonly StreamEvent[],
+  { quirk }: ModelOutput,
+): Generator<StreamChunk> {
+  const native = quirk?.kind === "native" ? quirk : null;
+  const oddity = native === null ? null : eventChange(native.name, native.first);
+  let words = 0;
+  for (const [at, { event, isWord }] of events.entries()) {
+    if (isWord) words++;
+    const places = {
+      created: at === 0,
+      word: isWord && words === QUIRK_WORD,
+      terminal: at === events.length - 1,
+    };
+    const told = native?.name === "gaps" ? withGaps(event) : event;
+    const isOdd = oddity !== null && places[oddity.place];
+    yield { text: isOdd ? oddity.spoil(told) : encodeEvent(told), isWord };
+  }
+}
+
+function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
+  const early = first ? "created" : "word";
+  switch (quirk) {
+    case "gaps":
+    case "failed":
+    case "cancelled":
+    case "status-202":
+    case "status-503":
+    case "later-id":
+      return null;
+    case "comments":
+      return { place: "created", spoil: (event) => COMMENT.repeat(2) + encodeEvent(event) };
+    case "too-many-comments":
+      return {
+        place: "created",
+        spoil: (event) => COMMENT.repeat(TOO_MANY_COMMENTS) + encodeEvent(event),
+      };
+    case "no-sequence":
+      return changeNumber(early, () => undefined);
+    case "sequence-text":
+      return changeNumber(early, String);
+    case "sequence-fraction":
+      return changeNumber(early, (number) => number + 0.5);
+    case "sequence-repeats":
+      return changeNumber("word", (number) => number - 1);
+    case "sequence-negative":
+      return changeNumber("created", () => -1);
+    case "two-ids":
+      return {
+        place: "word",
+        spoil: (event) => encodeEvent({ ...event, response_id: "resp_other" }),
+      };
+    case "terminal-id":
+      return changeId("terminal", () => "resp_other");
+    case "padded-id":
+      return changeId(first ? "created" : "terminal", (id) => ` ${id}`);
+    case "empty-id":
+      return changeId(first ? "created" : "terminal", () => "");
+    case "no-id":
+      return changeId(first ? "created" : "terminal", () => undefined);
+    case "no-response":
+      return changeResponse(first ? "created" : "terminal", () => undefined);
+    case "status-mismatch":
+      return changeResponse("terminal", (response) => ({ ...response, status: "incomplete" }));
+    case "event-mismatch":
+      return { place: "terminal", spoil: (event) => sseRecord("response.failed", toJson(event)) };
+    case "no-terminal":
+      return { place: "terminal", spoil: () => "" };
+    case "early-done":
+      return { place: "terminal", spoil: () => "data: [DONE]\n\n" };
+    case "two-terminals":
+      return { place: "terminal", spoil: terminalTwice };
+    case "not-json":
+      return { place: early, spoil: (event) => sseRecord(String(event.type), '{"broken":') };
+    case "not-object":
+      return { place: early, spoil: (event) => sseRecord(String(event.type), "[1]") };
+  }
+}
+
+function changeNumber(
+  place: EventPosition,
+  change: (number: number) => JsonValue | undefined,
+): EventChange {
+  return {
+    place,
+    spoil: ({ type, sequence_number: number, ...rest }) =>
+      encodeEvent({ type, sequence_number: change(Number(number)), ...rest }),
+  };
+}
+
+function changeId(place: EventPosition, change: (id: string) => string | undefined): EventChange {
+  return changeResponse(place, ({ id, ...rest }) => ({ id: change(String(id)), ...rest }));
+}
+
+function changeResponse(
+  place: EventPosition,
+  change: (response: JsonObject) => JsonObject | undefined,
+): EventChange {
+  return {
+    place,
+    spoil: ({ response, ...rest }) =>
+      encodeEvent({ ...rest, response: isObject(response) ? change(response) : undefined }),
+  };
+}
+
+function terminalTwice(event: JsonObject): string {
+  const number = Number(event.sequence_number);
+  const place = { item_id: "msg_late", output_index: 0, content_index: 0 };
+  const late = { type: "response.output_text.delta", sequence_number: number + 1, ...place };
+  const again = { ...event, sequence_number: number + 2 };
+  return encodeEvent(event) + encodeEvent({ ...late, delta: " late", logprobs: [] }) +
+    encodeEvent(again);
+}
+
+function withGaps(event: JsonObject): JsonObject {
+  const { type, sequence_number: number, ...rest } = event;
+  return { type, sequence_number: 7 + 3 * Number(number), ...rest };
+}
+
+function encodeEvent(event: JsonObject): string {
+  return sseRecord(String(event.type), toJson(event));
+}
+
+function toJson(event: JsonObject): string {
+  return JSON.stringify(event);
+}

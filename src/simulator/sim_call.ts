@@ -1,0 +1,84 @@
+import { isObject, type JsonObject, parseJson } from "../core/json.ts";
+import { findBehaviour, type Style } from "./model_behaviour.ts";
+import { wholeBodySteps } from "./defects.ts";
+import { newBodyStream, untilAborted } from "./body_stream.ts";
+import { type ApiError, type Defect, type Deps, newApiError, type Protocol } from "./protocol.ts";
+
+/** A call in progress: who asks, in which protocol, and the outside. */
+export interface SimCall {
+  readonly protocol: Protocol;
+  readonly httpRequest: Request;
+  readonly deps: Deps;
+}
+
+const JSON_TYPE = { "content-type": "application/json" } as const;
+
+/** The error within a response that breaks off. */
+export const SIMULATED_FAILURE = newApiError("Simulated failure.", { status: 500 });
+
+/** The body of a request as a JSON object; null when it is none. */
+export async function readJsonBody(request: Request): Promise<JsonObject | null> {
+  const body = parseJson(await request.text());
+  return isObject(body) ? body : null;
+}
+
+/** Does what the name of the model says; `answer` makes the answer of a model that has one. */
+export async function runModel(
+  model: string,
+  call: SimCall,
+  answer: (style: Style) => Promise<Response> | Response,
+): Promise<Response> {
+  const behaviour = findBehaviour(model);
+  if (behaviour === null) return errorResponse(call.protocol.unknownModelError(model), call);
+  switch (behaviour.kind) {
+    case "answer":
+      return await answer(behaviour.style);
+    case "error": {
+      const { status } = behaviour;
+      return errorResponse(
+        newApiError(`Simulated failure with status ${status}.`, { status }),
+        call,
+      );
+    }
+    case "redirect":
+      return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+    case "no_content":
+      return new Response(null, { status: 204 });
+    case "hang":
+      await untilAborted(call.httpRequest.signal);
+      return new Response(null, { status: 499 });
+  }
+}
+
+/** A whole answer, broken when there is a defect. */
+export function wholeResponse(value: JsonObject, defect: Defect | null, call: SimCall): Response {
+  const body = JSON.stringify(value);
+  if (defect === null) return new Response(body, { headers: JSON_TYPE });
+  const error = JSON.stringify(call.protocol.encodeError(SIMULATED_FAILURE, call.deps));
+  return new Response(newBodyStream(wholeBodySteps(body, defect, error), call.deps), {
+    headers: JSON_TYPE,
+  });
+}
+
+const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
+
+/** An error in the shape of the protocol; one that passes asks to be repeated after a second. */
+export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Response {
+  const { status } = error;
+  const headers = RETRYABLE_STATUSES.includes(status)
+    ? { ...JSON_TYPE, "retry-after": "1" }
+    : JSON_TYPE;
+  return new Response(JSON.stringify(protocol.encodeError(error, deps)), { status, headers });
+}
+
+/** The refusal of something that this account does not have. */
+export function notFoundResponse(what: string, id: string, call: SimCall): Response {
+  return errorResponse(newApiError(`${what} with id '${id}' not found.`, { status: 404 }), call);
+}
+
+/** The body of a request as a JSON object; null when it is something else, {} when there is none. */
+export async function readOptionalBody({ httpRequest }: SimCall): Promise<JsonObject | null> {
+  const text = await httpRequest.text();
+  const body = text === "" ? {} : parseJson(text);
+  return isObject(body) ? body : null;
+}

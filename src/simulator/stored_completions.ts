@@ -1,0 +1,136 @@
+import { isObject, type JsonObject } from "../core/json.ts";
+import type { Account, StoredCompletion } from "./account.ts";
+import { answerChat } from "./chat.ts";
+import { errorResponse, readJsonBody } from "./sim_call.ts";
+import { invalidValue, isMetadata, missingParameter } from "./field_checks.ts";
+import { COMPAT } from "./compat.ts";
+import { paginate } from "./pagination.ts";
+import { notFoundResponse } from "./sim_call.ts";
+import type { RoutedCall, RouteHandler } from "./routes.ts";
+import type { Deps, ModelOutput, Protocol, SimRequest } from "./protocol.ts";
+
+/** `POST /chat/completions`; what is created with `store: true` can be asked for again. */
+export function createCompletion(call: RoutedCall): Promise<Response> {
+  return answerChat({ ...call, protocol: newStoringProtocol(call.account) });
+}
+
+/** The compat protocol, for one request: it keeps what is to be stored once all of it is events. */
+function newStoringProtocol(account: Account): Protocol {
+  let body: JsonObject = {};
+
+  function keep(output: ModelOutput, request: SimRequest, deps: Deps) {
+    // An odd answer is stored as it should have been.
+    const answer = COMPAT.encodeWhole({ ...output, quirk: null }, request, deps);
+    account.completions.set(String(answer.id), {
+      resource: { ...answer, metadata: body.metadata ?? {}, ...echoOf(body) },
+      messages: messagesOf(body, String(answer.id)),
+    });
+  }
+
+  return {
+    ...COMPAT,
+    parseRequest(given, headers) {
+      body = given;
+      return COMPAT.parseRequest(given, headers);
+    },
+    encodeWhole(output, request, deps) {
+      if (body.store !== true) return COMPAT.encodeWhole(output, request, deps);
+      const newDeps = account.newAnswerDeps();
+      if (output.defect === null) keep(output, request, newDeps());
+      return COMPAT.encodeWhole(output, request, newDeps());
+    },
+    *encodeStream(output, request, deps) {
+      if (body.store !== true) return yield* COMPAT.encodeStream(output, request, deps);
+      const newDeps = account.newAnswerDeps();
+      for (const chunk of COMPAT.encodeStream(output, request, newDeps())) {
+        // Its reader may leave once it has the last record, so that is the time to keep it.
+        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) keep(output, request, newDeps());
+        yield chunk;
+      }
+    },
+  };
+}
+
+const ECHOED_FIELDS: readonly string[] = [
+  "tools",
+  "tool_choice",
+  "temperature",
+  "top_p",
+  "seed",
+  "n",
+];
+
+function echoOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => ECHOED_FIELDS.includes(name) && value !== null),
+  );
+}
+
+function messagesOf({ messages }: JsonObject, completion: string): readonly JsonObject[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.filter(isObject).map((message, at) => {
+    const { content = null, ...rest } = message;
+    const parts = Array.isArray(content) ? content : null;
+    const text = parts === null ? content : null;
+    return { ...rest, id: `${completion}-${at}`, content: text, content_parts: parts };
+  });
+}
+
+/** `GET /chat/completions`: of one model or with certain metadata, the oldest first. */
+export function listCompletions(call: RoutedCall): Response {
+  const model = call.query.get("model");
+  const wanted = [...call.query].flatMap(([name, value]) => {
+    const [, key] = /^metadata\[(.*)\]$/.exec(name) ?? [];
+    return key === undefined ? [] : [[key, value] as const];
+  });
+  const fitting = call.account.completions.values().map(({ resource }) => resource)
+    .filter((resource) => model === null || resource.model === model)
+    .filter(({ metadata }) =>
+      wanted.every(([key, value]) => isObject(metadata) && metadata[key] === value)
+    );
+  return pageResponse(fitting, call);
+}
+
+/** `GET /chat/completions/{id}`. */
+export const retrieveCompletion: RouteHandler = withCompletion((_call, { resource }) =>
+  Response.json(resource)
+);
+
+/** `POST /chat/completions/{id}`: other metadata. */
+export const updateCompletion: RouteHandler = withCompletion(async (call, stored) => {
+  const body = await readJsonBody(call.httpRequest);
+  if (body?.metadata === undefined) return errorResponse(missingParameter("metadata"), call);
+  const { metadata } = body;
+  if (metadata !== null && !isMetadata(metadata)) {
+    return errorResponse(invalidValue("metadata", "metadata must be an object of strings."), call);
+  }
+  const resource: JsonObject = { ...stored.resource, metadata: metadata ?? {} };
+  call.account.completions.set(String(resource.id), { ...stored, resource });
+  return Response.json(resource);
+});
+
+/** `DELETE /chat/completions/{id}`. */
+export const deleteCompletion: RouteHandler = withCompletion((call, { resource }) => {
+  call.account.completions.delete(String(resource.id));
+  return Response.json({ object: "chat.completion.deleted", id: resource.id, deleted: true });
+});
+
+/** `GET /chat/completions/{id}/messages`: what was asked, the oldest first. */
+export const listMessages: RouteHandler = withCompletion((call, { messages }) =>
+  pageResponse(messages, call)
+);
+
+function pageResponse(items: readonly JsonObject[], call: RoutedCall): Response {
+  const listing = paginate(items, call.query, { defaultOrder: "asc", maxLimit: Infinity });
+  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
+}
+
+function withCompletion(
+  act: (call: RoutedCall, stored: StoredCompletion) => Promise<Response> | Response,
+): RouteHandler {
+  return (call) => {
+    const [id = ""] = call.ids;
+    const stored = call.account.completions.get(id);
+    return stored === undefined ? notFoundResponse("Chat completion", id, call) : act(call, stored);
+  };
+}

@@ -1,0 +1,24 @@
+import { newSimulator } from "../../src/simulator/simulator.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const HEADERS: Readonly<Record<string, Record<string, string>>> = {
+  "/messages/v1/messages": { "x-api-key": "any", "anthropic-version": "2023-06-01" },
+};
+
+/** Asks a fresh simulator; a body is posted as JSON, with the headers that the path wants. */
+export function callSimulator(
+  path: string,
+  body?: unknown,
+  init: RequestInit = {},
+  world = scriptedWorld(),
+): Promise<Response> {
+  const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const headers = { "content-type": "application/json", ...HEADERS[path] };
+  return newSimulator(world)(new Request(`http://sim${path}`, { ...sent, headers, ...init }));
+}
+
+/** The data of the records of an SSE body, in order. */
+export function sseData(text: string): readonly string[] {
+  return text.split("\n\n").filter((record) => record !== "")
+    .map((record) => record.replace(/^(?:event: .*\n)?data: /, ""));
+}
