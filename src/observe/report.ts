@@ -1,7 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
 import type { Usage } from "../core/events.ts";
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
 /** One try at one provider. */
 export interface Try {
@@ -17,10 +17,10 @@ export interface Try {
   readonly ended: number;
 }
 
-/** Repeats that were sent: one that an open breaker or a missing slot kept back was not. */
+/** Returns the retries that were sent: one that an open breaker or a missing slot kept back was not. */
 export function retriesOf(tries: readonly Try[]): Try[] {
   return tries.filter(({ number, outcome }) =>
-    number > 1 && outcome !== "circuit_open" && outcome !== "provider_busy"
+    number > 1 && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
   );
 }
 
@@ -135,51 +135,9 @@ export function newReport(id: string, method: string, path: string, began: numbe
   };
 }
 
-/** How a call ended, in a closed list so that lines can be counted. */
-export type End =
-  | "complete"
-  | "refused"
-  | "upstream_status"
-  | "upstream_unreachable"
-  | "upstream_timeout"
-  | "upstream_invalid"
-  | "circuit_open"
-  | "stream_broken"
-  | "stream_idle"
-  | "client_gone"
-  | "drained"
-  | "internal";
-
-/** The word for how a call ended. */
-export function endOf(report: Pick<CallReport, "failure" | "brokeOff">): End {
-  const { failure, brokeOff } = report;
+/** Returns how a call ended. */
+export function endOf({ failure, brokeOff }: Pick<CallReport, "failure" | "brokeOff">): End {
   if (failure === null) return "complete";
-  if (isRefusal(failure)) return failure.kind === "draining" ? "drained" : "refused";
-  switch (failure.kind) {
-    case "client_cancelled":
-      return "client_gone";
-    case "internal_error":
-      return "internal";
-    case "upstream_idle":
-      return "stream_idle";
-    case "no_route":
-    // A limit of the configuration refused it; no provider failed.
-    case "provider_busy":
-      return "refused";
-    case "circuit_open":
-      return "circuit_open";
-    case "upstream_throttled":
-    case "upstream_unavailable":
-    case "upstream_error":
-    case "upstream_rejected":
-      return brokeOff ? "stream_broken" : "upstream_status";
-    case "upstream_unreachable":
-      return brokeOff ? "stream_broken" : "upstream_unreachable";
-    case "upstream_timeout":
-      return brokeOff ? "stream_broken" : "upstream_timeout";
-    case "invalid_upstream_status":
-    case "invalid_upstream_response":
-    case "upstream_response_too_large":
-      return brokeOff ? "stream_broken" : "upstream_invalid";
-  }
+  const end = logEndOf(failure);
+  return brokeOff && end.startsWith("upstream_") ? "stream_broken" : end;
 }

@@ -1,5 +1,4 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
-import { isObject, parseJson } from "../core/json.ts";
 import { type CallReport, MOST_TOLD, retriesOf, type Shared } from "../observe/report.ts";
 import { answerAlone } from "./answer_alone.ts";
 
@@ -135,10 +134,8 @@ function tagsOf(
 
 /** Only what the provider itself has said, from where keys are already taken out. */
 function upstreamError(failure: Failure | null) {
-  if (failure === null || isRefusal(failure) || failure.answer === null) return {};
-  const body = parseJson(new TextDecoder().decode(failure.answer.body));
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const { code, message } = error;
+  if (failure === null || isRefusal(failure) || failure.upstream === null) return {};
+  const { code, message } = failure.upstream.error;
   return {
     upstream_error_code: typeof code === "string"
       ? shortened(code)

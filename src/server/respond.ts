@@ -1,4 +1,4 @@
-import { failureAnswer, statusOf } from "../core/envelope.ts";
+import { statusOf } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
 import type { Answer, HeaderFields, Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
@@ -26,7 +26,7 @@ export interface Rim {
 export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
   const { report, world } = call;
   const now = begin(call, result);
-  if (!result.ok) return whole(call, failureAnswer(result.failure), now, rim);
+  if (!result.ok) return whole(call, report.endpoint.errors.whole(result.failure), now, rim);
   if (result.value.as === "answer") return whole(call, result.value.answer, now, rim);
   const { headers, records } = result.value;
   const body = streamBody(

@@ -1,5 +1,4 @@
 import type { Turn } from "../api/client_api.ts";
-import { failureAnswer } from "../core/envelope.ts";
 import type { StreamReply } from "../core/reply.ts";
 import { type Failed, fault, refuse, type Result } from "../core/result.ts";
 import { changeMembers, membersOf, splice } from "../formats/edit.ts";
@@ -141,7 +140,9 @@ function tooManyPending(): Failed {
 
 /** The event for a failure; the dashboard is told what it would be over HTTP. */
 function failureText(call: Call, { failure }: Failed): string {
-  if (isTold(call, "share_responses")) call.report.answer = failureAnswer(failure).body;
+  if (isTold(call, "share_responses")) {
+    call.report.answer = call.report.endpoint.errors.whole(failure).body;
+  }
   return errorEvent(failure, call.answerHeaders);
 }
 

@@ -115,9 +115,10 @@ Deno.test("names that clients choose are cut", () => {
 });
 
 Deno.test("a failure has a class from a closed list, and no text of the provider", () => {
-  const text = '{"error":{"message":"mark-of-provider","code":"mark-of-provider"}}';
-  const answer = { status: 400, headers: { "x-mark": "mark-of-provider" }, body: utf8Bytes(text) };
-  const { failure } = fault("upstream_rejected", "mark-of-provider", { answer });
+  const error = { message: "mark-of-provider", code: "mark-of-provider" };
+  const raw = utf8Bytes(JSON.stringify({ error }));
+  const upstream = { status: 400, headers: { "x-mark": "mark-of-provider" }, error, raw };
+  const { failure } = fault("upstream_rejected", "mark-of-provider", { upstream });
   const report = reportOf({ shared: () => SHARED, failure, status: 400 });
   const [metric, ...others] = eventsOf(report, FIGURES, ENDED);
   assertEquals([metric?.data.error_class, others], ["upstream_rejected", []]);
@@ -151,9 +152,9 @@ Deno.test("contents are told by their own switches only", () => {
 
 Deno.test("a request log holds the provider's error, shortened", () => {
   const message = "m".repeat(5_000);
-  const body = utf8Bytes(JSON.stringify({ error: { message, type: "t", code: "bad_thing" } }));
+  const error = { message, type: "t", code: "bad_thing" };
   const { failure } = fault("upstream_rejected", "Ours.", {
-    answer: { status: 400, headers: {}, body },
+    upstream: { status: 400, headers: {}, error, raw: null },
   });
   const [metric, log] = eventsOf(
     reportOf({ shared: () => SHARED, failure, status: 400 }),

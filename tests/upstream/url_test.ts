@@ -132,6 +132,12 @@ Deno.test("no log line, report, error or header shows the query of a base URL", 
   }
   const shared = reports.map((report) => report.shared?.());
   assertEquals(shared.map((one) => one?.baseUrl), ["http://c/v1", "http://m", "http://l"]);
-  const told = JSON.stringify([log, reports.map(({ sent: _sent, ...rest }) => rest), shared]);
+  const errors = JSON.stringify(reports.map(({ failure }) => failure));
+  assert(!errors.includes(SECRET) && !errors.includes("2024-10-01"), errors);
+  const told = JSON.stringify([
+    log,
+    reports.map(({ sent: _sent, failure: _echo, ...rest }) => rest),
+    shared,
+  ]);
   assert(!told.includes(SECRET) && !told.includes("api-version"), told);
 });
