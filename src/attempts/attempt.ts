@@ -118,7 +118,7 @@ async function trySend(
   }
   let isCommitted = false;
   let isStream = false;
-  report.sent = attempt.request;
+  call.capture?.upstreamRequest(attempt.request);
   try {
     const reply = await open(call, attempt, (failure) => {
       if (!isCommitted) return;

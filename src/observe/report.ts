@@ -24,28 +24,6 @@ export function retriesOf(tries: readonly Try[]): Try[] {
   );
 }
 
-/** The dashboard is told so many characters of a request's body, and of an answer's. */
-export const MOST_TOLD = 1024 * 1024;
-
-/** What the dashboard alone is told of a call. */
-export interface Shared {
-  /** The headers of the caller that may be told, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Which API the provider was asked by; null when none was. */
-  readonly upstreamRequestType: string | null;
-  /** Where the target stands in its route, from 0, the fallbacks behind the targets. */
-  readonly targetIndex: number | null;
-  /** What the breaker of the provider is when the call is over. */
-  readonly breaker: "closed" | "half-open" | "open" | null;
-  /** Where the provider is, without credentials and query. */
-  readonly baseUrl: string | null;
-  /** As the provider was asked, whoever has set it; null where nobody did. */
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  /** Of local runtimes only. */
-  readonly topK: number | null;
-}
-
 /** Filled along the road, given once to each sink when the last byte is out. */
 export interface CallReport {
   readonly id: string;
@@ -80,14 +58,6 @@ export interface CallReport {
   cost: number | null;
   /** What a look into the cache found; null when none took place. */
   cache: "HIT" | "MISS" | null;
-  /** The last request that went to a provider; null when none did. */
-  sent: { readonly path: string; readonly payload: { text(): string } | null } | null;
-  /** The body of the request; null unless it is to be shared. */
-  prompt: string | null;
-  /** The body of the answer or its beginning; null unless it is to be shared. */
-  answer: Uint8Array | string | null;
-  /** Put together when it is asked for, when the call is over. Null while the dashboard is told nothing. */
-  shared: (() => Shared) | null;
   /** Kind and place of what was thrown, never its text; null when nothing was. */
   bug: string | null;
   /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */
@@ -126,10 +96,6 @@ export function newReport(id: string, method: string, path: string, began: numbe
     usage: null,
     cost: null,
     cache: null,
-    sent: null,
-    prompt: null,
-    answer: null,
-    shared: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../core/json.ts";
-import type { CallReport } from "../observe/report.ts";
+import type { CapturedCall } from "./capture.ts";
 
 /** Members that say what was answered. Any other may repeat the request: instructions, tools, metadata. */
 const ANSWERED: ReadonlySet<string> = new Set([
@@ -26,11 +26,11 @@ const ANSWERED: ReadonlySet<string> = new Set([
  * is nothing else. Errors are kept whatever was called.
  */
 export function answerAlone(
-  { answer, endpoint, status }: Readonly<CallReport>,
+  { response, report: { endpoint, status } }: Pick<CapturedCall, "response" | "report">,
 ): string | null {
-  if (answer === null) return null;
+  if (response === null) return null;
   if (!endpoint.sharesAnswer && status < 400) return null;
-  const text = typeof answer === "string" ? answer : new TextDecoder().decode(answer);
+  const text = typeof response === "string" ? response : new TextDecoder().decode(response);
   return /^\s*\{/.test(text) ? objectAlone(parseExact(text)) : streamAlone(text);
 }
 

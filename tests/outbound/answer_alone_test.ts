@@ -1,9 +1,10 @@
 import type { CallReport } from "../../src/observe/report.ts";
 import { answerAlone } from "../../src/outbound/answer_alone.ts";
-import { endpointAt, reportOf } from "../observe/reports.ts";
+import { endpointAt } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { capturedOf } from "./captured.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
 import { answering, eventsIn, sharingConfig } from "./told.ts";
 
@@ -14,8 +15,8 @@ const RESOURCE = {
 };
 const REPEATED = { instructions: "mark", metadata: { a: "mark" }, tools: [{ name: "mark" }] };
 
-function alone(answer: string, more: Partial<CallReport> = {}): string | null {
-  return answerAlone(reportOf({ answer, endpoint: endpointAt("/v1/responses"), ...more }));
+function alone(response: string, more: Partial<CallReport> = {}): string | null {
+  return answerAlone(capturedOf({ endpoint: endpointAt("/v1/responses"), ...more }, { response }));
 }
 
 Deno.test("of a Response only what was answered is told, in its events too", () => {
