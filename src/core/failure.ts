@@ -155,7 +155,7 @@ export interface Fault {
 /** Everything that may go wrong on purpose. What is thrown is a bug and becomes `internal_error` at the rim. */
 export type Failure = Refusal | Fault;
 
-/** Tells what the gateway refused from what went wrong later. */
+/** True if the gateway refused the request; false if an accepted request failed. */
 export function isRefusal(failure: Failure): failure is Refusal {
   return failure.kind in REFUSALS;
 }

@@ -100,8 +100,12 @@ export function openOutbound(deps: OutboundDeps): Outbound {
     };
   }
 
+  function share(call: CapturedCall): void {
+    sharing.service?.share(call);
+  }
+
   return {
-    newCapture: (config) => newCapture(config, (call) => sharing.service?.share(call)),
+    newCapture: (config) => newCapture(config, share),
     apply(config) {
       sharing.apply(sharingOf(config));
       control.apply(controlOf(config));

@@ -1,5 +1,4 @@
-import type { Failure } from "../core/failure.ts";
-import { statusOf } from "../core/failure.ts";
+import { type Failure, statusOf } from "../core/failure.ts";
 import { openaiError, typeOfStatus } from "../core/openai_error.ts";
 import type { HeaderFields } from "../core/reply.ts";
 

@@ -1,3 +1,4 @@
+import { fault, refuse } from "../../src/core/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { answerAlone } from "../../src/outbound/answer_alone.ts";
 import { endpointAt } from "../observe/reports.ts";
@@ -55,6 +56,16 @@ Deno.test("where clients get back what they have sent nothing but an error is to
     const error = '{"error":{"message":"No."}}';
     assertEquals(alone(error, { endpoint, status: 404 }), error);
   }
+});
+
+Deno.test("an error that the gateway wrote is told as it was, a provider's without its other members", () => {
+  const error = '{"error":{"message":"No."}}';
+  const { failure } = refuse("invalid_value", "No.");
+  assertEquals(alone(error, { status: 400, failure }), error);
+  const upstream = { status: 400, headers: {}, error: { message: "No." }, raw: null };
+  const theirs = fault("upstream_rejected", "No.", { upstream }).failure;
+  const text = `${error.slice(0, -1)},"input":"mark"}`;
+  assertEquals(alone(text, { status: 400, failure: theirs }), error);
 });
 
 Deno.test("a prompt does not leave inside an answer while only answers are shared", async () => {
