@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   "exchange.ts": ["core", "wires", "gateway", "routing", "cache", "attempts", "upstream"],
   api: ["core", "formats", "state", "wires", "gateway", "exchange.ts"],
   server: ["core", "formats", "config", "state", "observe", "gateway", "api"],
-  outbound: ["core", "config", "observe", "gateway"],
+  outbound: ["core", "formats", "config", "observe", "gateway"],
   cli: "everything",
 };
 

@@ -24,8 +24,9 @@ const outbound = openOutbound({
   generation: () => gateway.generation,
   handle: (request) => app(request),
 });
-const sinks = [accessLog(log), outbound.sink];
-const gateway = newGateway(compile(parsed.config, 1), world, sinks);
+const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log)], {
+  newCapture: outbound.newCapture,
+});
 const app = createApp(gateway);
 outbound.apply(parsed.config);
 serveUntilStdinEnds(app);

@@ -1,4 +1,5 @@
 import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
+import type { ErrorFormat } from "../core/error_format.ts";
 import type { JsonDocument } from "../core/json.ts";
 import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
@@ -63,6 +64,8 @@ export interface Turn {
 export interface ClientApi {
   /** Name in exported events and in logs; null for the operational endpoints, which are not exported. */
   readonly name: string | null;
+  /** How its clients read failures. */
+  readonly errors: ErrorFormat;
   readonly endpoints: readonly Endpoint[];
   readonly sockets?: readonly SocketEndpoint[];
 }

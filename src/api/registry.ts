@@ -25,6 +25,7 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
     path: endpoint.path.replace(/\{[^}]*\}/, ""),
     api: api.name,
     operation: endpoint.operation ?? null,
+    errors: api.errors,
     sharesAnswer: !("handle" in endpoint) || endpoint.sharesAnswer === true,
   };
 }

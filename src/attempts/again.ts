@@ -16,7 +16,7 @@ export interface Situation {
   readonly mayRepeat: boolean;
   /** Uniform in [0, 1). */
   readonly random: number;
-  /** A call that leaves state is sent again only when it was certainly not taken. */
+  /** The call has side effects: it is sent again only if the upstream certainly did not start processing. */
   readonly leavesState: boolean;
 }
 
@@ -24,15 +24,15 @@ export interface Situation {
 export function again(situation: Situation): Next {
   const { failure, tries, retry, mayRepeat, leavesState } = situation;
   if (isRefusal(failure)) return { do: "stop" };
-  const [, , , repeats, fallsBack] = FAULTS[failure.kind];
-  if (leavesState && failure.taken) return { do: "stop" };
-  if (repeats && mayRepeat && retry.enabled && tries < retry.max_attempts) {
+  const { retry: mayHelp, fallback } = FAULTS[failure.kind];
+  if (leavesState && failure.mayHaveRun) return { do: "stop" };
+  if (mayHelp && mayRepeat && retry.enabled && tries < retry.max_attempts) {
     const wait = waitBefore(tries - 1, retry, situation.random);
-    const asked = failure.retryAfter ?? 0;
+    const asked = failure.retryAfterMs ?? 0;
     // Who asks for more than the longest wait is given up at once.
     if (asked <= retry.max_delay) return { do: "repeat", after: Math.max(wait, asked) };
   }
-  return fallsBack ? { do: "fall back" } : { do: "stop" };
+  return fallback ? { do: "fall back" } : { do: "stop" };
 }
 
 /** Milliseconds before retry `n`, counted from 0. */

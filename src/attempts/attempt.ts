@@ -1,5 +1,5 @@
 import type { Failure } from "../core/failure.ts";
-import { connectionCause, FAULTS, isRefusal } from "../core/failure.ts";
+import { connectionCause, FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result } from "../core/result.ts";
@@ -118,18 +118,18 @@ async function trySend(
   }
   let isCommitted = false;
   let isStream = false;
-  report.sent = attempt.request;
+  call.capture?.upstreamRequest(attempt.request);
   try {
     const reply = await open(call, attempt, (failure) => {
       if (!isCommitted) return;
       slot.release();
-      permit.end(verdictOf(failure, true));
+      permit.end(streamVerdict(failure));
       report.failure = failure;
       report.brokeOff = failure !== null;
     });
     isCommitted = reply.ok;
     isStream = reply.ok && reply.value.as === "stream";
-    if (!reply.ok) permit.end(verdictOf(reply.failure, false));
+    if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");
     note(call, attempt, number, began, reply.ok ? null : reply.failure);
@@ -160,9 +160,13 @@ function note(
   });
 }
 
-/** A stream that broke after delivery began is a failure whatever broke it, unless the client left. */
-function verdictOf(failure: Failure | null, isBroken: boolean): BreakerVerdict {
+/** Returns the verdict of the circuit breaker on an attempt that failed before delivery began. */
+function verdictOf(failure: Failure): BreakerVerdict {
+  return isRefusal(failure) ? "neutral" : FAULTS[failure.kind].breaker;
+}
+
+/** Returns the verdict on a stream that delivered: one that broke is a failure, unless the client ended it. */
+function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
-  if (failure.kind === "client_cancelled" || isRefusal(failure)) return "neutral";
-  return isBroken ? "failure" : FAULTS[failure.kind][5];
+  return isServerFailure(failure) ? "failure" : "neutral";
 }

@@ -49,11 +49,11 @@ export async function takeSlot(
 /** Returns the failure of an attempt that an open circuit breaker prevents for `openFor` milliseconds. */
 export function circuitOpen(openFor: number): Failed {
   const message = "The provider has failed too often and is left alone for a while.";
-  return fault("circuit_open", message, { taken: false, retryAfter: openFor });
+  return fault("circuit_open", message, { mayHaveRun: false, retryAfterMs: openFor });
 }
 
 function busy(message: string): Failed {
-  return fault("provider_busy", message, { taken: false, retryAfter: BUSY_RETRY_AFTER_MS });
+  return fault("provider_busy", message, { mayHaveRun: false, retryAfterMs: BUSY_RETRY_AFTER_MS });
 }
 
 /** A stream that is never read has no end, so the end of its call releases the slot too. */

@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { bugText } from "../core/bug.ts";
 import { realWorld } from "../core/time.ts";
 import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
@@ -55,8 +56,14 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     generation: () => gateway.generation,
     handle: (request) => remote(request),
   });
-  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink]), outbound.sink];
-  const gateway = newGateway(compile(config, 1), world, sinks, hostname());
+  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink])];
+  const gateway = newGateway(compile(config, 1), world, sinks, {
+    hostname: hostname(),
+    newCapture: outbound.newCapture,
+    onBug(error) {
+      log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
+    },
+  });
   const remote = createApp(gateway, newRemoteEntrance(gateway));
   const { host, port, idle_timeout } = config.server;
   const listening = listen(createApp(gateway), host, port, restLimits(idle_timeout));

@@ -1,3 +1,6 @@
+import type { ErrorFormat } from "./error_format.ts";
+import { openaiErrors } from "./openai_error.ts";
+
 /** Kinds of requests that routes serve, with the path under which each is matched. */
 export const ROUTED_PATHS = {
   chat_completions: "/v1/chat/completions",
@@ -16,7 +19,7 @@ export function isRequestType(text: unknown): text is RequestType {
   return typeof text === "string" && REQUEST_TYPES.includes(text);
 }
 
-/** What logs, metrics, spans and the dashboard need to know of the endpoint that serves a call. */
+/** What responses with errors, logs, metrics, spans and the dashboard need to know of the endpoint of a call. */
 export interface EndpointFacts {
   /** Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched. */
   readonly path: string;
@@ -26,6 +29,8 @@ export interface EndpointFacts {
   readonly operation: "chat" | "embeddings" | null;
   /** True if a response holds what a model answered; false if it echoes what the client sent. */
   readonly sharesAnswer: boolean;
+  /** Error format of the client API. */
+  readonly errors: ErrorFormat;
 }
 
 /** The facts of a path that no endpoint serves. */
@@ -34,4 +39,5 @@ export const UNKNOWN_ENDPOINT: EndpointFacts = {
   api: null,
   operation: null,
   sharesAnswer: false,
+  errors: openaiErrors,
 };

@@ -1,52 +1,77 @@
 import type { ConnectionCause } from "./connection_error.ts";
-import type { Answer } from "./reply.ts";
+import type { JsonObject } from "./json.ts";
+import type { HeaderFields } from "./reply.ts";
 
-/**
- * What the gateway itself refuses, with its status. The kind is the wire `code` (only
- * `unknown_model` is sent as model_not_found); the status gives the `type`.
- */
-export const REFUSALS = {
-  invalid_request_framing: 400,
-  invalid_json: 400,
-  invalid_type: 400,
-  invalid_value: 400,
-  invalid_metadata: 400,
-  unsupported_feature: 400,
-  missing_required_parameter: 400,
-  invalid_parameter_combination: 400,
-  previous_response_not_found: 400,
-  provider_not_found: 400,
-  model_not_found: 400,
-  ambiguous_provider: 400,
-  provider_binding_conflict: 400,
-  provider_binding_stale: 400,
-  array_above_max_length: 400,
-  duplicate_item_id: 400,
-  conversation_item_limit_exceeded: 400,
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  origin_not_allowed: 403,
-  host_not_allowed: 403,
-  unknown_url: 404,
-  unknown_model: 404,
-  response_not_found: 404,
-  completion_not_found: 404,
-  conversation_not_found: 404,
-  conversation_item_not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  request_too_large: 413,
-  state_too_large: 413,
-  unsupported_content_encoding: 415,
-  upgrade_required: 426,
-  rate_limit_exceeded: 429,
-  too_many_pending_requests: 429,
-  draining: 503,
-  overloaded: 503,
-} as const;
+/** How a call ended, as the access log names it: a closed list, so that lines can be counted. */
+export type End =
+  | "complete"
+  | "refused"
+  | "upstream_status"
+  | "upstream_unreachable"
+  | "upstream_timeout"
+  | "upstream_invalid"
+  | "circuit_open"
+  | "stream_broken"
+  | "stream_idle"
+  | "client_gone"
+  | "drained"
+  | "internal";
+
+/** What follows from a kind of refusal. */
+interface RefusalTreatment {
+  readonly status: number;
+  /** `code` of the error; absent if it is the kind. */
+  readonly code?: string;
+  readonly logEnd: End;
+  /** Metric beside that of all requests. */
+  readonly countedAs?: "auth_failure" | "rate_limited";
+}
+
+const REFUSAL_TABLE = {
+  invalid_request_framing: { status: 400, logEnd: "refused" },
+  invalid_json: { status: 400, logEnd: "refused" },
+  invalid_type: { status: 400, logEnd: "refused" },
+  invalid_value: { status: 400, logEnd: "refused" },
+  invalid_metadata: { status: 400, logEnd: "refused" },
+  unsupported_feature: { status: 400, logEnd: "refused" },
+  missing_required_parameter: { status: 400, logEnd: "refused" },
+  invalid_parameter_combination: { status: 400, logEnd: "refused" },
+  previous_response_not_found: { status: 400, logEnd: "refused" },
+  provider_not_found: { status: 400, logEnd: "refused" },
+  model_not_found: { status: 400, logEnd: "refused" },
+  ambiguous_provider: { status: 400, logEnd: "refused" },
+  provider_binding_conflict: { status: 400, logEnd: "refused" },
+  provider_binding_stale: { status: 400, logEnd: "refused" },
+  array_above_max_length: { status: 400, logEnd: "refused" },
+  duplicate_item_id: { status: 400, logEnd: "refused" },
+  conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },
+  missing_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
+  invalid_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
+  origin_not_allowed: { status: 403, logEnd: "refused" },
+  host_not_allowed: { status: 403, logEnd: "refused" },
+  unknown_url: { status: 404, logEnd: "refused" },
+  unknown_model: { status: 404, logEnd: "refused", code: "model_not_found" },
+  response_not_found: { status: 404, logEnd: "refused" },
+  completion_not_found: { status: 404, logEnd: "refused" },
+  conversation_not_found: { status: 404, logEnd: "refused" },
+  conversation_item_not_found: { status: 404, logEnd: "refused" },
+  method_not_allowed: { status: 405, logEnd: "refused" },
+  request_timeout: { status: 408, logEnd: "refused" },
+  request_too_large: { status: 413, logEnd: "refused" },
+  state_too_large: { status: 413, logEnd: "refused" },
+  unsupported_content_encoding: { status: 415, logEnd: "refused" },
+  upgrade_required: { status: 426, logEnd: "refused" },
+  rate_limit_exceeded: { status: 429, logEnd: "refused", countedAs: "rate_limited" },
+  too_many_pending_requests: { status: 429, logEnd: "refused" },
+  draining: { status: 503, logEnd: "drained" },
+  overloaded: { status: 503, logEnd: "refused" },
+} as const satisfies Readonly<Record<string, RefusalTreatment>>;
 
 /** A reason for which the gateway refuses a request. */
-export type RefusalKind = keyof typeof REFUSALS;
+export type RefusalKind = keyof typeof REFUSAL_TABLE;
+
+/** What follows from each kind of refusal. */
+export const REFUSALS: Readonly<Record<RefusalKind, RefusalTreatment>> = REFUSAL_TABLE;
 
 /** A request that is refused before any upstream is asked. */
 export interface Refusal {
@@ -57,54 +82,72 @@ export interface Refusal {
   readonly param: string | null;
 }
 
-/**
- * Status and `type` of the envelope ("theirs": as the upstream answered), its `code` ("none": the
- * member is left out, with `param`), whether another try or another target may help, and what the
- * circuit breaker hears.
- */
-type Verdict = readonly [
-  status: number | "theirs",
-  type: string,
-  code: "kind" | "theirs" | "none",
-  repeat: boolean,
-  fallback: boolean,
-  breaker: "success" | "failure" | "neutral",
-];
-const YES = true, NO = false;
+/** What follows from a kind of fault. "upstream" means: as the upstream answered. */
+interface FaultTreatment {
+  readonly status: number | "upstream";
+  readonly type: string;
+  /** "none": the error has neither `code` nor `param`. */
+  readonly code: "kind" | "upstream" | "none";
+  /** Whether another attempt at the same target may help, and whether one at another target may. */
+  readonly retry: boolean;
+  readonly fallback: boolean;
+  /** Verdict of the circuit breaker, if nothing was delivered yet. */
+  readonly breaker: "success" | "failure" | "neutral";
+  readonly logEnd: End;
+  /** The client ended the call: neither the gateway nor a provider failed. */
+  readonly byClient?: true;
+  /** An attempt that fails with it sent no request. */
+  readonly notSent?: true;
+}
+
 // deno-fmt-ignore
-export const FAULTS = {
-  //                            status    type                code      repeat fallback breaker
-  no_route:                    [502,      "routing_error",    "none",   NO,    NO,      "neutral"],
-  client_cancelled:            [499,      "client_cancelled", "none",   NO,    NO,      "neutral"],
-  upstream_throttled:          ["theirs", "theirs",           "theirs", YES,   YES,     "neutral"], // 4xx in retryable_errors
-  upstream_unavailable:        ["theirs", "theirs",           "theirs", YES,   YES,     "failure"], // 5xx in retryable_errors
-  upstream_error:              ["theirs", "theirs",           "theirs", NO,    YES,     "failure"], // other 5xx
-  upstream_rejected:           ["theirs", "theirs",           "theirs", NO,    NO,      "success"], // other 4xx
-  invalid_upstream_status:     [502,      "upstream_error",   "kind",   YES,   YES,     "failure"],
-  upstream_unreachable:        [502,      "upstream_error",   "kind",   YES,   YES,     "failure"],
-  upstream_timeout:            [504,      "upstream_timeout", "kind",   YES,   YES,     "failure"],
-  invalid_upstream_response:   [502,      "upstream_error",   "kind",   YES,   YES,     "failure"],
-  upstream_response_too_large: [502,      "upstream_error",   "kind",   YES,   YES,     "failure"],
-  upstream_idle:               [504,      "upstream_timeout", "kind",   NO,    NO,      "failure"], // silence after delivery began
-  circuit_open:                [503,      "upstream_error",   "kind",   NO,    YES,     "neutral"],
-  provider_busy:               [503,      "upstream_error",   "kind",   NO,    YES,     "neutral"], // no slot: max_concurrent
-  internal_error:              [500,      "server_error",     "kind",   NO,    NO,      "neutral"],
-} as const satisfies Record<string, Verdict>;
+const FAULT_TABLE = {
+  no_route:                    { status: 502,        type: "routing_error",    code: "none",     retry: false, fallback: false, breaker: "neutral", logEnd: "refused" },
+  client_cancelled:            { status: 499,        type: "client_cancelled", code: "none",     retry: false, fallback: false, breaker: "neutral", logEnd: "client_gone", byClient: true },
+  upstream_throttled:          { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "neutral", logEnd: "upstream_status" }, // 4xx in retryable_errors
+  upstream_unavailable:        { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // 5xx in retryable_errors
+  upstream_error:              { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // other 5xx
+  upstream_rejected:           { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: false, breaker: "success", logEnd: "upstream_status" }, // other 4xx
+  invalid_upstream_status:     { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
+  upstream_unreachable:        { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_unreachable" },
+  upstream_timeout:            { status: 504,        type: "upstream_timeout", code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_timeout" },
+  invalid_upstream_response:   { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
+  upstream_response_too_large: { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
+  upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: false, breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
+  circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "circuit_open", notSent: true },
+  provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
+  internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "internal" },
+} as const satisfies Readonly<Record<string, FaultTreatment>>;
 
 /** A way in which an accepted request cannot be served. */
-export type FaultKind = keyof typeof FAULTS;
+export type FaultKind = keyof typeof FAULT_TABLE;
+
+/** What follows from each kind of fault. */
+export const FAULTS: Readonly<Record<FaultKind, FaultTreatment>> = FAULT_TABLE;
+
+/** An error that an upstream reported, without the secrets of its provider. */
+export interface UpstreamError {
+  /** As answered, or as the error would have been answered that came with status 200. */
+  readonly status: number;
+  /** Response headers that may go to the client. */
+  readonly headers: HeaderFields;
+  /** `message`, `type`, `param`, `code` and what else the upstream's error object holds. */
+  readonly error: JsonObject;
+  /** Response body that goes to the client as the same bytes; null if none does. */
+  readonly raw: Uint8Array<ArrayBuffer> | null;
+}
 
 /** An accepted request that could not be served. */
 export interface Fault {
   readonly kind: FaultKind;
   /** One plain sentence; never holds a key, a URL or a body. */
   readonly message: string;
-  /** False only when the upstream certainly did not begin the work: gates repeats of calls that leave state. */
-  readonly taken: boolean;
-  /** Milliseconds the other side asks to be left alone. */
-  readonly retryAfter: number | null;
-  /** The upstream's own error, safe to hand on. */
-  readonly answer: Answer | null;
+  /** False if the upstream certainly did not start processing. Requests with side effects are retried only then. */
+  readonly mayHaveRun: boolean;
+  /** `Retry-After` in milliseconds; null for none. */
+  readonly retryAfterMs: number | null;
+  /** The upstream's own error; null if it reported none. */
+  readonly upstream: UpstreamError | null;
   /** Cause of the failed connection, for logs and metrics only; absent where none failed. */
   readonly cause?: ConnectionCause;
 }
@@ -112,9 +155,31 @@ export interface Fault {
 /** Everything that may go wrong on purpose. What is thrown is a bug and becomes `internal_error` at the rim. */
 export type Failure = Refusal | Fault;
 
-/** Tells what the gateway refused from what went wrong later. */
+/** True if the gateway refused the request; false if an accepted request failed. */
 export function isRefusal(failure: Failure): failure is Refusal {
   return failure.kind in REFUSALS;
+}
+
+/** True if the name is that of a fault. */
+export function isFaultKind(name: string): name is FaultKind {
+  return name in FAULTS;
+}
+
+/** Returns the status of the response for a failure. */
+export function statusOf(failure: Failure): number {
+  if (isRefusal(failure)) return REFUSALS[failure.kind].status;
+  const { status } = FAULTS[failure.kind];
+  return status === "upstream" ? failure.upstream?.status ?? 502 : status;
+}
+
+/** True if the gateway or a provider failed: the client neither sent a wrong request nor ended the call. */
+export function isServerFailure(failure: Failure): boolean {
+  return !isRefusal(failure) && FAULTS[failure.kind].byClient !== true;
+}
+
+/** Returns how the log names the end of a call that failed before delivery began. */
+export function logEndOf(failure: Failure): End {
+  return isRefusal(failure) ? REFUSALS[failure.kind].logEnd : FAULTS[failure.kind].logEnd;
 }
 
 /** Returns the cause of the failed connection that a failure comes from; null where none failed. */

@@ -26,7 +26,13 @@ export interface StreamRecord {
 }
 
 /** What a call gives back: a whole answer, or records in groups that arrived together. */
-export type Reply = { readonly as: "answer"; readonly answer: Answer } | StreamReply;
+export type Reply = WholeReply | StreamReply;
+
+/** A whole answer. */
+export interface WholeReply {
+  readonly as: "answer";
+  readonly answer: Answer;
+}
 
 /** Records in groups that arrived together. */
 export interface StreamReply {

@@ -31,13 +31,20 @@ export function refuse(
 }
 
 /**
- * A call that could not be served. Without `details` the upstream may have begun the work, names no
- * waiting time and left no error of its own to hand on.
+ * Returns a call that could not be served. Without `details` the upstream may have started processing,
+ * sent no `Retry-After` and reported no error.
  */
 export function fault(
   kind: FaultKind,
   message: string,
-  details: Partial<Pick<Fault, "taken" | "retryAfter" | "answer" | "cause">> = {},
+  details: Partial<Omit<Fault, "kind" | "message">> = {},
 ): Failed<Fault> {
-  return failed({ kind, message, taken: true, retryAfter: null, answer: null, ...details });
+  return failed({
+    kind,
+    message,
+    mayHaveRun: true,
+    retryAfterMs: null,
+    upstream: null,
+    ...details,
+  });
 }

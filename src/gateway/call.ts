@@ -1,11 +1,12 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { headerWords } from "../core/header_words.ts";
-import type { HeaderFields } from "../core/reply.ts";
+import type { HeaderFields, Reply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Caller } from "../state/bindings.ts";
 import type { Vault } from "../state/vault.ts";
+import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
 
 /** The `X-Gateway-*` request headers, read once. */
@@ -18,6 +19,18 @@ export interface Controls {
   readonly noRetry: boolean;
   readonly noFallback: boolean;
   readonly noCache: boolean;
+}
+
+/** Captures the content of one call for data sharing. */
+export interface Capture {
+  /** Takes the text of the client's request. */
+  request(text: string): void;
+  /** Takes a request to an upstream; the last one counts. */
+  upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
+  /** Returns the same reply, whose content is captured on its way to the client. */
+  reply<Kind extends Reply>(reply: Kind): Kind;
+  /** Shares the call, which is over. */
+  end(call: Call): void;
 }
 
 /** One request and everything it may use. */
@@ -38,6 +51,8 @@ export interface Call {
   readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
   /** What every upstream request of the call carries beside the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
+  /** Null while data sharing is off. */
+  readonly capture: Capture | null;
   /** What the stages before the endpoint add to the answer, by lower-case name. */
   readonly answerHeaders: Record<string, string>;
 }

@@ -5,6 +5,7 @@ import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
 import { newVault, type Vault } from "../state/vault.ts";
+import type { Call, Capture } from "./call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
 import type { Generation } from "./generation.ts";
@@ -18,19 +19,35 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** What this machine is called; empty when that is not known. */
   readonly hostname: string;
-  /** Each gets the report of every call once, when the call is over. */
-  readonly sinks: readonly Sink[];
+  /** Returns what captures a call with this configuration; null while data sharing is off. */
+  newCapture(config: Config): Capture | null;
+  /**
+   * Takes every call once, when it is over: gives its report to the sinks, and shares it. Never throws: a
+   * sink that does keeps no other from its report.
+   */
+  ended(call: Call): void;
   /** Serves another checked configuration from the next call on; the result says what has changed. */
   reload(config: Config): readonly string[];
 }
 
-/** A gateway that has not served anything yet. */
+/** What a gateway may have beside its configuration. */
+export interface GatewayOptions {
+  /** Empty if it is not known. */
+  readonly hostname?: string;
+  /** Absent if nothing is ever shared. */
+  readonly newCapture?: Gateway["newCapture"];
+  /** Takes what a sink throws, which is a bug; by default it is reported like everything that is not caught. */
+  readonly onBug?: (error: unknown) => void;
+}
+
+/** Returns a gateway that has not served anything yet. Each sink gets the report of every call. */
 export function newGateway(
   first: Generation,
   world: World,
   sinks: readonly Sink[],
-  hostname = "",
+  options: GatewayOptions = {},
 ): Gateway {
+  const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
   const vault = newVault(world, first.config.caching, first.config.server);
   vault.slots.configure(slotLimits(first));
@@ -42,6 +59,16 @@ export function newGateway(
     stores: () => vault.objects.stats(),
     bodyBytes: vault.admission.bodyBytes,
   });
+  const allSinks = [metrics.sink, ...sinks];
+
+  function isolated(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      onBug(error);
+    }
+  }
+
   const gateway: Gateway = {
     get generation() {
       return current;
@@ -50,7 +77,11 @@ export function newGateway(
     world,
     metrics,
     hostname,
-    sinks: [metrics.sink, ...sinks],
+    newCapture,
+    ended(call) {
+      for (const sink of allSinks) isolated(() => sink(call.report));
+      isolated(() => call.capture?.end(call));
+    },
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);

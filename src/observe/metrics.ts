@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
-import { connectionCause, isRefusal } from "../core/failure.ts";
+import { connectionCause, isRefusal, isServerFailure, REFUSALS } from "../core/failure.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -130,17 +130,12 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
   const cause = report.brokeOff ? connectionCause(failure) : null;
   if (cause !== null) to.connectionFailures.inc({ provider, cause });
-  if (report.brokeOff && !isNoFaultOfProvider(failure)) to.streamFailures.inc({ provider });
+  // No provider is to blame for a stream that its client leaves, that the end of the gateway cuts off, or
+  // whose answer the gateway refuses to keep.
+  const isFailed = failure === null || isServerFailure(failure);
+  if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
   countUse(to, report, labels);
-  countRefusal(to, failure?.kind ?? "");
-}
-
-/**
- * True for a stream that its client leaves, that the end of the gateway cuts off, or whose answer the
- * gateway refuses to keep: no provider is to blame.
- */
-function isNoFaultOfProvider(failure: CallReport["failure"]): boolean {
-  return failure !== null && (failure.kind === "client_cancelled" || isRefusal(failure));
+  countRefusal(to, failure);
 }
 
 function countUse(to: Instruments, { usage, cost }: Counted, labels: Labels): void {
@@ -158,9 +153,11 @@ function positive(figure: number): number {
   return Number.isFinite(figure) ? Math.max(0, figure) : 0;
 }
 
-function countRefusal(to: Instruments, kind: string): void {
-  if (kind === "missing_api_key" || kind === "invalid_api_key") to.authFailures.inc();
-  if (kind === "rate_limit_exceeded") to.rateLimited.inc();
+function countRefusal(to: Instruments, failure: CallReport["failure"]): void {
+  if (failure === null || !isRefusal(failure)) return;
+  const { countedAs } = REFUSALS[failure.kind];
+  if (countedAs === "auth_failure") to.authFailures.inc();
+  if (countedAs === "rate_limited") to.rateLimited.inc();
 }
 
 /** Models that only a client names share one label, so that nobody can fill the registry. */

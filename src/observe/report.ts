@@ -1,7 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
 import type { Usage } from "../core/events.ts";
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
 /** One try at one provider. */
 export interface Try {
@@ -17,33 +17,11 @@ export interface Try {
   readonly ended: number;
 }
 
-/** Repeats that were sent: one that an open breaker or a missing slot kept back was not. */
+/** Returns the retries that were sent: one that an open breaker or a missing slot kept back was not. */
 export function retriesOf(tries: readonly Try[]): Try[] {
   return tries.filter(({ number, outcome }) =>
-    number > 1 && outcome !== "circuit_open" && outcome !== "provider_busy"
+    number > 1 && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
   );
-}
-
-/** The dashboard is told so many characters of a request's body, and of an answer's. */
-export const MOST_TOLD = 1024 * 1024;
-
-/** What the dashboard alone is told of a call. */
-export interface Shared {
-  /** The headers of the caller that may be told, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Which API the provider was asked by; null when none was. */
-  readonly upstreamRequestType: string | null;
-  /** Where the target stands in its route, from 0, the fallbacks behind the targets. */
-  readonly targetIndex: number | null;
-  /** What the breaker of the provider is when the call is over. */
-  readonly breaker: "closed" | "half-open" | "open" | null;
-  /** Where the provider is, without credentials and query. */
-  readonly baseUrl: string | null;
-  /** As the provider was asked, whoever has set it; null where nobody did. */
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  /** Of local runtimes only. */
-  readonly topK: number | null;
 }
 
 /** Filled along the road, given once to each sink when the last byte is out. */
@@ -80,14 +58,6 @@ export interface CallReport {
   cost: number | null;
   /** What a look into the cache found; null when none took place. */
   cache: "HIT" | "MISS" | null;
-  /** The last request that went to a provider; null when none did. */
-  sent: { readonly path: string; readonly payload: { text(): string } | null } | null;
-  /** The body of the request; null unless it is to be shared. */
-  prompt: string | null;
-  /** The body of the answer or its beginning; null unless it is to be shared. */
-  answer: Uint8Array | string | null;
-  /** Put together when it is asked for, when the call is over. Null while the dashboard is told nothing. */
-  shared: (() => Shared) | null;
   /** Kind and place of what was thrown, never its text; null when nothing was. */
   bug: string | null;
   /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */
@@ -126,60 +96,14 @@ export function newReport(id: string, method: string, path: string, began: numbe
     usage: null,
     cost: null,
     cache: null,
-    sent: null,
-    prompt: null,
-    answer: null,
-    shared: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };
 }
 
-/** How a call ended, in a closed list so that lines can be counted. */
-export type End =
-  | "complete"
-  | "refused"
-  | "upstream_status"
-  | "upstream_unreachable"
-  | "upstream_timeout"
-  | "upstream_invalid"
-  | "circuit_open"
-  | "stream_broken"
-  | "stream_idle"
-  | "client_gone"
-  | "drained"
-  | "internal";
-
-/** The word for how a call ended. */
-export function endOf(report: Pick<CallReport, "failure" | "brokeOff">): End {
-  const { failure, brokeOff } = report;
+/** Returns how a call ended. */
+export function endOf({ failure, brokeOff }: Pick<CallReport, "failure" | "brokeOff">): End {
   if (failure === null) return "complete";
-  if (isRefusal(failure)) return failure.kind === "draining" ? "drained" : "refused";
-  switch (failure.kind) {
-    case "client_cancelled":
-      return "client_gone";
-    case "internal_error":
-      return "internal";
-    case "upstream_idle":
-      return "stream_idle";
-    case "no_route":
-    // A limit of the configuration refused it; no provider failed.
-    case "provider_busy":
-      return "refused";
-    case "circuit_open":
-      return "circuit_open";
-    case "upstream_throttled":
-    case "upstream_unavailable":
-    case "upstream_error":
-    case "upstream_rejected":
-      return brokeOff ? "stream_broken" : "upstream_status";
-    case "upstream_unreachable":
-      return brokeOff ? "stream_broken" : "upstream_unreachable";
-    case "upstream_timeout":
-      return brokeOff ? "stream_broken" : "upstream_timeout";
-    case "invalid_upstream_status":
-    case "invalid_upstream_response":
-    case "upstream_response_too_large":
-      return brokeOff ? "stream_broken" : "upstream_invalid";
-  }
+  const end = logEndOf(failure);
+  return brokeOff && end.startsWith("upstream_") ? "stream_broken" : end;
 }

@@ -1,4 +1,4 @@
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type Failure, isServerFailure } from "../core/failure.ts";
 import { accessFields } from "./access_log.ts";
 import type { CallReport, Try } from "./report.ts";
 
@@ -64,8 +64,7 @@ export function tryAttributes(
 
 /** Whether the span of a request is an error: what the client did wrong is not the server's. */
 export function isFailed({ failure }: Readonly<CallReport>): boolean {
-  if (failure === null || failure.kind === "client_cancelled") return false;
-  return !isRefusal(failure);
+  return failure !== null && isServerFailure(failure);
 }
 
 function modelAttributes(

@@ -1,5 +1,6 @@
+import { isRefusal } from "../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../core/json.ts";
-import type { CallReport } from "../observe/report.ts";
+import type { CapturedCall } from "./capture.ts";
 
 /** Members that say what was answered. Any other may repeat the request: instructions, tools, metadata. */
 const ANSWERED: ReadonlySet<string> = new Set([
@@ -26,11 +27,16 @@ const ANSWERED: ReadonlySet<string> = new Set([
  * is nothing else. Errors are kept whatever was called.
  */
 export function answerAlone(
-  { answer, endpoint, status }: Readonly<CallReport>,
+  { response, report }: Pick<CapturedCall, "response" | "report">,
 ): string | null {
-  if (answer === null) return null;
+  const { endpoint, status, failure, brokeOff } = report;
+  if (response === null) return null;
   if (!endpoint.sharesAnswer && status < 400) return null;
-  const text = typeof answer === "string" ? answer : new TextDecoder().decode(answer);
+  const text = typeof response === "string" ? response : new TextDecoder().decode(response);
+  const isOwnError = failure !== null && !brokeOff &&
+    (isRefusal(failure) || failure.upstream === null);
+  // An error that the gateway itself wrote holds nothing else.
+  if (isOwnError) return text;
   return /^\s*\{/.test(text) ? objectAlone(parseExact(text)) : streamAlone(text);
 }
 

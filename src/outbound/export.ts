@@ -1,7 +1,8 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
-import { isObject, parseJson } from "../core/json.ts";
-import { type CallReport, MOST_TOLD, retriesOf, type Shared } from "../observe/report.ts";
+import { type CallReport, retriesOf } from "../observe/report.ts";
 import { answerAlone } from "./answer_alone.ts";
+import { type CapturedCall, MAX_SHARED_CHARS } from "./capture.ts";
+import type { DashboardFields } from "./dashboard_fields.ts";
 
 /** One event as the collector sends it. */
 export interface ExportEvent {
@@ -26,17 +27,17 @@ const LONGEST_MESSAGE = 1000;
 /**
  * The events of a call that ended at `ended`, in milliseconds since 1970: its figures, without any
  * text of a provider or of the call's content; and while content is shared, that content with the
- * provider's error. None for calls of other endpoints than those of clients, and for those that are
- * not to be told.
+ * provider's error. None for calls of other endpoints than those of clients.
  */
 export function eventsOf(
-  report: Readonly<CallReport>,
+  call: CapturedCall,
   settings: ExportSettings,
   ended: number,
 ): ExportEvent[] {
+  const { report } = call;
   const { api: clientType } = report.endpoint;
-  if (report.shared === null || clientType === null) return [];
-  const shared = report.shared();
+  if (clientType === null) return [];
+  const shared = call.fields();
   const both = commonFields(report, shared, clientType, ended);
   const tags = tagsOf(report, shared, clientType, settings);
   const metric: ExportEvent = {
@@ -47,15 +48,15 @@ export function eventsOf(
   const log = {
     ...both,
     ...upstreamError(report.failure),
-    ...(settings.share_prompts ? content("prompt", report.prompt) : {}),
-    ...(settings.share_responses ? content("response", answerOf(report, settings)) : {}),
+    ...(settings.share_prompts ? content("prompt", call.prompt) : {}),
+    ...(settings.share_responses ? content("response", responseOf(call, settings)) : {}),
   };
   return [metric, { type: "request_log", data: log }];
 }
 
 /** How many events `eventsOf` would make, without making them. */
-export function eventCount(report: Readonly<CallReport>, settings: ExportSettings): number {
-  if (report.shared === null || report.endpoint.api === null) return 0;
+export function eventCount({ report }: CapturedCall, settings: ExportSettings): number {
+  if (report.endpoint.api === null) return 0;
   return sharesContent(settings) ? 2 : 1;
 }
 
@@ -65,7 +66,7 @@ function sharesContent({ share_prompts, share_responses }: ExportSettings): bool
 
 function commonFields(
   report: Readonly<CallReport>,
-  { headers, upstreamRequestType }: Shared,
+  { headers, upstreamRequestType }: DashboardFields,
   clientType: string,
   ended: number,
 ) {
@@ -85,7 +86,7 @@ function commonFields(
   };
 }
 
-function figuresOf(report: Readonly<CallReport>, shared: Shared) {
+function figuresOf(report: Readonly<CallReport>, shared: DashboardFields) {
   const { usage, ms } = report;
   return {
     duration_ms: rounded(ms.total),
@@ -109,7 +110,7 @@ function figuresOf(report: Readonly<CallReport>, shared: Shared) {
 /** Those of the caller are named like their headers: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
 function tagsOf(
   report: Readonly<CallReport>,
-  shared: Shared,
+  shared: DashboardFields,
   clientType: string,
   { gateway_lat, gateway_lon }: ExportSettings,
 ) {
@@ -135,10 +136,8 @@ function tagsOf(
 
 /** Only what the provider itself has said, from where keys are already taken out. */
 function upstreamError(failure: Failure | null) {
-  if (failure === null || isRefusal(failure) || failure.answer === null) return {};
-  const body = parseJson(new TextDecoder().decode(failure.answer.body));
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const { code, message } = error;
+  if (failure === null || isRefusal(failure) || failure.upstream === null) return {};
+  const { code, message } = failure.upstream.error;
   return {
     upstream_error_code: typeof code === "string"
       ? shortened(code)
@@ -150,23 +149,23 @@ function upstreamError(failure: Failure | null) {
 }
 
 /** An answer that repeats the request is a prompt as well. */
-function answerOf(report: Readonly<CallReport>, { share_prompts }: ExportSettings) {
-  return share_prompts ? report.answer : answerAlone(report);
+function responseOf(call: CapturedCall, { share_prompts }: ExportSettings) {
+  return share_prompts ? call.response : answerAlone(call);
 }
 
 /** A body beyond what is told is cut, and the event says so. */
 function content(name: "prompt" | "response", body: string | Uint8Array | null) {
   if (body === null) return {};
-  const isCut = body.length > MOST_TOLD;
+  const isCut = body.length > MAX_SHARED_CHARS;
   return {
-    [name]: typeof body === "string" ? body.slice(0, MOST_TOLD) : beginning(body),
+    [name]: typeof body === "string" ? body.slice(0, MAX_SHARED_CHARS) : beginning(body),
     ...(isCut ? { [`${name}_cut`]: true } : {}),
   };
 }
 
 /** A character that is cut in two is left out. */
 function beginning(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, MOST_TOLD), { stream: true });
+  return new TextDecoder().decode(body.subarray(0, MAX_SHARED_CHARS), { stream: true });
 }
 
 function shortened(text: string | null): string | null {

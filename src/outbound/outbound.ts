@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/schema.ts";
 import { RELEASE_ADDRESS } from "../core/release_address.ts";
 import type { World } from "../core/world.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Generation } from "../gateway/generation.ts";
 import type { Log } from "../observe/log.ts";
-import type { CallReport, Sink } from "../observe/report.ts";
+import { type CapturedCall, newCapture } from "./capture.ts";
 import { openCollector } from "./collector.ts";
 import { eventCount, eventsOf, type ExportSettings } from "./export.ts";
 import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
@@ -24,8 +25,8 @@ export interface OutboundDeps {
 
 /** Everything that the gateway does without being asked by a client. */
 export interface Outbound {
-  /** Tells the dashboard of a call, while that is on. */
-  readonly sink: Sink;
+  /** Returns what captures a call for the dashboard; null while data sharing is off. */
+  readonly newCapture: Gateway["newCapture"];
   /** Serves this configuration from now on: what it changes is started, ended or replaced. */
   apply(config: Config): void;
   /** Ends everything; events that wait are sent, within 5 s. */
@@ -63,10 +64,10 @@ export function openOutbound(deps: OutboundDeps): Outbound {
         if (isWider) announce();
         return true;
       },
-      tell: (report: Readonly<CallReport>) => {
+      share(call: CapturedCall) {
         // What would be dropped is not put together first: a dead dashboard slows no call.
-        if (!collector.hasRoom()) return collector.drop(eventCount(report, content));
-        for (const event of eventsOf(report, content, deps.world.wall())) collector.add(event);
+        if (!collector.hasRoom()) return collector.drop(eventCount(call, content));
+        for (const event of eventsOf(call, content, deps.world.wall())) collector.add(event);
       },
       flush: () => collector.flush(FLUSH),
       // What waits was taken under switches that no longer hold.
@@ -99,8 +100,12 @@ export function openOutbound(deps: OutboundDeps): Outbound {
     };
   }
 
+  function share(call: CapturedCall): void {
+    sharing.service?.share(call);
+  }
+
   return {
-    sink: (report) => sharing.service?.tell(report),
+    newCapture: (config) => newCapture(config, share),
     apply(config) {
       sharing.apply(sharingOf(config));
       control.apply(controlOf(config));

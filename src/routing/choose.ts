@@ -43,7 +43,7 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
 }
 
 function noRoute(): Failed {
-  return fault("no_route", "No configured route matches this request.", { taken: false });
+  return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
 /** If every target refused an unsupported feature, plans the fallbacks that support the request. */

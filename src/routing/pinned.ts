@@ -28,7 +28,7 @@ export function pinned(
   }
   const route = routeOf(call, inference, pin.origin?.route ?? null, wanted);
   if (route === null) {
-    return fault("no_route", "No configured route matches this request.", { taken: false });
+    return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
   call.report.route = route.name;
   const own = [...route.targets, ...route.fallback]

@@ -33,6 +33,7 @@ export function admit(
     report,
     caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
+    capture: gateway.newCapture(generation.config),
     answerHeaders: vault.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "@hono/hono";
-import type { Endpoint, SocketEndpoint } from "../api/client_api.ts";
+import type { ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { Reply } from "../core/reply.ts";
@@ -17,12 +17,17 @@ import { takePlace } from "./overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
 import { openSocket } from "./socket.ts";
-import { isTold } from "./shared.ts";
 
 /** Serves every request of the gateway; the peer is who sent it. Never rejects. */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
 type PeerContext = Context<{ Bindings: Peer }>;
+
+/** A path of a client API, for requests with a method that it does not have. */
+interface Path {
+  readonly methods: string[];
+  readonly facts: EndpointFacts;
+}
 
 /**
  * The gateway as a request handler: the client APIs, and an answer in the envelope for all else. Who
@@ -34,25 +39,23 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
   const others = new Hono<{ Bindings: Peer }>();
-  const rim = { sinks: gateway.sinks, flusher: newFlusher() };
+  const rim = { ended: gateway.ended, flusher: newFlusher() };
   const limits = gateway.generation.config.server;
-  const methods = new Map<string, string[]>();
+  const paths = new Map<string, Path>();
   for (const api of clientApis) {
     for (const endpoint of api.endpoints) {
       const facts = factsOf(api, endpoint);
       const router = endpoint.path.includes(":") ? withParameters : hono;
       router.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, facts));
-      methods.set(endpoint.path, [...methods.get(endpoint.path) ?? [], endpoint.method]);
+      pathOf(endpoint.path, api).methods.push(endpoint.method);
     }
     for (const socket of api.sockets ?? []) {
       const facts = factsOf(api, socket);
       hono.get(socket.path, (context) => talk(context, facts, socket.open));
-      methods.set(socket.path, [...methods.get(socket.path) ?? [], "GET"]);
+      pathOf(socket.path, api).methods.push("GET");
     }
   }
-  for (const [path, allowed] of methods) {
-    others.all(path, (context) => wrongMethod(context, allowed));
-  }
+  for (const [path, known] of paths) others.all(path, (context) => wrongMethod(context, known));
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
   withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
   others.notFound(({ req, env }) => {
@@ -64,6 +67,12 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     return respond(call, enter(call, req.raw, env) ?? unknown, rim);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
+
+  function pathOf(path: string, { errors }: ClientApi): Path {
+    const known = paths.get(path) ?? { methods: [], facts: { ...UNKNOWN_ENDPOINT, errors } };
+    paths.set(path, known);
+    return known;
+  }
 
   async function serve(
     { req, env }: PeerContext,
@@ -99,12 +108,12 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     return opened instanceof Response ? opened : respond(call, opened, rim);
   }
 
-  function wrongMethod({ req, env }: PeerContext, allowed: readonly string[]): Response {
-    const call = admit(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
+  function wrongMethod({ req, env }: PeerContext, { methods, facts }: Path): Response {
+    const call = admit(gateway, req.raw, req.path, facts);
     const stopped = enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, rim);
-    call.answerHeaders["allow"] = allowed.flatMap(withHead).join(", ");
-    const refusal = refuse("method_not_allowed", `Use ${allowed.join(" or ")} on this path.`);
+    call.answerHeaders["allow"] = methods.flatMap(withHead).join(", ");
+    const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, rim);
   }
 }
@@ -125,7 +134,7 @@ async function handled(
       ? null
       : await readBody(call, req.raw, wanted === "optional", limits);
     if (body !== null && !body.ok) return body;
-    if (body !== null && isTold(call, "share_prompts")) call.report.prompt = body.value.text;
+    if (body !== null) call.capture?.request(body.value.text);
     return await endpoint.handle(call, {
       params: req.param(),
       query: queryOf(req.raw.url),

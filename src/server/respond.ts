@@ -1,12 +1,11 @@
-import { failureAnswer, statusOf } from "../core/envelope.ts";
+import { type Failure, statusOf } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
-import type { Answer, HeaderFields, Reply } from "../core/reply.ts";
+import type { Answer, HeaderFields, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../gateway/call.ts";
 import { costOf } from "../observe/cost.ts";
-import type { Sink } from "../observe/report.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Flusher } from "./flusher.ts";
-import { isTold, keptRecords, sharedOf } from "./shared.ts";
 import { streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
@@ -17,21 +16,20 @@ const STREAM_HEADERS = {
 
 /** What every answer needs beside its call. */
 export interface Rim {
-  /** Each gets the report of a call when its last byte is out. */
-  readonly sinks: readonly Sink[];
+  /** Takes each call once, when the last byte of its response is out. */
+  readonly ended: Gateway["ended"];
   readonly flusher: Flusher;
 }
 
 /** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
 export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
-  const { report, world } = call;
   const now = begin(call, result);
-  if (!result.ok) return whole(call, failureAnswer(result.failure), now, rim);
-  if (result.value.as === "answer") return whole(call, result.value.answer, now, rim);
-  const { headers, records } = result.value;
+  const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
+  if (reply.as === "answer") return whole(call, reply.answer, now, rim);
+  const { headers, records } = reply;
   const body = streamBody(
-    isTold(call, "share_responses") ? keptRecords(records, report) : records,
-    world,
+    records,
+    call.world,
     call.cancellation,
     rim.flusher,
     (isWhole) => finish(call, rim, isWhole),
@@ -40,6 +38,16 @@ export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
     status: 200,
     headers: { ...headers, ...STREAM_HEADERS, ...own(call, now) },
   });
+}
+
+/** Returns the same reply, whose content is captured while data sharing is on. */
+export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kind): Kind {
+  return capture?.reply(reply) ?? reply;
+}
+
+/** Returns the response to a call that failed, in the error format of its endpoint. */
+export function failureReply({ report }: Call, failure: Failure): WholeReply {
+  return { as: "answer", answer: report.endpoint.errors.whole(failure) };
 }
 
 /** What the report is told when the answer begins; the result is how many milliseconds that took. */
@@ -59,7 +67,6 @@ export function begin({ report, world }: Call, result: Result<Reply>): number {
 
 function whole(call: Call, answer: Answer, now: number, rim: Rim): Response {
   call.report.status = answer.status;
-  if (isTold(call, "share_responses")) call.report.answer = answer.body;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
     // Without no-transform the runtime compresses, and what was exact no longer is.
@@ -102,9 +109,9 @@ function headerText(text: string): string {
 
 /**
  * Ends a call whose response has ended, or was broken off: completes its report, takes it out of the
- * calls in flight, gives its place and its body memory to other calls, and passes the report to the sinks.
+ * calls in flight, gives its place and its body memory to other calls, and passes the call on.
  */
-export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
+export function finish(call: Call, { ended }: Rim, isWhole: boolean): void {
   const { id, report, world, vault, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
@@ -117,8 +124,7 @@ export function finish(call: Call, { sinks }: Rim, isWhole: boolean): void {
   if (usage !== null && provider !== null && model !== null) {
     report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
-  if (generation.config.data_sharing.enabled) report.shared = () => sharedOf(call);
   vault.admission.release(id);
   vault.inFlight.finish(id);
-  for (const sink of sinks) sink(report);
+  ended(call);
 }

@@ -52,6 +52,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         report,
         caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION]: session },
+        capture: gateway.newCapture(handshake.generation.config),
         answerHeaders: {},
       };
     },

@@ -1,12 +1,10 @@
 import type { Turn } from "../api/client_api.ts";
-import { failureAnswer } from "../core/envelope.ts";
 import type { StreamReply } from "../core/reply.ts";
 import { type Failed, fault, refuse, type Result } from "../core/result.ts";
 import { changeMembers, membersOf, splice } from "../formats/edit.ts";
 import type { Call } from "../gateway/call.ts";
 import { bugIn } from "./bug_in_call.ts";
-import { begin, finish, type Rim } from "./respond.ts";
-import { isTold, keptRecords } from "./shared.ts";
+import { begin, captureContent, failureReply, finish, type Rim } from "./respond.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
@@ -57,10 +55,10 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
     finish(call, rim, isWhole);
   }
 
-  async function delivered(call: Call, label: string | null, { records }: StreamReply) {
-    const kept = isTold(call, "share_responses") ? keptRecords(records, call.report) : records;
+  async function delivered(call: Call, label: string | null, reply: StreamReply) {
+    const { records } = captureContent(call, reply);
     try {
-      for await (const group of kept) {
+      for await (const group of records) {
         for (const { data } of group) {
           if (data !== "" && !await said(call, label, data)) return false;
         }
@@ -90,7 +88,7 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
 
   return {
     add(call, label, turn) {
-      if (turn.ok && isTold(call, "share_prompts")) call.report.prompt = turn.value.text;
+      if (turn.ok) call.capture?.request(turn.value.text);
       const added = { call, label, turn };
       const size = waiting.reduce((sum, one) => sum + sizeOf(one), sizeOf(added));
       const isFull = waiting.length >= MOST_WAITING || size > LARGEST_WAITING;
@@ -139,9 +137,9 @@ function tooManyPending(): Failed {
   );
 }
 
-/** The event for a failure; the dashboard is told what it would be over HTTP. */
+/** Returns the event for a failure; what it would be over HTTP is captured. */
 function failureText(call: Call, { failure }: Failed): string {
-  if (isTold(call, "share_responses")) call.report.answer = failureAnswer(failure).body;
+  call.capture?.reply(failureReply(call, failure));
   return errorEvent(failure, call.answerHeaders);
 }
 

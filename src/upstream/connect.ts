@@ -36,14 +36,14 @@ export async function connect(
     const { reason } = cancellation;
     if (reason !== null) return failed(mayHaveRun ? reason : unconnected(reason));
     const cause = error instanceof ConnectionError ? error.kind : "other";
-    return fault("upstream_unreachable", sentence(cause, mayHaveRun), { taken: mayHaveRun, cause });
+    return fault("upstream_unreachable", sentence(cause, mayHaveRun), { mayHaveRun, cause });
   }
 }
 
 /** The reason for which an attempt ended while it was still connecting: nothing was sent. */
 function unconnected(reason: Failure): Failure {
   if (isRefusal(reason) || reason.kind !== "upstream_timeout") return reason;
-  return { ...reason, taken: false, cause: "timeout" };
+  return { ...reason, mayHaveRun: false, cause: "timeout" };
 }
 
 /** What a client may know of the cause: only its class. */

@@ -43,7 +43,7 @@ export function copiedBack(headers: FieldReader, secrets: readonly string[]): He
 }
 
 /** Milliseconds that a `Retry-After` asks for, in seconds or as a date; null when there is none. */
-export function retryAfter(headers: FieldReader, now: number): number | null {
+export function retryAfterMs(headers: FieldReader, now: number): number | null {
   const value = headers.get("retry-after")?.trim();
   if (value === undefined || value === "") return null;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;

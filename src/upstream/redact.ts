@@ -1,18 +1,17 @@
-import type { Failure } from "../core/failure.ts";
-import { isRefusal } from "../core/failure.ts";
+import { type Failure, isRefusal } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
 import { endOfString } from "../core/scan.ts";
-import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 
-/** A failure whose own answer from the upstream holds none of the secrets. */
+/** Returns a failure whose upstream error, which a wire has read from an answer, holds none of the secrets. */
 export function redactedFailure(failure: Failure, secrets: readonly string[]): Failure {
-  if (isRefusal(failure) || failure.answer === null) return failure;
-  const text = utf8Text(failure.answer.body);
-  if (text === null) return failure;
-  const clean = redacted(text, secrets);
-  return clean === text
-    ? failure
-    : { ...failure, answer: { ...failure.answer, body: utf8Bytes(clean) } };
+  if (isRefusal(failure) || failure.upstream === null) return failure;
+  const { error } = failure.upstream;
+  const clean = Object.fromEntries(
+    Object.entries(error).map(([name, value]) =>
+      [name, typeof value === "string" ? redacted(value, secrets) : value] as const
+    ),
+  );
+  return { ...failure, upstream: { ...failure.upstream, error: clean } };
 }
 
 /** A text without the secrets, also where JSON writes them with whatever escapes. */

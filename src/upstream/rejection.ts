@@ -1,7 +1,6 @@
-import { envelope, type ErrorFields, typeOfStatus } from "../core/envelope.ts";
-import type { FaultKind } from "../core/failure.ts";
-import { isObject, parseJson } from "../core/json.ts";
-import type { Answer } from "../core/reply.ts";
+import type { FaultKind, UpstreamError } from "../core/failure.ts";
+import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json.ts";
+import { type ErrorFields, typeOfStatus } from "../core/openai_error.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
@@ -9,19 +8,19 @@ import type { Call } from "../gateway/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
-import { copiedBack, retryAfter } from "./headers.ts";
+import { copiedBack, retryAfterMs } from "./headers.ts";
 import { redacted } from "./redact.ts";
 
 /** An error body larger than this many bytes is not handed on. */
 const ERROR_LIMIT = 1024 * 1024;
 
-/** These statuses say that nothing was begun. */
-const NOT_TAKEN = [429, 503, 529];
+/** Statuses with which an upstream says that it did not start processing. */
+const STATUS_NOT_PROCESSED = [429, 503, 529];
 
 /** What an upstream answer other than 200 means: never a success. */
 export async function rejection(
   call: Call,
-  { provider, wire }: Target,
+  target: Target,
   response: Incoming,
   body: BodyReader,
 ): Promise<Failed> {
@@ -36,21 +35,15 @@ export async function rejection(
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
-  const shown = errorBody(wire, status, text, provider.secrets);
-  const copied = copiedBack(headers, provider.secrets);
   return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
-    taken: !NOT_TAKEN.includes(status),
-    retryAfter: retryAfter(headers, call.world.unix() * 1000),
-    answer: answerOf(status, copied, shown),
+    mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
+    retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
+    upstream: {
+      status,
+      headers: copiedBack(headers, target.provider.secrets),
+      ...errorIn(target, status, text),
+    },
   });
-}
-
-function answerOf(status: number, headers: Answer["headers"], text: string): Answer {
-  return {
-    status,
-    headers: { ...headers, "content-type": "application/json" },
-    body: utf8Bytes(text),
-  };
 }
 
 function kindOf(call: Call, status: number): FaultKind {
@@ -59,29 +52,32 @@ function kindOf(call: Call, status: number): FaultKind {
   return isRetryable ? "upstream_throttled" : "upstream_rejected";
 }
 
-/** The upstream's own text where it already is the client's envelope, else an envelope made of its fields. */
-function errorBody(
-  wire: Wire,
+/** Returns the error in a body, which is passed on as it is if its format already is the client's. */
+function errorIn(
+  { wire, provider: { secrets } }: Target,
   status: number,
   text: string | null,
-  secrets: readonly string[],
-): string {
-  const body = text === null ? undefined : parseJson(text);
-  if (text !== null && isObject(body) && isEnvelope(wire) && isObject(body.error)) {
-    return text;
-  }
-  if (!isObject(body)) return envelope(completed(status, null));
+): Pick<UpstreamError, "error" | "raw"> {
+  const clean = text === null ? null : redacted(text, secrets);
+  const body = clean === null ? undefined : parseJson(clean);
+  if (clean === null || !isObject(body)) return { error: completed(status, null), raw: null };
   const fields = wire.error(body);
+  if (isOpenaiError(wire) && isObject(body.error)) {
+    // What is nested deeper could not be written as JSON again.
+    const error = isTooDeep(body.error) ? completed(status, fields) : body.error;
+    return { error, raw: utf8Bytes(clean) };
+  }
   const message = fields?.message ?? detailMessage(body, (said) => redacted(said, secrets));
-  return envelope(completed(status, { ...fields, ...message !== null && { message } }));
+  const known = { ...fields, ...message !== null && { message } };
+  return { error: completed(status, known), raw: null };
 }
 
-/** These protocols tell their errors as the client's does. */
-function isEnvelope({ name }: Wire): boolean {
+/** True if the errors of the protocol have the format of the OpenAI API. */
+function isOpenaiError({ name }: Wire): boolean {
   return name === "compat" || name === "responses";
 }
 
-function completed(status: number, fields: Partial<ErrorFields> | null): ErrorFields {
+function completed(status: number, fields: Partial<ErrorFields> | null): JsonObject {
   return {
     message: fields?.message ?? `The provider answered with status ${status}.`,
     type: fields?.type ?? typeOfStatus(status),

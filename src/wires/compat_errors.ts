@@ -1,8 +1,7 @@
-import { envelope, type ErrorFields, typeOfStatus } from "../core/envelope.ts";
 import type { Fault, FaultKind } from "../core/failure.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
+import { type ErrorFields, typeOfStatus } from "../core/openai_error.ts";
 import { type Failed, fault } from "../core/result.ts";
-import { utf8Bytes } from "../formats/utf8.ts";
 
 /** Message, type, param and code of a Chat Completions error body; null when it is none. */
 export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
@@ -25,18 +24,14 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
 export function providerError(body: JsonObject): Failed<Fault> {
   const status = statusIn(body);
   const fields: Partial<ErrorFields> = errorFields(body) ?? {};
-  const text = envelope({
+  const error = {
     message: fields.message ?? "The provider answered with an error.",
     type: fields.type ?? typeOfStatus(status),
     param: fields.param ?? null,
     code: fields.code ?? null,
-  });
+  };
   return fault(kindOf(status), "The provider answered with an error.", {
-    answer: {
-      status,
-      headers: { "content-type": "application/json" },
-      body: utf8Bytes(text),
-    },
+    upstream: { status, headers: {}, error, raw: null },
   });
 }
 

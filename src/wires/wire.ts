@@ -1,9 +1,9 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ChatRequest } from "../core/chat.ts";
 import type { Decoder } from "../core/codec.ts";
-import type { ErrorFields } from "../core/envelope.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json.ts";
+import type { ErrorFields } from "../core/openai_error.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";

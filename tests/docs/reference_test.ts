@@ -76,7 +76,7 @@ Deno.test("the documentation names every field of an access line and every value
   const logs = sectionText("docs/operate/monitoring.md", "Logs");
   // Tells of several providers in one call; who reads `tries` knows it.
   const fields = Object.keys(accessFields(reportOf())).filter((name) => name !== "providers");
-  const report = await source("observe/report.ts");
+  const report = await source("core/failure.ts");
   const ends = /type End =((?:\s+\| "\w+")+);/.exec(report)?.[1]?.match(/\w+/g) ?? [];
   assert(ends.length > 10);
   const missing = [...fields, ...ends].filter((name) => !logs.includes(`\`${name}\``));
@@ -104,11 +104,11 @@ Deno.test("the reference names every code of an error with its status, and no ot
   const named = tableIn(pageText("docs/reference/errors.md")).flatMap(([status = "", codes = ""]) =>
     quoted(codes).map((code) => `${status} ${code}`)
   );
-  const refused = Object.entries(REFUSALS).map(([kind, status]) =>
-    `${status} ${kind === "unknown_model" ? "model_not_found" : kind}`
+  const refused = Object.entries(REFUSALS).map(([kind, { status, code = kind }]) =>
+    `${status} ${code}`
   );
-  const failed = Object.entries(FAULTS).filter(([, [, , code]]) => code === "kind")
-    .map(([kind, [status]]) => `${status} ${kind}`);
+  const failed = Object.entries(FAULTS).filter(([, { code }]) => code === "kind")
+    .map(([kind, { status }]) => `${status} ${kind}`);
   assertEquals(named.toSorted(), [...refused, ...failed].toSorted());
 });
 

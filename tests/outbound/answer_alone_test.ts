@@ -1,9 +1,11 @@
+import { fault, refuse } from "../../src/core/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { answerAlone } from "../../src/outbound/answer_alone.ts";
-import { endpointAt, reportOf } from "../observe/reports.ts";
+import { endpointAt } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { capturedOf } from "./captured.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
 import { answering, eventsIn, sharingConfig } from "./told.ts";
 
@@ -14,8 +16,8 @@ const RESOURCE = {
 };
 const REPEATED = { instructions: "mark", metadata: { a: "mark" }, tools: [{ name: "mark" }] };
 
-function alone(answer: string, more: Partial<CallReport> = {}): string | null {
-  return answerAlone(reportOf({ answer, endpoint: endpointAt("/v1/responses"), ...more }));
+function alone(response: string, more: Partial<CallReport> = {}): string | null {
+  return answerAlone(capturedOf({ endpoint: endpointAt("/v1/responses"), ...more }, { response }));
 }
 
 Deno.test("of a Response only what was answered is told, in its events too", () => {
@@ -54,6 +56,16 @@ Deno.test("where clients get back what they have sent nothing but an error is to
     const error = '{"error":{"message":"No."}}';
     assertEquals(alone(error, { endpoint, status: 404 }), error);
   }
+});
+
+Deno.test("an error that the gateway wrote is told as it was, a provider's without its other members", () => {
+  const error = '{"error":{"message":"No."}}';
+  const { failure } = refuse("invalid_value", "No.");
+  assertEquals(alone(error, { status: 400, failure }), error);
+  const upstream = { status: 400, headers: {}, error: { message: "No." }, raw: null };
+  const theirs = fault("upstream_rejected", "No.", { upstream }).failure;
+  const text = `${error.slice(0, -1)},"input":"mark"}`;
+  assertEquals(alone(text, { status: 400, failure: theirs }), error);
 });
 
 Deno.test("a prompt does not leave inside an answer while only answers are shared", async () => {

@@ -1,29 +1,17 @@
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
 import { fault, refuse } from "../../src/core/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
-import type { Shared } from "../../src/observe/report.ts";
 import { eventCount, eventsOf, type ExportSettings } from "../../src/outbound/export.ts";
-import { endpointAt, reportOf, tryOf, USAGE } from "../observe/reports.ts";
+import { endpointAt, tryOf, USAGE } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { capturedOf, FIELDS } from "./captured.ts";
 
 const ENDED = 1_700_000_000_250;
 const FIGURES: ExportSettings = { share_prompts: false, share_responses: false };
 const ALL: ExportSettings = { share_prompts: true, share_responses: true };
 
-const SHARED: Shared = {
-  headers: {},
-  upstreamRequestType: "chat_completions",
-  targetIndex: 1,
-  breaker: "half-open",
-  baseUrl: "https://up.example/v1",
-  temperature: 0.5,
-  topP: null,
-  topK: null,
-};
-
 Deno.test("a metric holds the figures of a call, and nothing else", () => {
-  const report = reportOf({
-    shared: () => SHARED,
+  const call = capturedOf({
     session: "s-1",
     usage: USAGE,
     cost: 0.25,
@@ -33,7 +21,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
     tries: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
     ms: { firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
   });
-  assertEquals(eventsOf(report, FIGURES, ENDED), [{
+  assertEquals(eventsOf(call, FIGURES, ENDED), [{
     type: "metric",
     data: {
       request_id: "id-1",
@@ -76,7 +64,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
 });
 
 Deno.test("a stream that never began has no times of its tokens", () => {
-  const [event] = eventsOf(reportOf({ shared: () => SHARED, stream: true }), FIGURES, ENDED);
+  const [event] = eventsOf(capturedOf({ stream: true }), FIGURES, ENDED);
   assertEquals(
     [event?.data.time_to_first_token_ms, event?.data.time_to_last_token_ms],
     [null, null],
@@ -85,8 +73,8 @@ Deno.test("a stream that never began has no times of its tokens", () => {
 
 Deno.test("the caller's headers and the gateway's place are tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
-  const report = reportOf({ shared: () => ({ ...SHARED, headers, topP: 0.25, topK: 40 }) });
-  const [metric] = eventsOf(report, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED);
+  const call = capturedOf({}, { fields: () => ({ ...FIELDS, headers, topP: 0.25, topK: 40 }) });
+  const [metric] = eventsOf(call, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED);
   const { tags, user_id } = metric?.data ?? {};
   assertEquals(user_id, "ada");
   assertEquals(tags, {
@@ -110,35 +98,35 @@ Deno.test("the caller's headers and the gateway's place are tags", () => {
 Deno.test("names that clients choose are cut", () => {
   const long = "n".repeat(10_000);
   const headers = { "x-team": long, "x-gateway-user": long };
-  const report = reportOf({ shared: () => ({ ...SHARED, headers }), model: long, session: long });
-  assert(JSON.stringify(eventsOf(report, FIGURES, ENDED)).length < 3_000);
+  const call = capturedOf(
+    { model: long, session: long },
+    { fields: () => ({ ...FIELDS, headers }) },
+  );
+  assert(JSON.stringify(eventsOf(call, FIGURES, ENDED)).length < 3_000);
 });
 
 Deno.test("a failure has a class from a closed list, and no text of the provider", () => {
-  const text = '{"error":{"message":"mark-of-provider","code":"mark-of-provider"}}';
-  const answer = { status: 400, headers: { "x-mark": "mark-of-provider" }, body: utf8Bytes(text) };
-  const { failure } = fault("upstream_rejected", "mark-of-provider", { answer });
-  const report = reportOf({ shared: () => SHARED, failure, status: 400 });
-  const [metric, ...others] = eventsOf(report, FIGURES, ENDED);
+  const error = { message: "mark-of-provider", code: "mark-of-provider" };
+  const raw = utf8Bytes(JSON.stringify({ error }));
+  const upstream = { status: 400, headers: { "x-mark": "mark-of-provider" }, error, raw };
+  const { failure } = fault("upstream_rejected", "mark-of-provider", { upstream });
+  const call = capturedOf({ failure, status: 400 });
+  const [metric, ...others] = eventsOf(call, FIGURES, ENDED);
   assertEquals([metric?.data.error_class, others], ["upstream_rejected", []]);
   assert(!JSON.stringify(metric).includes("mark-of-provider"));
-  const refused = reportOf({
-    shared: () => SHARED,
-    failure: refuse("invalid_type", "mark").failure,
-  });
+  const refused = capturedOf({ failure: refuse("invalid_type", "mark").failure });
   const classOf = eventsOf(refused, FIGURES, ENDED)[0]?.data.error_class;
   assert(typeof classOf === "string" && (classOf in REFUSALS || classOf in FAULTS));
 });
 
 Deno.test("contents are told by their own switches only", () => {
-  const report = reportOf({
-    shared: () => SHARED,
+  const call = capturedOf({}, {
     prompt: "the prompt",
-    answer: utf8Bytes('{"id":"the answer"}'),
+    response: utf8Bytes('{"id":"the answer"}'),
   });
   const logs = [[false, false], [true, false], [false, true], [true, true]] as const;
   const told = logs.map(([share_prompts, share_responses]) => {
-    const [, log] = eventsOf(report, { share_prompts, share_responses }, ENDED);
+    const [, log] = eventsOf(call, { share_prompts, share_responses }, ENDED);
     return log === undefined ? null : [log.type, log.data.prompt, log.data.response];
   });
   assertEquals<unknown>(told, [
@@ -151,12 +139,12 @@ Deno.test("contents are told by their own switches only", () => {
 
 Deno.test("a request log holds the provider's error, shortened", () => {
   const message = "m".repeat(5_000);
-  const body = utf8Bytes(JSON.stringify({ error: { message, type: "t", code: "bad_thing" } }));
+  const error = { message, type: "t", code: "bad_thing" };
   const { failure } = fault("upstream_rejected", "Ours.", {
-    answer: { status: 400, headers: {}, body },
+    upstream: { status: 400, headers: {}, error, raw: null },
   });
   const [metric, log] = eventsOf(
-    reportOf({ shared: () => SHARED, failure, status: 400 }),
+    capturedOf({ failure, status: 400 }),
     { share_prompts: true, share_responses: false },
     ENDED,
   );
@@ -180,25 +168,23 @@ Deno.test("a request log holds the provider's error, shortened", () => {
 
 Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says so", () => {
   const most = 1024 * 1024;
-  const report = reportOf({
-    shared: () => SHARED,
+  const call = capturedOf({}, {
     prompt: "p".repeat(most + 1),
-    answer: utf8Bytes(`${"a".repeat(most - 1)}é`),
+    response: utf8Bytes(`${"a".repeat(most - 1)}é`),
   });
-  const { prompt, prompt_cut, response, response_cut } = eventsOf(report, ALL, ENDED)[1]?.data ??
+  const { prompt, prompt_cut, response, response_cut } = eventsOf(call, ALL, ENDED)[1]?.data ??
     {};
   assertEquals([prompt, prompt_cut], ["p".repeat(most), true]);
   assertEquals([response, response_cut], ["a".repeat(most - 1), true]);
-  const whole = reportOf({ shared: () => SHARED, prompt: "p".repeat(most), answer: "a" });
+  const whole = capturedOf({}, { prompt: "p".repeat(most), response: "a" });
   const log = eventsOf(whole, ALL, ENDED)[1]?.data ?? {};
   assertEquals(["prompt_cut" in log, "response_cut" in log], [false, false]);
 });
 
-Deno.test("calls that are not to be told, and those that no client makes, are no events", () => {
-  assertEquals(eventsOf(reportOf({ shared: null, prompt: "p" }), ALL, ENDED), []);
+Deno.test("calls that no client makes are no events", () => {
   for (const path of ["", "/health", "/ready", "/metrics"]) {
     const endpoint = endpointAt(path, "GET");
-    assertEquals(eventsOf(reportOf({ shared: () => SHARED, endpoint }), ALL, ENDED), []);
+    assertEquals(eventsOf(capturedOf({ endpoint }), ALL, ENDED), []);
   }
   const endpoints = [
     endpointAt("/v1/responses/:response_id", "GET"),
@@ -207,7 +193,7 @@ Deno.test("calls that are not to be told, and those that no client makes, are no
     endpointAt("/v1/conversations"),
   ];
   const types = endpoints.map((endpoint) =>
-    eventsOf(reportOf({ shared: () => SHARED, endpoint }), FIGURES, ENDED)[0]?.data
+    eventsOf(capturedOf({ endpoint }), FIGURES, ENDED)[0]?.data
   );
   assertEquals(types.map((data) => data?.client_request_type), [
     "responses",
@@ -224,9 +210,8 @@ Deno.test("how many events there would be is known without making them", () => {
   for (const settings of [ALL, FIGURES]) {
     for (const path of ["/v1/chat/completions", "/v1/responses/compact", "/metrics", ""]) {
       const endpoint = endpointAt(path);
-      const made = eventsOf(reportOf({ shared: () => SHARED, endpoint }), settings, ENDED);
-      assertEquals(eventCount(reportOf({ shared: unmade, endpoint }), settings), made.length);
+      const made = eventsOf(capturedOf({ endpoint }), settings, ENDED);
+      assertEquals(eventCount(capturedOf({ endpoint }, { fields: unmade }), settings), made.length);
     }
-    assertEquals(eventCount(reportOf({ shared: null }), settings), 0);
   }
 });

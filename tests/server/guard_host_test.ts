@@ -16,7 +16,9 @@ const STRANGE = "rebound.example:8080";
 function appOf(lines: string) {
   const parsed = parseConfig(`${lines}\n${oneProvider("http://up")}`, {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-  return createApp(newGateway(compile(parsed.config, 1), scriptedWorld(), [], "Desk"));
+  return createApp(
+    newGateway(compile(parsed.config, 1), scriptedWorld(), [], { hostname: "Desk" }),
+  );
 }
 
 async function healthAt(app: ReturnType<typeof appOf>, host: string | null) {

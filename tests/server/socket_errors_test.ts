@@ -100,9 +100,9 @@ Deno.test("an error without type and message gets both, for a failure that has n
   const event = parseJson(errorEvent({
     kind: "upstream_rejected",
     message: "The provider answered with status 409.",
-    taken: true,
-    retryAfter: null,
-    answer: { status: 409, headers: {}, body: new TextEncoder().encode('{"error":{"code":7}}') },
+    mayHaveRun: true,
+    retryAfterMs: null,
+    upstream: { status: 409, headers: {}, error: { code: 7 }, raw: null },
   }, {}));
   assert(isObject(event));
   assertEquals<unknown>(event.error, {
@@ -114,6 +114,16 @@ Deno.test("an error without type and message gets both, for a failure that has n
   const refusal = parseJson(errorEvent(refuse("draining", "Later.").failure, {}));
   assert(isObject(refusal));
   assertEquals<unknown>([refusal.status, refusal.code, refusal.param], [503, "draining", null]);
+});
+
+Deno.test("an error that is nested too deeply to be written again is told by its own members", async () => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const text = `{"error":{"message":"No.","type":"t","param":"p","code":"c","deep":${deep}}}`;
+  await using served = socketGateway(NATIVE, wordStreams(() => answers(400, text)));
+  await using client = await served.open();
+  const { end, error } = await client.turn(create());
+  assertEquals(end.status, 400);
+  assertEquals<unknown>(error, { message: "No.", type: "t", param: "p", code: "c" });
 });
 
 /** A native upstream that sends these texts. */

@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../../src/core/json.ts";
+import { type CapturedCall, newCapture } from "../../src/outbound/capture.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { create } from "../support/dialogue.ts";
 import { oneProvider } from "../support/gateway.ts";
@@ -80,41 +81,58 @@ Deno.test("a client that leaves with the last event has had everything", async (
   assertEquals([failure, brokeOff], [null, false]);
 });
 
+/** A gateway whose provider says yes, and what is captured of its calls; the first is the handshake. */
+function capturing(config: string) {
+  const captured: CapturedCall[] = [];
+  const served = socketGateway(config, {
+    ...wordStreams(() => saying("yes")),
+    newCapture: (settings) => newCapture(settings, (call) => void captured.push(call)),
+  });
+  return { served, captured };
+}
+
 Deno.test("what is shared of a turn is what would be shared of it over HTTP", async () => {
-  await using served = socketGateway(SHARED, wordStreams(() => saying("yes")));
+  const { served, captured } = capturing(SHARED);
+  await using _served = served;
   await using client = await served.open({ "x-team": "blue" });
   const { events } = await client.turn({
     type: "response.create",
     stream_id: "s",
     response: { model: "m", input: "question", temperature: 0.5 },
   });
-  const { prompt, answer, shared } = await served.reported(2);
-  assertEquals<unknown>(parseJson(prompt ?? ""), {
+  await served.reported(2);
+  const [handshake, turn] = captured;
+  assertEquals([handshake?.prompt, handshake?.response], [null, null]);
+  assertEquals(handshake?.fields().headers["x-team"], "blue");
+  assertEquals<unknown>(parseJson(turn?.prompt ?? ""), {
     model: "m",
     input: "question",
     temperature: 0.5,
     stream: true,
   });
-  assert(typeof answer === "string");
-  assertEquals(answer.split("\n\n").length - 1, events.length);
-  assertStringIncludes(answer, "event: response.completed\ndata: {");
-  assertEquals([shared?.().headers["x-team"], shared?.().temperature], ["blue", 0.5]);
+  assert(typeof turn?.response === "string");
+  assertEquals(turn.response.split("\n\n").length - 1, events.length);
+  assertStringIncludes(turn.response, "event: response.completed\ndata: {");
+  assertEquals([turn.fields().headers["x-team"], turn.fields().temperature], ["blue", 0.5]);
 });
 
 Deno.test("what is shared of a refused turn is the answer that it would have had over HTTP", async () => {
-  await using served = socketGateway(SHARED, wordStreams(() => saying("yes")));
+  const { served, captured } = capturing(SHARED);
+  await using _served = served;
   await using client = await served.open();
   await client.turn(create({ input: "" }));
-  const { answer, prompt } = await served.reported(2);
+  await served.reported(2);
+  const { response = null, prompt = null } = captured[1] ?? {};
   assertStringIncludes(prompt ?? "", '"input":""');
-  const text = answer instanceof Uint8Array ? new TextDecoder().decode(answer) : "";
+  const text = response instanceof Uint8Array ? new TextDecoder().decode(response) : "";
   assertMatch(text, /^\{"error":\{.*"code":"missing_required_parameter"/);
 });
 
 Deno.test("nothing of a turn is kept while nothing is shared", async () => {
-  await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
+  const { served, captured } = capturing(CONFIG);
+  await using _served = served;
   await using client = await served.open();
   await client.turn(create());
-  const { answer, prompt, shared } = await served.reported(2);
-  assertEquals([answer, prompt, shared], [null, null, null]);
+  await served.reported(2);
+  assertEquals(captured, []);
 });

@@ -30,7 +30,7 @@ function turnsOver(room: number) {
     tell: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
-  const rim = { sinks: gateway.sinks, flusher: { soon: () => () => {} } };
+  const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
   const turns = newTurns(writer, rim, () => void idle.push("idle"));
   return {
     world,

@@ -3,7 +3,7 @@ import { parseConfig } from "../../src/config/load.ts";
 import { realWorld } from "../../src/core/time.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
+import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
@@ -24,7 +24,11 @@ export interface TestGateway {
 }
 
 /** A gateway in the process, with the outside that the test gives it. */
-export function testGateway(config: string, world: World): TestGateway {
+export function testGateway(
+  config: string,
+  world: World,
+  options: GatewayOptions = {},
+): TestGateway {
   const parsed = parseConfig(config, {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
   const reports: Readonly<CallReport>[] = [];
@@ -34,7 +38,7 @@ export function testGateway(config: string, world: World): TestGateway {
   const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
-  }]);
+  }], options);
   return {
     app: createApp(gateway),
     gateway,

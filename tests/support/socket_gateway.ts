@@ -40,13 +40,18 @@ export interface Surroundings {
   readonly fetch?: Fetch;
   /** Stands for the whole outside. */
   readonly world?: World;
+  /** Captures the calls for data sharing. */
+  readonly newCapture?: Gateway["newCapture"];
 }
 
 /**
  * Serves a gateway on a free loopback port. Its end waits until every call and every socket is over,
  * so a test that leaves one behind does not end, and fails when a call was reported twice.
  */
-export function socketGateway(config: string, { fetch, world }: Surroundings = {}): SocketGateway {
+export function socketGateway(
+  config: string,
+  { fetch, world, ...options }: Surroundings = {},
+): SocketGateway {
   const real = realWorld();
   const outside = world ?? (fetch === undefined ? real : { ...real, send: sendBy(fetch) });
   const reports: Readonly<CallReport>[] = [];
@@ -56,7 +61,7 @@ export function socketGateway(config: string, { fetch, world }: Surroundings = {
   const gateway = newGateway(compile(configOf(config), 1), outside, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
-  }]);
+  }], options);
   const app = createApp(gateway);
   const stop = new AbortController();
   const opened = openSockets();

@@ -1,4 +1,4 @@
-import { copiedBack, retryAfter } from "../../src/upstream/headers.ts";
+import { copiedBack, retryAfterMs } from "../../src/upstream/headers.ts";
 import { assertEquals } from "../support/assert.ts";
 
 function copied(headers: Record<string, string>, secrets: readonly string[] = []) {
@@ -75,10 +75,10 @@ const ASKED: readonly (readonly [value: string, milliseconds: number | null])[] 
 
 for (const [value, milliseconds] of ASKED) {
   Deno.test(`Retry-After: ${JSON.stringify(value)} asks for ${milliseconds} ms`, () => {
-    assertEquals(retryAfter(new Headers({ "retry-after": value }), NOW), milliseconds);
+    assertEquals(retryAfterMs(new Headers({ "retry-after": value }), NOW), milliseconds);
   });
 }
 
 Deno.test("without Retry-After nothing is asked for", () => {
-  assertEquals(retryAfter(new Headers(), NOW), null);
+  assertEquals(retryAfterMs(new Headers(), NOW), null);
 });

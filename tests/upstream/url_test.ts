@@ -1,3 +1,5 @@
+import { newCapture } from "../../src/outbound/capture.ts";
+import type { DashboardFields } from "../../src/outbound/dashboard_fields.ts";
 import { upstreamUrl } from "../../src/upstream/url.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
@@ -114,11 +116,13 @@ Deno.test("native calls keep the client's own parameters beside the query of the
 
 Deno.test("no log line, report, error or header shows the query of a base URL", async () => {
   const echo = `no such version: ${QUERY}`;
+  const shared: DashboardFields[] = [];
   const { app, log, reports } = testGateway(
     TYPES,
     scriptedWorld({
       fetch: () => answers(400, { error: { message: echo } }, { "x-echo": SECRET }),
     }),
+    { newCapture: (config) => newCapture(config, (call) => void shared.push(call.fields())) },
   );
   for (const id of ["c", "m", "l"]) {
     const { status, text, headers } = await got(
@@ -130,8 +134,13 @@ Deno.test("no log line, report, error or header shows the query of a base URL", 
       assert(!said.includes(SECRET) && !said.includes("2024-10-01"), said);
     }
   }
-  const shared = reports.map((report) => report.shared?.());
-  assertEquals(shared.map((one) => one?.baseUrl), ["http://c/v1", "http://m", "http://l"]);
-  const told = JSON.stringify([log, reports.map(({ sent: _sent, ...rest }) => rest), shared]);
+  assertEquals(shared.map(({ baseUrl }) => baseUrl), ["http://c/v1", "http://m", "http://l"]);
+  const errors = JSON.stringify(reports.map(({ failure }) => failure));
+  assert(!errors.includes(SECRET) && !errors.includes("2024-10-01"), errors);
+  const told = JSON.stringify([
+    log,
+    reports.map(({ failure: _echo, ...rest }) => rest),
+    shared,
+  ]);
   assert(!told.includes(SECRET) && !told.includes("api-version"), told);
 });

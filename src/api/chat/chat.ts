@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
+import { openaiErrors } from "../../core/openai_error.ts";
 import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
@@ -24,6 +25,7 @@ const MATCHES_AS = ["chat_completions"] as const;
 /** `POST /v1/chat/completions` (OpenAI API, Chat Completions). */
 export const chat: ClientApi = {
   name: "chat_completions",
+  errors: openaiErrors,
   endpoints: [{
     method: "POST",
     path: ROUTED_PATHS.chat_completions,

@@ -1,4 +1,4 @@
-import { envelope } from "../../core/envelope.ts";
+import { errorText } from "../../core/openai_error.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 
 /** The last record of every stream. */
@@ -11,7 +11,7 @@ export const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
 export const BROKEN: readonly StreamRecord[] = [
   {
     event: null,
-    data: envelope({
+    data: errorText({
       message: "The upstream's stream broke off; the answer is incomplete.",
       type: "upstream_error",
       param: null,

@@ -1,3 +1,4 @@
+import { openaiErrors } from "../../core/openai_error.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { namedBy } from "../../exchange.ts";
@@ -21,6 +22,7 @@ const ITEM = `${ITEMS}/:item_id` as const;
  */
 export const conversations: ClientApi = {
   name: "conversations",
+  errors: openaiErrors,
   endpoints: [
     { method: "POST", path: "/v1/conversations", body: "optional", handle: create },
     endpoint("GET", ONE, local.retrieve, native.retrieve),

@@ -9,6 +9,7 @@ import {
   numberOf,
   parseJson,
 } from "../../core/json.ts";
+import { openaiErrors } from "../../core/openai_error.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
@@ -34,6 +35,7 @@ const MATCHES_AS = ["embeddings"] as const;
 /** `POST /v1/embeddings` (OpenAI API, Embeddings). */
 export const embeddings: ClientApi = {
   name: "embeddings",
+  errors: openaiErrors,
   endpoints: [{
     method: "POST",
     path: ROUTED_PATHS.embeddings,

@@ -1,3 +1,4 @@
+import { openaiErrors } from "../../core/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
 import { modelsOf } from "../../exchange.ts";
 import type { Call } from "../../gateway/call.ts";
@@ -16,6 +17,7 @@ interface Model {
 /** `GET /v1/models` and `GET /v1/models/{model}` (OpenAI API, Models). */
 export const models: ClientApi = {
   name: "models",
+  errors: openaiErrors,
   endpoints: [
     {
       method: "GET",

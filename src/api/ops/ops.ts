@@ -1,3 +1,4 @@
+import { openaiErrors } from "../../core/openai_error.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { VERSION } from "../../core/version.ts";
@@ -18,6 +19,7 @@ function draining(): Result<Reply> {
 /** Health, readiness and metrics, for whoever watches the process. */
 export const ops: ClientApi = {
   name: null,
+  errors: openaiErrors,
   endpoints: [
     {
       method: "GET",

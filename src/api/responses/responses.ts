@@ -1,4 +1,5 @@
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
+import { openaiErrors } from "../../core/openai_error.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";
@@ -9,6 +10,7 @@ import { newSession } from "./session.ts";
 /** The Responses API, native or over providers that speak something else (OpenAI API, Responses). */
 export const responses: ClientApi = {
   name: "responses",
+  errors: openaiErrors,
   endpoints: [
     {
       method: "POST",

@@ -1,3 +1,4 @@
+import { openaiErrors } from "../../core/openai_error.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { namedBy } from "../../exchange.ts";
@@ -19,6 +20,7 @@ const OBJECT = "chat.completion";
 /** Chat Completions that were created with `store: true`; their upstream keeps them (OpenAI API). */
 export const storedChat: ClientApi = {
   name: "chat_completions",
+  errors: openaiErrors,
   endpoints: [
     { method: "GET", path: ALL, body: false, handle: list },
     { method: "GET", path: ONE, body: false, handle: onCompletion(retrieve) },

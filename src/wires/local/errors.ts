@@ -1,10 +1,8 @@
-import { envelope, type ErrorFields, typeOfStatus } from "../../core/envelope.ts";
 import type { Fault, FaultKind } from "../../core/failure.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { type ErrorFields, typeOfStatus } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
 import type { Optional } from "../fields.ts";
-
-const encoder = new TextEncoder();
 
 /**
  * The fields of the runtime's error body, where `error` is a plain string, or an object behind some
@@ -45,13 +43,9 @@ export function recordFault(record: JsonObject, isCommitted: boolean): Failed<Fa
   if (kind === null || status === null || fields?.message === undefined) {
     return malformed("an error in place of an answer");
   }
-  const body = envelope({ type: typeOfStatus(status), ...fields, message: fields.message });
+  const error = { type: typeOfStatus(status), ...fields };
   return fault(kind, `The local runtime gave an error with status ${status}.`, {
-    answer: {
-      status,
-      headers: { "content-type": "application/json" },
-      body: encoder.encode(body),
-    },
+    upstream: { status, headers: {}, error, raw: null },
   });
 }
 

@@ -1,6 +1,6 @@
-import { envelope, type ErrorFields } from "../../core/envelope.ts";
 import type { Fault, FaultKind } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
+import type { ErrorFields } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
 
 /** The status that an error of each type has as an HTTP answer (Messages API, errors). */
@@ -18,10 +18,8 @@ const STATUS: ReadonlyMap<unknown, number> = new Map([
   ["overloaded_error", 529],
 ]);
 
-/** Statuses that say that the upstream did not begin the work. */
-const UNTAKEN: readonly number[] = [429, 529];
-
-const encoder = new TextEncoder();
+/** Statuses with which an upstream says that it did not start processing. */
+const STATUS_NOT_PROCESSED: readonly number[] = [429, 529];
 
 /** Message, type and code of a Messages error body; null when it is none. */
 export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
@@ -43,18 +41,14 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
 export function reportedFault(body: JsonObject): Failed<Fault> {
   const fields = errorFields(body);
   const status = STATUS.get(fields?.type) ?? 500;
-  const text = envelope({
+  const error = {
     message: "The upstream gave an error without a message.",
     type: "api_error",
     ...fields,
-  });
+  };
   return fault(kindOf(status), "The upstream reported an error in place of an answer.", {
-    taken: !UNTAKEN.includes(status),
-    answer: {
-      status,
-      headers: { "content-type": "application/json" },
-      body: encoder.encode(text),
-    },
+    mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
+    upstream: { status, headers: {}, error, raw: null },
   });
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../src/core/json.ts";
+import { openaiErrors } from "../../../src/core/openai_error.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import {
   assertBroken,
@@ -191,8 +192,9 @@ Deno.test("an error event before the answer is the provider's error", async () =
   for (const [text, told] of ERRORS) {
     for (const before of ["", keepalive(0)]) {
       const { refused } = await relayed(before + text);
-      assert(refused?.kind === "upstream_unavailable" && "answer" in refused);
-      const body = new TextDecoder().decode(refused.answer?.body);
+      assert(refused?.kind === "upstream_unavailable" && "upstream" in refused);
+      assertEquals<unknown>(refused.upstream?.error, told);
+      const body = new TextDecoder().decode(openaiErrors.whole(refused).body);
       assertEquals<unknown>(JSON.parse(body), { error: told });
     }
   }

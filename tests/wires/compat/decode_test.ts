@@ -193,7 +193,7 @@ Deno.test("an error under status 200 is the failure that its own status would ha
   const kinds = [429, 400, 503, undefined].map((code) =>
     failureOf({ error: { message: "m", ...code !== undefined && { code } } })
   );
-  assertEquals(kinds.map(({ kind, answer }) => [kind, answer?.status]), [
+  assertEquals(kinds.map(({ kind, upstream }) => [kind, upstream?.status]), [
     ["upstream_throttled", 429],
     ["upstream_rejected", 400],
     ["upstream_unavailable", 503],

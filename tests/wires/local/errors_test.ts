@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Fault, FaultKind } from "../../../src/core/failure.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
+import { openaiErrors } from "../../../src/core/openai_error.ts";
 import { isBrokenOff } from "../../../src/wires/local/errors.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { valueOf } from "../../support/translated.ts";
@@ -39,26 +40,26 @@ Deno.test("an error line before anything was delivered counts by its status", ()
   for (const [status, kind] of KINDS) {
     const fault = faultOf({ error: "text", status });
     assertEquals(fault.kind, kind);
-    assertEquals(fault.answer?.status, kind === "invalid_upstream_response" ? undefined : status);
+    assertEquals(fault.upstream?.status, kind === "invalid_upstream_response" ? undefined : status);
   }
 });
 
 Deno.test("an error line with a status is handed on in the envelope, without its other members", () => {
   for (const error of ["model 'x' not found", { message: "model 'x' not found" }]) {
-    const { answer } = faultOf({ error, status: 404, signin_url: "http://x" });
+    const answer = openaiErrors.whole(faultOf({ error, status: 404, signin_url: "http://x" }));
     assertEquals(
-      new TextDecoder().decode(answer?.body),
+      new TextDecoder().decode(answer.body),
       `{"error":{"type":"invalid_request_error","message":"model 'x' not found",` +
         `"param":null,"code":null}}`,
     );
-    assertEquals<unknown>(answer?.headers, { "content-type": "application/json" });
+    assertEquals<unknown>(answer.headers, { "content-type": "application/json" });
   }
 });
 
 Deno.test("an error line after delivery began is a broken stream, and its text stays inside", () => {
   const fault = faultOf({ error: "secret", status: 429 }, true);
   assertEquals(fault.kind, "invalid_upstream_response");
-  assertEquals(fault.answer, null);
+  assertEquals(fault.upstream, null);
   assertEquals(fault.message.includes("secret"), false);
 });
 

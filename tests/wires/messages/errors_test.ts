@@ -1,4 +1,5 @@
 import type { FaultKind } from "../../../src/core/failure.ts";
+import { openaiErrors } from "../../../src/core/openai_error.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { decodeStream, decodeText, streamOf } from "./asked.ts";
@@ -22,12 +23,18 @@ Deno.test("an error in place of an answer is what its status would have been", (
   for (const [type, status, kind] of KINDS) {
     const body = { type: "error", error: { type, message: "Sorry." } };
     for (const result of [decodeText(JSON.stringify(body)), decodeStream(streamOf([body]))]) {
-      assert(!result.ok && "answer" in result.failure);
+      assert(!result.ok && "upstream" in result.failure);
       const { failure } = result;
       assertEquals<unknown>(failure.kind, kind);
-      assertEquals(failure.answer?.status, status);
-      assertEquals(failure.answer?.headers["content-type"], "application/json");
-      assertEquals(JSON.parse(new TextDecoder().decode(failure.answer?.body)), {
+      assertEquals<unknown>(failure.upstream, {
+        status,
+        headers: {},
+        error: { message: "Sorry.", type, param: null, code: null },
+        raw: null,
+      });
+      const answer = openaiErrors.whole(failure);
+      assertEquals([answer.status, answer.headers["content-type"]], [status, "application/json"]);
+      assertEquals(JSON.parse(new TextDecoder().decode(answer.body)), {
         error: { message: "Sorry.", type, param: null, code: null },
       });
       assertEquals(failure.message.includes("Sorry"), false);
@@ -37,8 +44,8 @@ Deno.test("an error in place of an answer is what its status would have been", (
 
 Deno.test("an error without members still has a message and a type", () => {
   const result = decodeText('{"type":"error"}');
-  assert(!result.ok && "answer" in result.failure);
-  const { error } = JSON.parse(new TextDecoder().decode(result.failure.answer?.body));
+  assert(!result.ok && "upstream" in result.failure);
+  const { error } = JSON.parse(new TextDecoder().decode(openaiErrors.whole(result.failure).body));
   assertEquals(error.type, "api_error");
   assert(error.message !== "");
 });

@@ -1,13 +1,32 @@
 import { headerWords } from "../core/header_words.ts";
 import { type Member, numberOf, parseJson } from "../core/json.ts";
-import type { StreamRecord } from "../core/reply.ts";
 import { membersOf } from "../formats/edit.ts";
-import { sseText } from "../formats/sse.ts";
-import type { Call } from "../gateway/call.ts";
-import { type CallReport, MOST_TOLD, type Shared } from "../observe/report.ts";
+import type { Call, Capture } from "../gateway/call.ts";
 
-/** Headers of a caller that the dashboard may be told; no other ever is. */
-const TOLD_HEADERS = [
+/** A request to an upstream, as it was sent. */
+export type SentRequest = Parameters<Capture["upstreamRequest"]>[0];
+
+/** Fields of a finished call that only the dashboard receives. */
+export interface DashboardFields {
+  /** The headers of the client that may be shared, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** API in which the provider was called; null if no request was sent. */
+  readonly upstreamRequestType: string | null;
+  /** Position of the target in its route, from 0, the fallbacks after the targets. */
+  readonly targetIndex: number | null;
+  /** State of the provider's circuit breaker when the call is over. */
+  readonly breaker: "closed" | "half-open" | "open" | null;
+  /** Base URL of the provider, without credentials and query. */
+  readonly baseUrl: string | null;
+  /** As in the upstream request, whether the client or the configuration set it; null if it is not there. */
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  /** Of local runtimes only. */
+  readonly topK: number | null;
+}
+
+/** Request headers that the dashboard may receive; it never receives another one. */
+export const SHARED_HEADERS: readonly string[] = [
   "x-environment",
   "x-gateway-request-type",
   "x-gateway-provider",
@@ -35,17 +54,17 @@ const UPSTREAM_TYPES = [
   ["/api/embed", "embeddings"],
 ] as const;
 
-/** A longer request is not looked into once more for its sampling. */
-const LONGEST_LOOK = 1024 * 1024;
+/** A longer upstream request is not read for its sampling settings. */
+const MAX_READ_CHARS = 1024 * 1024;
 
-/** What the dashboard is told of a call that is over, beside what everybody is. */
-export function sharedOf(call: Call): Shared {
+/** Returns the dashboard's fields of a call that is over; `sent` is its last upstream request. */
+export function dashboardFields(call: Call, sent: SentRequest | null): DashboardFields {
   const { report, generation, vault } = call;
   const provider = generation.providers.get(report.provider ?? "");
   const { enabled } = generation.config.circuit_breaker;
   return {
-    headers: toldHeaders(call),
-    upstreamRequestType: upstreamType(report.sent),
+    headers: sharedHeaders(call),
+    upstreamRequestType: upstreamType(sent),
     targetIndex: targetIndexOf(call),
     breaker: provider === undefined
       ? null
@@ -53,40 +72,22 @@ export function sharedOf(call: Call): Shared {
       ? vault.breakers.state(provider.account)
       : "closed",
     baseUrl: provider === undefined ? null : bareUrl(provider.base),
-    ...samplingOf(report.sent),
+    ...samplingOf(sent),
   };
 }
 
-/** Whether the dashboard is told this part of a call's content. */
-export function isTold(call: Call, part: "share_prompts" | "share_responses"): boolean {
-  const { data_sharing } = call.generation.config;
-  return data_sharing.enabled && data_sharing[part];
-}
-
-/** The records as they are; their text is kept in the report until there is enough of it. */
-export async function* keptRecords(
-  records: AsyncIterable<readonly StreamRecord[]>,
-  report: CallReport,
-): AsyncGenerator<readonly StreamRecord[], void, void> {
-  let text = "";
-  for await (const group of records) {
-    if (text.length <= MOST_TOLD) report.answer = text += sseText(group);
-    yield group;
-  }
-}
-
-function toldHeaders({ headers, generation }: Call): Shared["headers"] {
+function sharedHeaders({ headers, generation }: Call): DashboardFields["headers"] {
   // A client's key may be asked for in any header.
   const keyHeader = generation.config.security.api_key.header.toLowerCase();
-  const told: Record<string, string> = {};
-  for (const name of TOLD_HEADERS) {
+  const shared: Record<string, string> = {};
+  for (const name of SHARED_HEADERS) {
     const value = headers.get(name);
-    if (value !== null && value !== "" && name !== keyHeader) told[name] = headerWords(value);
+    if (value !== null && value !== "" && name !== keyHeader) shared[name] = headerWords(value);
   }
-  return told;
+  return shared;
 }
 
-function upstreamType(sent: CallReport["sent"]): string | null {
+function upstreamType(sent: SentRequest | null): string | null {
   return UPSTREAM_TYPES.find(([path]) => sent?.path.startsWith(path))?.[1] ?? null;
 }
 
@@ -105,10 +106,12 @@ function bareUrl(base: string): string {
   return url === null ? "" : `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function samplingOf(sent: CallReport["sent"]): Pick<Shared, "temperature" | "topP" | "topK"> {
+function samplingOf(
+  sent: SentRequest | null,
+): Pick<DashboardFields, "temperature" | "topP" | "topK"> {
   const body = sent?.payload?.text() ?? "";
   const isLocal = sent?.path.startsWith("/api/") ?? false;
-  const members = body.length > LONGEST_LOOK ? [] : settingsOf(body, isLocal);
+  const members = body.length > MAX_READ_CHARS ? [] : settingsOf(body, isLocal);
   const figure = (name: string) => {
     const member = members.findLast(({ key }) => key === name);
     return member === undefined ? null : numberOf(parseJson(body.slice(member.start, member.end)));

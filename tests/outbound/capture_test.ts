@@ -1,6 +1,10 @@
-import { type CallReport, MOST_TOLD, newReport } from "../../src/observe/report.ts";
-import { keptRecords } from "../../src/server/shared.ts";
-import { assertEquals } from "../support/assert.ts";
+import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import { type CapturedCall, MAX_SHARED_CHARS, newCapture } from "../../src/outbound/capture.ts";
+import { admit } from "../../src/server/admit.ts";
+import { configOf } from "../config/parse.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -39,9 +43,14 @@ interface Request {
   readonly path?: string;
 }
 
-/** The report of one chat call; the first upstreams fail as often as told. */
-async function reported(text: string, request: Request = {}, failures = 0): Promise<CallReport> {
+/** What is captured of one chat call, null if nothing is; the first upstreams fail as often as told. */
+async function captured(
+  text: string,
+  request: Request = {},
+  failures = 0,
+): Promise<CapturedCall | null> {
   let fetches = 0;
+  const calls: CapturedCall[] = [];
   const { app, reported } = testGateway(
     text,
     scriptedWorld({
@@ -51,6 +60,7 @@ async function reported(text: string, request: Request = {}, failures = 0): Prom
         return answers(200, url.includes("near") ? OLLAMA : isStream ? STREAM : ANSWER);
       },
     }),
+    { newCapture: (config) => newCapture(config, (call) => void calls.push(call)) },
   );
   const { body = {}, headers = {}, path = "/v1/chat/completions" } = request;
   const messages = [{ role: "user", content: "Hello" }];
@@ -62,21 +72,20 @@ async function reported(text: string, request: Request = {}, failures = 0): Prom
     }),
   );
   await response.bytes();
-  return await reported(1);
+  await reported(1);
+  assert(calls.length <= 1);
+  return calls[0] ?? null;
 }
 
 Deno.test("while nothing is shared, nothing is kept", async () => {
   const off = "share_prompts: true, share_responses: true";
-  const { shared, prompt, answer } = await reported(config(off));
-  assertEquals([shared, prompt, answer], [null, null, null]);
+  assertEquals(await captured(config(off)), null);
 });
 
 Deno.test("what only the dashboard is told is put together for it", async () => {
-  const { shared, prompt, answer } = await reported(config("enabled: true"), {
-    body: { top_p: 0.25, top_k: 7 },
-  });
-  assertEquals([prompt, answer], [null, null]);
-  assertEquals(shared?.(), {
+  const call = await captured(config("enabled: true"), { body: { top_p: 0.25, top_k: 7 } });
+  assertEquals([call?.prompt, call?.response], [null, null]);
+  assertEquals(call?.fields(), {
     headers: {},
     upstreamRequestType: "chat_completions",
     targetIndex: 0,
@@ -90,24 +99,23 @@ Deno.test("what only the dashboard is told is put together for it", async () => 
 
 Deno.test("a local runtime has its settings one level down, and top_k with them", async () => {
   const body = { model: "near/m", temperature: 0.75 };
-  const { shared } = await reported(config("enabled: true"), { body });
-  const told = shared?.();
+  const told = (await captured(config("enabled: true"), { body }))?.fields();
   assertEquals([told?.temperature, told?.topP, told?.topK], [0.75, null, 40]);
   assertEquals([told?.upstreamRequestType, told?.targetIndex], ["chat", 1]);
 });
 
 Deno.test("a fallback stands behind the targets, and the breaker is the one of who served", async () => {
   const on = config("enabled: true", "circuit_breaker: {failure_threshold: 1}");
-  const served = await reported(on, {}, 1);
-  assertEquals(served.provider, "near");
-  assertEquals([served.shared?.().targetIndex, served.shared?.().breaker], [1, "closed"]);
-  const failed = await reported(on, { headers: { "x-gateway-no-fallback": "true" } }, 1);
-  assertEquals([failed.shared?.().targetIndex, failed.shared?.().breaker], [0, "open"]);
+  const served = await captured(on, {}, 1);
+  assertEquals(served?.report.provider, "near");
+  assertEquals([served?.fields().targetIndex, served?.fields().breaker], [1, "closed"]);
+  const failed = await captured(on, { headers: { "x-gateway-no-fallback": "true" } }, 1);
+  assertEquals([failed?.fields().targetIndex, failed?.fields().breaker], [0, "open"]);
 });
 
 Deno.test("a call that no provider got says nothing about one", async () => {
-  const { shared } = await reported(config("enabled: true"), { body: { messages: [] } });
-  assertEquals(shared?.(), {
+  const call = await captured(config("enabled: true"), { body: { messages: [] } });
+  assertEquals(call?.fields(), {
     headers: {},
     upstreamRequestType: null,
     targetIndex: null,
@@ -145,42 +153,59 @@ Deno.test("no header of a caller is kept but the fourteen that may be", async ()
     "x-forwarded-for": "10.0.0.1",
     "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   };
-  const { shared } = await reported(config("enabled: true"), { headers: { ...others, ...told } });
-  assertEquals<unknown>(shared?.().headers, told);
+  const call = await captured(config("enabled: true"), { headers: { ...others, ...told } });
+  assertEquals<unknown>(call?.fields().headers, told);
 });
 
 Deno.test("a header that carries the keys of clients is not told, whatever its name", async () => {
   const security = "security: {enabled: true, api_key: {header: X-Team, prefix: '', " +
     "keys: [{name: a, value: key-of-a}]}}";
-  const { shared, client } = await reported(config("enabled: true", security), {
+  const call = await captured(config("enabled: true", security), {
     headers: { "x-team": "key-of-a", "x-app": "desk" },
   });
-  assertEquals([client, shared?.().headers], ["a", { "x-app": "desk" }]);
+  assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
 });
 
 Deno.test("request and answer are kept by their own switches, as they came and went", async () => {
   const asked = '{"model":"m","messages":[{"role":"user","content":"Hello"}]}';
-  const prompts = await reported(config("enabled: true, share_prompts: true"));
-  assertEquals([prompts.prompt, prompts.answer], [asked, null]);
-  const { prompt, answer } = await reported(config("enabled: true, share_responses: true"));
-  assertEquals(prompt, null);
-  assertEquals(answer instanceof Uint8Array ? new TextDecoder().decode(answer) : "", ANSWER);
+  const prompts = await captured(config("enabled: true, share_prompts: true"));
+  assertEquals([prompts?.prompt, prompts?.response], [asked, null]);
+  const call = await captured(config("enabled: true, share_responses: true"));
+  assertEquals(call?.prompt, null);
+  assert(call?.response instanceof Uint8Array);
+  assertEquals(new TextDecoder().decode(call.response), ANSWER);
 });
 
 Deno.test("the events of a stream are kept as they went out", async () => {
-  const { answer } = await reported(config("enabled: true, share_responses: true"), {
+  const call = await captured(config("enabled: true, share_responses: true"), {
     body: { stream: true },
   });
-  assertEquals(answer, STREAM);
+  assertEquals(call?.response, STREAM);
+});
+
+Deno.test("the error of a call that is refused is kept as its client gets it", async () => {
+  const call = await captured(config("enabled: true, share_responses: true"), {
+    path: "/v1/unknown",
+  });
+  assert(call?.response instanceof Uint8Array);
+  assertEquals(JSON.parse(new TextDecoder().decode(call.response)).error.code, "unknown_url");
 });
 
 Deno.test("no more of a stream is kept than is told, though all of it passes", async () => {
-  const record = { event: null, data: "", raw: "x".repeat(MOST_TOLD) };
-  const report = newReport("id", "POST", "/v1/chat/completions", 0);
+  const calls: CapturedCall[] = [];
+  const on = configOf(config("enabled: true, share_responses: true"));
+  const capture = newCapture(on, (call) => void calls.push(call));
+  assert(capture !== null);
+  const record = { event: null, data: "", raw: "x".repeat(MAX_SHARED_CHARS) };
   const groups = [[record], [record], [record], [record]];
+  const { records } = capture.reply({
+    as: "stream",
+    headers: {},
+    records: ReadableStream.from(groups),
+  });
   let passed = 0;
-  for await (const group of keptRecords(ReadableStream.from(groups), report)) {
-    passed += group.length;
-  }
-  assertEquals([passed, report.answer?.length], [4, 2 * MOST_TOLD]);
+  for await (const group of records) passed += group.length;
+  const gateway = newGateway(compile(on, 1), scriptedWorld(), []);
+  capture.end(admit(gateway, new Request("http://localhost/"), "/", UNKNOWN_ENDPOINT));
+  assertEquals([passed, calls[0]?.response?.length], [4, 2 * MAX_SHARED_CHARS]);
 });

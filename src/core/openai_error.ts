@@ -1,0 +1,95 @@
+import type { ErrorFormat } from "./error_format.ts";
+import {
+  type Failure,
+  type Fault,
+  FAULTS,
+  isRefusal,
+  type Refusal,
+  REFUSALS,
+  statusOf,
+} from "./failure.ts";
+import type { JsonObject } from "./json.ts";
+import type { HeaderFields } from "./reply.ts";
+
+/** The members of an error in the OpenAI format; an undefined one is left out. */
+export interface ErrorFields {
+  readonly message: string;
+  readonly type: string;
+  readonly param?: string | null;
+  readonly code?: string | null;
+}
+
+const encoder = new TextEncoder();
+
+/** A failure as an OpenAI error. */
+export interface OpenaiError {
+  readonly headers: HeaderFields;
+  readonly error: JsonObject;
+  /** The body as an upstream sent it; null where it is made of `error`. */
+  readonly raw: Uint8Array<ArrayBuffer> | null;
+}
+
+/** Returns a failure as an OpenAI error: the upstream's own where its kind passes that on. */
+export function openaiError(failure: Failure): OpenaiError {
+  if (isRefusal(failure)) return { headers: {}, error: refusalFields(failure), raw: null };
+  const isUpstreams = FAULTS[failure.kind].status === "upstream";
+  if (isUpstreams && failure.upstream !== null) return failure.upstream;
+  return { headers: waitingTime(failure), error: faultFields(failure), raw: null };
+}
+
+function refusalFields({ kind, message, param }: Refusal): JsonObject {
+  const { status, code = kind } = REFUSALS[kind];
+  return { message, type: typeOfStatus(status), param, code };
+}
+
+function faultFields({ kind, message }: Fault): JsonObject {
+  const { type, code } = FAULTS[kind];
+  const shown = { message, type: type === "upstream" ? "upstream_error" : type };
+  return code === "none" ? shown : { ...shown, param: null, code: code === "kind" ? kind : null };
+}
+
+function waitingTime({ retryAfterMs }: Fault): HeaderFields {
+  return retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+}
+
+/** Returns the `type` of an error that has none, by its status. */
+export function typeOfStatus(status: number): string {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 409:
+      return "conflict_error";
+    case 429:
+      return "rate_limit_error";
+    case 400:
+    case 404:
+    case 405:
+    case 408:
+    case 413:
+    case 415:
+    case 422:
+    case 426:
+      return "invalid_request_error";
+    default:
+      return status >= 500 ? "server_error" : "upstream_error";
+  }
+}
+
+/** Returns the error format of the OpenAI API as JSON text: `{"error":{…}}`. */
+export function errorText(error: ErrorFields | JsonObject): string {
+  return JSON.stringify({ error });
+}
+
+/** The error format of the OpenAI API. */
+export const openaiErrors: ErrorFormat = {
+  whole(failure) {
+    const { headers, error, raw } = openaiError(failure);
+    return {
+      status: statusOf(failure),
+      headers: { ...headers, "content-type": "application/json" },
+      body: raw ?? encoder.encode(errorText(error)),
+    };
+  },
+};
