@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { isObject, parseJson } from "../src/core/json.ts";
+import { isObject, parseJson } from "../src/core/json/json.ts";
 
 /** Where a bundle is made of sources that lie somewhere. */
 export interface Places {

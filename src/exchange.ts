@@ -1,12 +1,12 @@
 import { attempt, attemptOnce } from "./attempts/attempt.ts";
 import { lookUp, remember } from "./cache/cache.ts";
-import type { Catalog } from "./core/catalog.ts";
+import type { Catalog } from "./state/catalog.ts";
 import type { Reply } from "./core/reply.ts";
 import { type Result, success } from "./core/result.ts";
-import type { Call } from "./gateway/call.ts";
-import type { Attempt, Inference } from "./gateway/inference.ts";
+import type { Call } from "./call/call.ts";
+import type { Attempt, Inference } from "./call/inference.ts";
 import { choose } from "./routing/choose.ts";
-import { type Requested, requested } from "./routing/requested.ts";
+import { type Requested, requested } from "./routing/requested_model.ts";
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 

@@ -1,4 +1,4 @@
-import { parseJson } from "../src/core/json.ts";
+import { parseJson } from "../src/core/json/json.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../src/core/json/json.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { type GoldenAnswer, goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";

@@ -1,11 +1,11 @@
 import { parseConfig } from "../../src/config/load.ts";
-import { realWorld } from "../../src/core/time.ts";
+import { realWorld } from "../../src/world/real_world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
 import { logWriter } from "../../src/observe/log_writer.ts";
-import { openOutbound } from "../../src/outbound/outbound.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
 import { createApp } from "../../src/server/app.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 

@@ -1,5 +1,5 @@
-import { openSockets } from "../../src/core/sockets/sockets.ts";
-import { setNoDelay } from "../../src/server/nodelay.ts";
+import { openSockets } from "../../src/sockets/sockets.ts";
+import { setNoDelay } from "../../src/server/connections/nodelay.ts";
 
 /**
  * Serves on a free loopback port, without Nagle's algorithm, and prints the port as the first line of

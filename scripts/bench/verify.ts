@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { completion, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
 
 /** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */

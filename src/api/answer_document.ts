@@ -1,4 +1,4 @@
-import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json.ts";
+import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json/json.ts";
 import type { UpstreamAnswer } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import { membersOf } from "../formats/edit.ts";

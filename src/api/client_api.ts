@@ -1,9 +1,9 @@
 import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
 import type { ErrorFormat } from "../core/error_format.ts";
-import type { JsonDocument } from "../core/json.ts";
+import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 
 /** What an endpoint gets beside the call: path parameters, query and body. */
 export interface ApiRequest {

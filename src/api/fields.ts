@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Refusal } from "../core/failure.ts";
 

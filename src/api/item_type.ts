@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 
 /** The type of an item: one without a type that has a role is a message; null when it has none. */
 export function typeOf({ type, role }: JsonObject): string | null {

@@ -1,5 +1,5 @@
 import type { Refusal } from "../core/failure.ts";
-import { isObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonValue } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 
 const MOST_PAIRS = 16;

@@ -1,12 +1,12 @@
 import type { Usage } from "../core/events.ts";
-import type { JsonDocument, JsonObject } from "../core/json.ts";
+import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { Answer, Reply, UpstreamAnswer } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Reader } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Reader } from "../call/inference.ts";
 import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { identifierProblem } from "./identifier.ts";
 

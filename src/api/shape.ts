@@ -1,5 +1,11 @@
 import type { Refusal } from "../core/failure.ts";
-import { isObject, type JsonObject, type JsonValue, MOST_LEVELS, numberOf } from "../core/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MOST_LEVELS,
+  numberOf,
+} from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 
 /** The JSON types that a value may have, and what is known of its inside. Null asks for nothing. */

@@ -1,10 +1,10 @@
 import { chain, type EventEncoder } from "../core/chain.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { extractFromEvents, extractingDecoder } from "../core/reasoning_tags.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
-import type { Reader } from "../gateway/inference.ts";
+import type { Reader } from "../call/inference.ts";
 import type { Mint, Target } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";
 

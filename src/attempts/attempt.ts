@@ -3,12 +3,12 @@ import { connectionCause, FAULTS, isRefusal, isServerFailure } from "../core/fai
 import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt, Plan } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt, Plan } from "../call/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
 import { open } from "../upstream/open.ts";
-import { again, type Next } from "./again.ts";
+import { again, type Next } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
 /** Tries the plan, target by target; the last failure decides what the client sees. */

@@ -1,6 +1,6 @@
 import { type Failed, failed, fault, type Result, success } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt } from "../call/inference.ts";
 import type { Slot } from "../state/provider_slots.ts";
 
 /** `Retry-After` of a provider without a free slot, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { Answer, Reply } from "../core/reply.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt, Inference, Plan } from "../call/inference.ts";
 import { keyOf } from "./key.ts";
 
 /** A look into the cache that took place. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt, Inference } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt, Inference } from "../call/inference.ts";
 
 /** Client headers that may change what an upstream answers. */
 const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as const;

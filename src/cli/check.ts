@@ -1,7 +1,7 @@
 import { load } from "../config/load.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
 import { compile } from "../gateway/compile.ts";
-import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";

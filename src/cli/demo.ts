@@ -1,6 +1,6 @@
 import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { realWorld } from "../core/time.ts";
+import { realWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";

@@ -1,5 +1,5 @@
 import { load } from "../config/load.ts";
-import { readControls } from "../gateway/call.ts";
+import { readControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
 import { type Given, valueOf } from "./arguments.ts";
 import {

@@ -4,7 +4,7 @@ import { requestTypesOf } from "../api/registry.ts";
 import { chatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { documentOf } from "../formats/document.ts";
-import type { Route } from "../gateway/generation.ts";
+import type { Route } from "../call/generation.ts";
 import {
   eligibleOf,
   evaluateFallbacks,
@@ -18,7 +18,7 @@ import {
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
 import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
-import { type Requested, requested } from "../routing/requested.ts";
+import { type Requested, requested } from "../routing/requested_model.ts";
 import { serverText, shareText } from "./route_text.ts";
 
 /** What becomes of a request, line by line. */

@@ -1,8 +1,8 @@
-import { readControls } from "../gateway/call.ts";
-import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
+import { readControls } from "../call/call.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { isModel, isProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
-import { requested } from "../routing/requested.ts";
+import { requested } from "../routing/requested_model.ts";
 
 /** The path of the call that is shown to new users. */
 export const CHAT_PATH = "/v1/chat/completions";

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { isObject, type JsonObject, parseJson } from "../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import { RESPONSES_PATH } from "./first_call.ts";
 import { postJson, wholeText } from "./post_json.ts";

@@ -1,4 +1,4 @@
-import { libcPath } from "../core/libc.ts";
+import { libcPath } from "../sockets/libc.ts";
 
 /** Whether this process may call the C library, and whether this system is one where it does. */
 export interface ForeignFunctions {

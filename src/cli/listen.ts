@@ -1,10 +1,10 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { openSockets } from "../core/sockets/sockets.ts";
+import { openSockets } from "../sockets/sockets.ts";
 import type { World } from "../core/world.ts";
-import { type Connections, newConnections } from "../server/connections.ts";
+import { type Connections, newConnections } from "../server/connections/connections.ts";
 import type { Peer } from "../server/peer.ts";
-import { setNoDelay } from "../server/nodelay.ts";
-import type { RestLimits } from "../server/rest.ts";
+import { setNoDelay } from "../server/connections/nodelay.ts";
+import type { RestLimits } from "../server/connections/idle_rules.ts";
 
 /** An address that answers, or the sentence that says why it does not. */
 export type Listening =

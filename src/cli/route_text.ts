@@ -1,6 +1,6 @@
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
-import type { Generation, Route, RouteTarget } from "../gateway/generation.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Strategy } from "../state/balancers.ts";
 
 /** What a request must have to take this route. Values of headers may be secrets, so they are left out. */

@@ -1,4 +1,4 @@
-import { realWorld } from "../core/time.ts";
+import { realWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { isObject, parseJson } from "../core/json.ts";
+import { isObject, parseJson } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import { sseFraming } from "../formats/sse.ts";
 import { CHAT_PATH } from "./first_call.ts";

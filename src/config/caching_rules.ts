@@ -1,4 +1,4 @@
-import { isObject } from "../core/json.ts";
+import { isObject } from "../core/json/json.ts";
 import { readNumber } from "./fields.ts";
 import type { Problem } from "./problems.ts";
 import { type Config, LARGEST_CACHE, type WrittenConfig } from "./schema.ts";

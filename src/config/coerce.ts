@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { schemaBelow, typedJsonSchema } from "./json_schema.ts";
 import type { Mark } from "./leaf.ts";
 import { isEmptyAllowed, isTextMeant } from "./widened_schema.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { isObject } from "../core/json.ts";
+import { isObject } from "../core/json/json.ts";
 import { type KnownKeys, newKnownKeys } from "./json_schema.ts";
 import { type Path, type Problem, unknownKey } from "./problems.ts";
 

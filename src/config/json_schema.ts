@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Path } from "./problems.ts";
 import { configSchema } from "./schema.ts";
 import { widened } from "./widened_schema.ts";

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq } from "@std/yaml";
+import { isAlias, isMap, isScalar, isSeq } from "yaml";
 
 /** The place of a value: offsets of its key and of itself, and the same for what is inside. */
 export interface Mark {

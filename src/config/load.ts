@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { parseProxyRule } from "../core/http/proxy_rule.ts";
-import { isObject } from "../core/json.ts";
+import { parseProxyRule } from "../http_client/proxy_rule.ts";
+import { isObject } from "../core/json/json.ts";
 import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
 import type { Variables } from "./expand.ts";
@@ -13,8 +13,8 @@ import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
-import { withoutBroken } from "./salvage.ts";
-import { readSource, type Source } from "./source.ts";
+import { withoutBroken } from "./drop_broken_providers.ts";
+import { readSource, type Source } from "./yaml_source.ts";
 import { unusedWarnings } from "./unused_keys.ts";
 
 /** A configuration, or everything that is wrong with the file: one line each, never a value from it. */

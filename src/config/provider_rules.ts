@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../core/json.ts";
+import { isObject } from "../core/json/json.ts";
 import { typedJsonSchema } from "./json_schema.ts";
 import { DURATION } from "./units.ts";
 

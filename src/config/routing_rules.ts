@@ -1,5 +1,5 @@
 import { REQUEST_TYPES } from "../core/endpoint.ts";
-import { isObject } from "../core/json.ts";
+import { isObject } from "../core/json/json.ts";
 import { readNumber } from "./fields.ts";
 import { nearest, type Path, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";

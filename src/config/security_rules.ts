@@ -1,4 +1,4 @@
-import { isObject } from "../core/json.ts";
+import { isObject } from "../core/json/json.ts";
 import { readBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
-import type { ProxyRule } from "../core/http/proxy_rule.ts";
-import { isObject, type JsonObject } from "../core/json.ts";
+import type { ProxyRule } from "../http_client/proxy_rule.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isLoopbackName } from "../core/loopback.ts";
 import { type FileText, readText } from "./files.ts";
 import type { Path, Problem } from "./problems.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { readBoolean, readNumber } from "./fields.ts";
 import { nearest, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";

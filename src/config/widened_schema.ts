@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { FALSE, NUMBER, TRUE } from "./fields.ts";
 import { DURATION } from "./units.ts";
 

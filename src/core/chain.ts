@@ -1,7 +1,7 @@
 import type { Codec, Decoder, Delivery } from "./codec.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { Failure } from "./failure.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import { pushAll } from "./push_all.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "./failure.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import type { StreamRecord } from "./reply.ts";
 import type { Result } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 
 /** Why a model stopped, in the words of Chat Completions. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";

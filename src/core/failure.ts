@@ -1,5 +1,5 @@
 import type { ConnectionCause } from "./connection_error.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./reply.ts";
 
 /** How a call ended, as the access log names it: a closed list, so that lines can be counted. */

@@ -8,7 +8,7 @@ import {
   REFUSALS,
   statusOf,
 } from "./failure.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./reply.ts";
 
 /** The members of an error in the OpenAI format; an undefined one is left out. */

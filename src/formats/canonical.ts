@@ -1,4 +1,4 @@
-import { endOfString, endOfValue, skipBlanks } from "../core/scan.ts";
+import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
 /** What is nested deeper than this is no usual request, and would only take memory. */
 const DEEPEST = 1_000;

@@ -4,9 +4,9 @@ import {
   type JsonObject,
   type Member,
   parseJson,
-} from "../core/json.ts";
+} from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
-import { hasMoreItems } from "../core/scan.ts";
+import { hasMoreItems } from "../core/json/scan.ts";
 import { membersOf } from "./edit.ts";
 
 /** Longer keys are not repeated in a message: they may be content. */

@@ -1,6 +1,6 @@
-import { type Member, parseJson } from "../core/json.ts";
+import { type Member, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
-import { endOfString, endOfValue, skipBlanks } from "../core/scan.ts";
+import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
 /** A part of a text: `text.slice(start, end)`. */
 export interface Span {

@@ -5,7 +5,13 @@ import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
-import type { ClientKey, Generation, ModelPattern, Route, RouteTarget } from "./generation.ts";
+import type {
+  ClientKey,
+  Generation,
+  ModelPattern,
+  Route,
+  RouteTarget,
+} from "../call/generation.ts";
 
 /**
  * Makes a checked configuration ready to serve. A provider that is defined as in the previous

@@ -4,11 +4,11 @@ import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
-import { newVault, type Vault } from "../state/vault.ts";
-import type { Call, Capture } from "./call.ts";
+import { newVault, type Vault } from "../state/gateway_state.ts";
+import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation } from "../call/generation.ts";
 
 /** The running gateway: what calls get from it when they begin. */
 export interface Gateway {

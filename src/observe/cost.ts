@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { Usage } from "../core/events.ts";
-import { listPrice, type Price } from "./prices.ts";
+import { listPrice, type Price } from "../data/prices.ts";
 
 const MILLION = 1_000_000;
 

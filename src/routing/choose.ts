@@ -1,7 +1,7 @@
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt, Inference, Plan } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt, Inference, Plan } from "../call/inference.ts";
 import {
   type Eligible,
   eligibleOf,
@@ -12,8 +12,8 @@ import {
 } from "./eligible.ts";
 import type { Target } from "../wires/wire.ts";
 import { matchRoute } from "./match.ts";
-import { pinned } from "./pinned.ts";
-import { requested } from "./requested.ts";
+import { pinned } from "./required_target.ts";
+import { requested } from "./requested_model.ts";
 
 /** Chooses who serves a call, before anything is sent. */
 export function choose(call: Call, inference: Inference): Result<Plan> {

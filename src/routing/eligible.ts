@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
-import type { Route, RouteTarget } from "../gateway/generation.ts";
+import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Target } from "../wires/wire.ts";
-import type { Requested } from "./requested.ts";
+import type { Requested } from "./requested_model.ts";
 
 /** Why a target of a route does not serve a request. */
 export type SkipReason =

@@ -1,8 +1,8 @@
 import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
-import { headerWords } from "../core/header_words.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Route } from "../gateway/generation.ts";
-import type { Requested } from "./requested.ts";
+import { headerWords } from "../core/decode_header_text.ts";
+import type { Call } from "../call/call.ts";
+import type { Route } from "../call/generation.ts";
+import type { Requested } from "./requested_model.ts";
 
 /** What of a call decides its route. */
 export type Routed = Pick<Call, "path" | "headers" | "controls" | "generation">;

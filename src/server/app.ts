@@ -5,18 +5,18 @@ import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { admit } from "./admit.ts";
+import { admit } from "./new_call.ts";
 import { type BodyLimits, readBody } from "./body.ts";
-import { bugIn } from "./bug_in_call.ts";
-import { endConnection } from "./end_connection.ts";
-import { type Entrance, newEntrance } from "./entrance.ts";
+import { bugIn } from "./internal_error.ts";
+import { endConnection } from "./connections/end_connection.ts";
+import { type Entrance, newEntrance } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
-import { takePlace } from "./overload.ts";
+import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
-import { openSocket } from "./socket.ts";
+import { openSocket } from "./websocket/socket.ts";
 
 /** Serves every request of the gateway; the peer is who sent it. Never rejects. */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;

@@ -1,9 +1,9 @@
 import type { Config } from "../config/schema.ts";
-import type { JsonDocument } from "../core/json.ts";
+import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, readDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 import { BODY_LIMIT, receiveBody, tooLarge } from "./receive_body.ts";
 
 /** Limits of a request body, named as in the configuration. */

@@ -1,7 +1,7 @@
 import { formatDuration } from "../config/units.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
-import { holdBody } from "./overload.ts";
+import type { Call } from "../call/call.ts";
+import { holdBody } from "./admission/overload.ts";
 
 /** A request body may have this many bytes. */
 export const BODY_LIMIT = 10 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { type Failure, statusOf } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
 import type { Answer, HeaderFields, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 import { costOf } from "../observe/cost.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Flusher } from "./flusher.ts";

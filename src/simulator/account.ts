@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { type BoundedMap, jsonLength, newBoundedMap } from "./bounded_map.ts";
 import type { Deps } from "./protocol.ts";
 import { hashText } from "./hash.ts";

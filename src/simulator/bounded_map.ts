@@ -1,4 +1,4 @@
-import type { JsonValue } from "../core/json.ts";
+import type { JsonValue } from "../core/json/json.ts";
 
 /** What is stored of one kind, newest last. Values are never changed: a changed one is put again. */
 export interface BoundedMap<T> {

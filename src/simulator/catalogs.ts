@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { MODELS } from "./model_behaviour.ts";
 import { toNanosecondTime } from "./local.ts";
 import { canThink } from "./local_request.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import type { JsonObject, JsonValue } from "../core/json.ts";
+import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import { parseCompatRequest } from "./compat_request.ts";
 import {
   type ApiError,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import {
   between,
   type FieldRule,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { compatFieldErrors } from "./compat_field_rules.ts";
 import { compatMessageErrors } from "./compat_message_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { StoredConversation } from "./account.ts";
 import { errorResponse, readJsonBody } from "./sim_call.ts";
 import { invalidValue, isMetadata, missingParameter } from "./field_checks.ts";

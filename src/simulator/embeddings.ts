@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { errorResponse, readJsonBody, runModel, type SimCall, wholeResponse } from "./sim_call.ts";
 import { invalidValue } from "./field_checks.ts";
 import { withoutLatestTag } from "./local_request.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { parseLocalRequest } from "./local_request.ts";
 import {
   type Deps,

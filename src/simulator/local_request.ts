@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseMessagesRequest } from "./messages_request.ts";
 import { signThinking } from "./hash.ts";
 import {

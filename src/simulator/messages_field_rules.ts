@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 
 // Messages API, create: the body is closed.
 const FIELDS: readonly string[] = [

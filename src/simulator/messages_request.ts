@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { headerErrors, messagesFieldErrors } from "./messages_field_rules.ts";
 import { outputConfigErrors, toolErrors } from "./messages_tool_rules.ts";
 import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rules.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { blockErrors } from "./messages_block_rules.ts";
 import { enablesThinking } from "./messages_tool_rules.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { invalidValue } from "./field_checks.ts";
 import type { ApiError } from "./protocol.ts";
 

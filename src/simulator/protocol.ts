@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import type { Quirk } from "./quirks.ts";
 

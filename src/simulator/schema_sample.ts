@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 
 /** A schema that needs itself has no finite value; below this depth null stands for it. */
 const MAX_SCHEMA_DEPTH = 32;

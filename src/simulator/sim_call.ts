@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { findBehaviour, type Style } from "./model_behaviour.ts";
 import { wholeBodySteps } from "./defects.ts";
 import { newBodyStream, untilAborted } from "./body_stream.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
 import { answerChat } from "./chat.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Account, StoredCompletion } from "./account.ts";
 import { answerChat } from "./chat.ts";
 import { errorResponse, readJsonBody } from "./sim_call.ts";

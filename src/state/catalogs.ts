@@ -1,4 +1,4 @@
-import type { Catalog } from "../core/catalog.ts";
+import type { Catalog } from "./catalog.ts";
 
 /** Fetched model lists; however many ask, each is fetched once at a time. */
 export interface Catalogs {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { refuse } from "../core/result.ts";
 import type { Creator } from "./bindings.ts";
 import { heldBytes, STATE_BYTES } from "./retention.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import type { Result } from "../core/result.ts";
 import type { Binding, Caller, Creator, Owner } from "./bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "./conversations.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonValue } from "../core/json/json.ts";
 
 /** Stateful objects live this many milliseconds. */
 export const STATE_TTL = 30 * 60 * 1000;

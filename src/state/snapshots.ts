@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 
 /** A response that the gateway stores itself. */
 export interface Snapshot {

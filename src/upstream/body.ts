@@ -1,7 +1,7 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
-import { type RawReader, unpacked } from "./unpacked.ts";
+import { type RawReader, unpacked } from "./content_encoding.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Bytes asked for in one read. Measured: 64 KiB for each answer cost 8 % of all in garbage. */

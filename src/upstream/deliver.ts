@@ -4,7 +4,7 @@ import type { Failure } from "../core/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./record_reader.ts";
 
 /** One upstream stream on its way to the client. */
 export interface Stream {

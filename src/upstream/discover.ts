@@ -1,8 +1,8 @@
-import type { Catalog } from "../core/catalog.ts";
+import type { Catalog } from "../state/catalog.ts";
 import { connectionCause, type Failure } from "../core/failure.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 import type { Provider } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";

@@ -1,4 +1,4 @@
-import { bugText } from "../core/bug.ts";
+import { bugText } from "../core/bug_text.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, type Result, success } from "../core/result.ts";
@@ -6,8 +6,8 @@ import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
 import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
-import type { Call } from "../gateway/call.ts";
-import type { Attempt, Reader } from "../gateway/inference.ts";
+import type { Call } from "../call/call.ts";
+import type { Attempt, Reader } from "../call/inference.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -16,7 +16,7 @@ import { commit, uncommitted } from "./deliver.ts";
 import { copiedBack } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
-import { openSource } from "./source.ts";
+import { openSource } from "./record_reader.ts";
 import { upstreamUrl } from "./url.ts";
 
 /** Largest body of a whole response. */

@@ -1,6 +1,6 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
-import { parseJson } from "../core/json.ts";
-import { endOfString } from "../core/scan.ts";
+import { parseJson } from "../core/json/json.ts";
+import { endOfString } from "../core/json/scan.ts";
 
 /** Returns a failure whose upstream error, which a wire has read from an answer, holds none of the secrets. */
 export function redactedFailure(failure: Failure, secrets: readonly string[]): Failure {

@@ -1,10 +1,10 @@
 import type { FaultKind, UpstreamError } from "../core/failure.ts";
-import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json.ts";
+import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../core/openai_error.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
-import type { Call } from "../gateway/call.ts";
+import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";

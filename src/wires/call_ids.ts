@@ -1,4 +1,4 @@
-import type { Optional } from "./fields.ts";
+import type { Optional } from "./chat_request/refusals.ts";
 import type { Mint } from "./wire.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 
 /** Longest message made of a `detail`, in characters. */
 const MAX_MESSAGE_LENGTH = 2_000;

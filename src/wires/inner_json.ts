@@ -1,8 +1,8 @@
 import type { Refusal } from "../core/failure.ts";
-import { isObject, type JsonObject } from "../core/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
-import { countItems } from "../core/scan.ts";
-import type { Optional } from "./fields.ts";
+import { countItems } from "../core/json/scan.ts";
+import type { Optional } from "./chat_request/refusals.ts";
 
 /** Members and elements that the JSON texts within the strings of one request may hold together. */
 export const MAX_INNER_ITEMS = 200_000;

@@ -1,4 +1,4 @@
-import type { Optional } from "./fields.ts";
+import type { Optional } from "./chat_request/refusals.ts";
 
 /** The legacy function calls of a dialogue that have no result yet. */
 export interface OpenCalls {

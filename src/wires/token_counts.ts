@@ -1,8 +1,8 @@
 import type { Usage } from "../core/events.ts";
 import type { Fault } from "../core/failure.ts";
-import { isObject, numberOf } from "../core/json.ts";
+import { isObject, numberOf } from "../core/json/json.ts";
 import { type Failed, fault } from "../core/result.ts";
-import type { Optional } from "./fields.ts";
+import type { Optional } from "./chat_request/refusals.ts";
 
 /** The token counts of one answer as its provider sends them; null where it sends none. */
 export interface TokenCounts {

@@ -1,8 +1,8 @@
 import type { ProviderConfig } from "../config/schema.ts";
-import type { ChatRequest } from "../core/chat.ts";
+import type { ChatRequest } from "./chat_request/chat_request.ts";
 import type { Decoder } from "../core/codec.ts";
 import type { StreamEvent } from "../core/events.ts";
-import type { JsonDocument, JsonObject } from "../core/json.ts";
+import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import type { BoundType } from "../../src/state/object_store.ts";
 import { MESSAGES } from "../support/chat_call.ts";
 import { responseOf } from "../support/native_gateway.ts";

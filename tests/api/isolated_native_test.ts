@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { bindingOf } from "../support/object_store.ts";

@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import type { BoundType } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { bindingOf } from "../support/object_store.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../src/core/json/json.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";

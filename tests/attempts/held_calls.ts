@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { type Reloadable, reloadable } from "../gateway/reloadable.ts";
 import { configOf } from "../config/parse.ts";
 import { samplesNamed } from "../observe/exposition.ts";

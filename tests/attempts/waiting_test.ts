@@ -1,4 +1,4 @@
-import { again, waitBefore } from "../../src/attempts/again.ts";
+import { again, waitBefore } from "../../src/attempts/retry_policy.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { fault } from "../../src/core/result.ts";
 import fc from "fast-check";

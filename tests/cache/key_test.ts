@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got } from "../support/chat_call.ts";
 import { keyOf, twoKeys } from "../support/client_keys.ts";

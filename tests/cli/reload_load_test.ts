@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { configFile, testClient, whileServing } from "./test_terminal.ts";

@@ -1,6 +1,6 @@
-import { parse } from "@std/yaml";
+import { parse } from "yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { isObject } from "../../src/core/json.ts";
+import { isObject } from "../../src/core/json/json.ts";
 import { configJsonSchema, typedJsonSchema } from "../../src/config/json_schema.ts";
 import { parseReload } from "../../src/config/load.ts";
 import { configReference } from "../../src/config/reference.ts";

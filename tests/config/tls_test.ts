@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { load, reload } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { pem } from "../core/http/certificates.ts";
+import { pem } from "../http_client/certificates.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { warningsOf, withProvider } from "./parse.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testClient } from "../cli/test_terminal.ts";
 import { ADDRESS, gatewayOf } from "./documented_gateway.ts";

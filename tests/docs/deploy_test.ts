@@ -1,9 +1,9 @@
-import { parseAllDocuments } from "@std/yaml";
+import { parseAllDocuments } from "yaml";
 import { parseArguments, valueOf } from "../../src/cli/arguments.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";

@@ -1,5 +1,5 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
-import { realWorld } from "../../src/core/time.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { realWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";

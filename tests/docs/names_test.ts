@@ -1,4 +1,4 @@
-import { SHARED_HEADERS } from "../../src/outbound/dashboard_fields.ts";
+import { SHARED_HEADERS } from "../../src/remote/dashboard_fields.ts";
 import { findBehaviour, MODELS } from "../../src/simulator/model_behaviour.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { HELP_PAGES } from "../../src/cli/help_pages.ts";

@@ -1,4 +1,4 @@
-import { withReference } from "../../scripts/docs.ts";
+import { withReference } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
@@ -42,7 +42,7 @@ Deno.test("every block of the documentation is of a kind that is run or compared
 });
 
 /** The documented file names of certificates, as files of the tests. */
-const CERTIFICATES = new URL("../core/http/certificates/", import.meta.url).pathname;
+const CERTIFICATES = new URL("../http_client/certificates/", import.meta.url).pathname;
 
 Deno.test("every configuration in the documentation is valid", async () => {
   const general = configIn("docs/guide/getting-started.md#The configuration file");

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** A stream as a client read it, checked: whole records, and one terminal that is the last. */

@@ -1,5 +1,5 @@
 import OpenAI from "openai";
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { serveGateway } from "../support/gateway.ts";
 import { assertValid } from "../support/schemas.ts";

@@ -1,5 +1,5 @@
 import { endOf } from "../../src/observe/report.ts";
-import { realWorld } from "../../src/core/time.ts";
+import { realWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { STREAM } from "../attempts/tried.ts";
 import { assert, assertEquals } from "../support/assert.ts";

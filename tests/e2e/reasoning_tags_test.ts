@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { choicesOf, delivered } from "./delivered.ts";
 import { chunk, finish, HELLO, ROLE, sse, streamed } from "./streamed.ts";

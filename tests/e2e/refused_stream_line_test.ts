@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, COMPLETION } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";

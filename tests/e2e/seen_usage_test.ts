@@ -1,6 +1,6 @@
 import type { Usage } from "../../src/core/events.ts";
 import { endOf } from "../../src/observe/report.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { parseJson } from "../../src/core/json.ts";
+import { parseJson } from "../../src/core/json/json.ts";
 import { canonicalJson } from "../../src/formats/canonical.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

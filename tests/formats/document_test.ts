@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { parseJson } from "../../src/core/json.ts";
+import { parseJson } from "../../src/core/json/json.ts";
 import { checkItems, documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
 import { membersOf } from "../../src/formats/edit.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";

@@ -9,7 +9,7 @@ import {
   splice,
   valueAt,
 } from "../../src/formats/edit.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { objectTexts, objectTextsWithRepeatedKeys, valueTexts } from "./json_texts.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { openSpans } from "../../src/observe/spans.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

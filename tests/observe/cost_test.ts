@@ -1,5 +1,5 @@
 import { costAt, costOf } from "../../src/observe/cost.ts";
-import { listPrice } from "../../src/observe/prices.ts";
+import { listPrice } from "../../src/data/prices.ts";
 import { assertEquals } from "../support/assert.ts";
 import { USAGE } from "./reports.ts";
 

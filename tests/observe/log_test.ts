@@ -1,5 +1,5 @@
 import { accessFields } from "../../src/observe/access_log.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { type Fields, type Line, type LogSettings, newLog, textOf } from "../../src/observe/log.ts";
 import { fault } from "../../src/core/result.ts";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { type Level, newLog, textOf } from "../../src/observe/log.ts";
 import { requestAttributes, tryAttributes } from "../../src/observe/span_attributes.ts";

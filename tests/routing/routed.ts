@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";

@@ -1,11 +1,11 @@
-import { parse } from "@std/yaml";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { parse } from "yaml";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-const FOLDER = new URL("../../scripts/observability/", import.meta.url);
+const FOLDER = new URL("../../scripts/deploy/observability/", import.meta.url);
 
 /** The texts under this key, however deep. */
 function textsUnder(key: string, value: unknown): readonly string[] {

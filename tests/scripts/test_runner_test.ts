@@ -1,4 +1,10 @@
-import { asked, countsOf, PROGRAM_TESTS, summarySieve, testArguments } from "../../scripts/test.ts";
+import {
+  asked,
+  countsOf,
+  PROGRAM_TESTS,
+  summarySieve,
+  testArguments,
+} from "../../scripts/tools/test.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("the summary line is understood with steps, ignored tests and colours", () => {
@@ -67,7 +73,7 @@ async function runTests(source: string) {
     Deno.writeTextFileSync(`${folder}/sample_test.ts`, source);
     const { code, stdout } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--no-prompt", "--allow-run", "--allow-read", "--allow-env"].concat(
-        new URL("../../scripts/test.ts", import.meta.url).pathname,
+        new URL("../../scripts/tools/test.ts", import.meta.url).pathname,
         folder,
       ),
       stderr: "null",

@@ -1,7 +1,7 @@
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
-import { admit } from "../../src/server/admit.ts";
-import { takePlace } from "../../src/server/overload.ts";
+import { admit } from "../../src/server/new_call.ts";
+import { takePlace } from "../../src/server/admission/overload.ts";
 import { receiveBody } from "../../src/server/receive_body.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";

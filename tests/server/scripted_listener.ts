@@ -1,6 +1,6 @@
-import { type Connections, newConnections } from "../../src/server/connections.ts";
+import { type Connections, newConnections } from "../../src/server/connections/connections.ts";
 import type { Peer } from "../../src/server/peer.ts";
-import type { RestLimits } from "../../src/server/rest.ts";
+import type { RestLimits } from "../../src/server/connections/idle_rules.ts";
 import {
   type ScriptedSocket,
   scriptedSocket,

@@ -1,4 +1,4 @@
-import { isObject } from "../../src/core/json.ts";
+import { isObject } from "../../src/core/json/json.ts";
 import { MODELS } from "../../src/simulator/model_behaviour.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";

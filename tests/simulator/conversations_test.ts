@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
 import { listIn, type NativeClient, newNativeClient, textIn } from "./native_client.ts";

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { callSimulator, sseData } from "./call_simulator.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
 import { callSimulator } from "./call_simulator.ts";

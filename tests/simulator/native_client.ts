@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";

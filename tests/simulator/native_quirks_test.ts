@@ -1,4 +1,4 @@
-import { isObject } from "../../src/core/json.ts";
+import { isObject } from "../../src/core/json/json.ts";
 import { findBehaviour, MODELS } from "../../src/simulator/model_behaviour.ts";
 import { NATIVE_QUIRKS, type NativeQuirk } from "../../src/simulator/quirks.ts";
 import { assert, assertEquals } from "../support/assert.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 
 const TERMINALS: readonly unknown[] = ["completed", "incomplete", "failed", "cancelled"];
 

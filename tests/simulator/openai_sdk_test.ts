@@ -1,5 +1,5 @@
 import OpenAI from "openai";
-import { realWorld } from "../../src/core/time.ts";
+import { realWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

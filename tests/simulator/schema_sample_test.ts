@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { sampleArguments, sampleFromSchema } from "../../src/simulator/schema_sample.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 

@@ -1,4 +1,4 @@
-import { parseExact } from "../../src/core/json.ts";
+import { parseExact } from "../../src/core/json/json.ts";
 import { heldBytes } from "../../src/state/retention.ts";
 import { assert } from "../support/assert.ts";
 

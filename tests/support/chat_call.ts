@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { streamOf } from "./pieces.ts";
 
 /** What a complete answer of a compat provider may look like. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert } from "./assert.ts";
 
 /** A Responses socket from its client's side. */

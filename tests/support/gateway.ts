@@ -1,6 +1,6 @@
 import { listen } from "../../src/cli/listen.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { realWorld } from "../../src/core/time.ts";
+import { realWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
@@ -8,7 +8,7 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
-import { restLimits } from "../../src/server/rest.ts";
+import { restLimits } from "../../src/server/connections/idle_rules.ts";
 
 /** A gateway under test, without a socket. */
 export interface TestGateway {

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
-import type { Vault } from "../../src/state/vault.ts";
+import type { Vault } from "../../src/state/gateway_state.ts";
 import { configOf } from "../config/parse.ts";
 import { answers } from "./chat_call.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";

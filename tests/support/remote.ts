@@ -1,8 +1,8 @@
-import { isObject, type JsonObject } from "../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import { openRemoteControl } from "../../src/outbound/remote_control.ts";
+import { openRemoteControl } from "../../src/remote/remote_control.ts";
 import { assert } from "./assert.ts";
 import {
   type Dashboard,

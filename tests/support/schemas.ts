@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert } from "./assert.ts";
 
 const FILE = new URL("../golden/openai-schemas.json", import.meta.url);

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "./pieces.ts";
 import type { Sent, WordStreams } from "./word_stream.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../src/core/json/json.ts";
 import { assert } from "./assert.ts";
 import { type Got, got } from "./chat_call.ts";
 import type { TestGateway } from "./gateway.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "./assert.ts";
 import { assertValid } from "./schemas.ts";
 

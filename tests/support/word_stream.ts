@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { streamOf } from "./pieces.ts";
 import type { Fetch } from "./world.ts";

@@ -1,6 +1,6 @@
 import { CONNECTION_CAUSES } from "../../src/core/connection_error.ts";
-import { isObject, parseJson } from "../../src/core/json.ts";
-import { listenWith } from "../core/http/certificates.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { listenWith } from "../http_client/certificates.ts";
 import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, got } from "../support/chat_call.ts";

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";

@@ -1,5 +1,5 @@
-import { newCapture } from "../../src/outbound/capture.ts";
-import type { DashboardFields } from "../../src/outbound/dashboard_fields.ts";
+import { newCapture } from "../../src/remote/capture.ts";
+import type { DashboardFields } from "../../src/remote/dashboard_fields.ts";
 import { upstreamUrl } from "../../src/upstream/url.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";

@@ -1,24 +1,24 @@
-import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
 import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
-import type { Call } from "../../gateway/call.ts";
-import { isCapable } from "../../gateway/capable.ts";
-import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
-import { bindObject } from "../../gateway/owner.ts";
+import type { Call } from "../../call/call.ts";
+import { isCapable } from "../../call/capable.ts";
+import type { Attempt, Inference, Reader } from "../../call/inference.ts";
+import { bindObject } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { translatedReader } from "../translated_reader.ts";
-import { relayAnswer } from "./completed.ts";
-import { completionOf } from "./completion.ts";
+import { relayAnswer } from "./relay_response.ts";
+import { completionOf } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
-import { chatEncoder } from "./encoder.ts";
-import { relay } from "./relay.ts";
+import { chatEncoder } from "./encode_stream.ts";
+import { relay } from "./relay_stream.ts";
 import { chatRequest } from "./request.ts";
-import { stored } from "./stored.ts";
+import { stored } from "./require_stored_id.ts";
 
 const MATCHES_AS = ["chat_completions"] as const;
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 
 /** One choice of a chunk: its index and whether this chunk finishes it. */
 export interface ChoiceState {

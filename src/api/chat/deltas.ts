@@ -1,8 +1,8 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
-import { calledAs, calledPiece, type CallKind } from "./called.ts";
+import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
 /** Identity of a generated answer, whole or in chunks. */
 export interface Labels {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { splice } from "../../formats/edit.ts";
 import type { Mint } from "../../wires/wire.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ChatRequest } from "../../core/chat.ts";
-import { isObject, type JsonDocument } from "../../core/json.ts";
+import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
+import { isObject, type JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";

@@ -1,5 +1,5 @@
 import type { Usage } from "../../core/events.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 
 /**
  * Returns token counts as the `usage` object of Chat Completions. The details are always present; a

@@ -1,4 +1,4 @@
-import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Refusal } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { identifierProblem } from "../identifier.ts";

@@ -1,13 +1,13 @@
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import type { Call } from "../../gateway/call.ts";
-import { isVisible } from "../../gateway/owner.ts";
+import type { Call } from "../../call/call.ts";
+import { isVisible } from "../../call/owner.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
-import { keptItem } from "../kept_item.ts";
+import { keptItem } from "../stored_item.ts";
 import { metadataOf } from "../metadata.ts";
 import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
 import { itemBatch } from "./items.ts";

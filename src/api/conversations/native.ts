@@ -1,10 +1,10 @@
 import { isExactId } from "../../core/ids.ts";
-import type { JsonDocument, JsonObject } from "../../core/json.ts";
+import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
-import type { Call } from "../../gateway/call.ts";
-import { bindObject, release } from "../../gateway/owner.ts";
+import type { Call } from "../../call/call.ts";
+import { bindObject, release } from "../../call/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";

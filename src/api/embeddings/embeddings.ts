@@ -8,12 +8,12 @@ import {
   type JsonValue,
   numberOf,
   parseJson,
-} from "../../core/json.ts";
+} from "../../core/json/json.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import type { Attempt, Inference, Reader } from "../../gateway/inference.ts";
+import type { Attempt, Inference, Reader } from "../../call/inference.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";

@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
 import { modelsOf } from "../../exchange.ts";
-import type { Call } from "../../gateway/call.ts";
+import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 

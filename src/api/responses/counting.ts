@@ -1,16 +1,16 @@
 import { refuse, type Result } from "../../core/result.ts";
 import { isExactId } from "../../core/ids.ts";
-import type { JsonDocument, JsonObject } from "../../core/json.ts";
+import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
-import type { Call } from "../../gateway/call.ts";
-import { capable, type NativeCapability, someNativeProvider } from "../../gateway/capable.ts";
-import { responseUsage } from "../../wires/responses/usage.ts";
+import type { Call } from "../../call/call.ts";
+import { capable, type NativeCapability, someNativeProvider } from "../../call/capable.ts";
+import { responseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
-import { keeperOf } from "./keeper.ts";
-import { hiddenItemProblem } from "./references.ts";
+import { keeperOf } from "./state/reference_owner.ts";
+import { hiddenItemProblem } from "./state/references.ts";
 
 /** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [

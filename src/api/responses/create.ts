@@ -1,20 +1,20 @@
 import type { Outcome } from "../../core/codec.ts";
-import type { JsonDocument } from "../../core/json.ts";
+import type { JsonDocument } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
-import type { Call } from "../../gateway/call.ts";
-import type { Inference } from "../../gateway/inference.ts";
-import { protocolOf } from "../../gateway/owner.ts";
+import type { Call } from "../../call/call.ts";
+import type { Inference } from "../../call/inference.ts";
+import { protocolOf } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import { metadataOf } from "../metadata.ts";
 import type { Settled } from "./creation.ts";
-import { requiredTarget, type ResolvedRequest } from "./continuation.ts";
-import { nativeAttempts } from "./native_create.ts";
+import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
+import { nativeAttempts } from "./native/create.ts";
 import { type ResponsesRequest, responsesRequest } from "./request.ts";
-import { resolveContinuation, type ResolvePrevious } from "./resolve_continuation.ts";
-import { retain } from "./retain.ts";
-import { translatedAttempts } from "./translated_create.ts";
+import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
+import { retain } from "./state/store_response.ts";
+import { translatedAttempts } from "./translate/create.ts";
 
 /** What differs between creation over HTTP and over a WebSocket. */
 export interface CreateOptions {

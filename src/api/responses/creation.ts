@@ -1,11 +1,11 @@
 import type { Outcome } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { Call } from "../../gateway/call.ts";
-import type { Attempt } from "../../gateway/inference.ts";
+import type { Call } from "../../call/call.ts";
+import type { Attempt } from "../../call/inference.ts";
 import type { Target } from "../../wires/wire.ts";
-import type { ResolvedRequest } from "./continuation.ts";
+import type { ResolvedRequest } from "./state/continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** One response that is to be created, whoever creates it. */

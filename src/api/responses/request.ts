@@ -1,9 +1,9 @@
 import type { Refusal } from "../../core/failure.ts";
-import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
-import { exactBody } from "./exact.ts";
+import { exactBody } from "./translate/exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
 import { typeProblem } from "../shape.ts";
 import { responsesBody } from "./request_shape.ts";

@@ -3,9 +3,9 @@ import { openaiErrors } from "../../core/openai_error.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";
-import { lifecycle } from "./lifecycle.ts";
-import { resolveStoredResponse } from "./resolve_continuation.ts";
-import { newSession } from "./session.ts";
+import { lifecycle } from "./state/lifecycle.ts";
+import { resolveStoredResponse } from "./state/resolve_continuation.ts";
+import { newSession } from "./socket/session.ts";
 
 /** The Responses API, native or over providers that speak something else (OpenAI API, Responses). */
 export const responses: ClientApi = {

@@ -1,8 +1,8 @@
-import { isObject, type JsonDocument } from "../../core/json.ts";
+import { isObject, type JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Edit, elementsOf, replaceValue, splice } from "../../formats/edit.ts";
-import type { Call } from "../../gateway/call.ts";
-import { isHidden } from "../../gateway/owner.ts";
+import type { Call } from "../../call/call.ts";
+import { isHidden } from "../../call/owner.ts";
 
 /** One page of an upstream's list, as far as its completions exist for the call. */
 export interface OwnPage {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredResponse } from "../account.ts";
 import type { Style } from "../model_behaviour.ts";
 import { streamBodySteps } from "../defects.ts";

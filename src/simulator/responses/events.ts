@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { encodeContentPart, encodeItem, type OutputItem } from "./output_items.ts";
 import { unfinishedResource } from "./resource.ts";
 

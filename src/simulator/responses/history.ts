@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import { type ApiError, newApiError } from "../protocol.ts";
 

@@ -1,5 +1,5 @@
 import { newId } from "../../core/ids.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { missingParameter } from "../field_checks.ts";
 import { errorResponse, readJsonBody, runModel } from "../sim_call.ts";
 import { generateOutput } from "../model_output.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Deps } from "../protocol.ts";
 
 const PREFIXES: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { errorResponse, type SimCall, wholeResponse } from "../sim_call.ts";
 import type { Quirk } from "../quirks.ts";
 import { type ModelOutput, newApiError } from "../protocol.ts";

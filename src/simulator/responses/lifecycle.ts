@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredResponse } from "../account.ts";
 import { invalidValue } from "../field_checks.ts";
 import { errorResponse } from "../sim_call.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../../core/ids.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import type { Deps, ModelOutput } from "../protocol.ts";
 import { splitFragments } from "../tokens.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import type { ApiError, Deps, SimRequest, Tool } from "../protocol.ts";
 import { newApiError } from "../protocol.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Deps, ModelOutput } from "../protocol.ts";
 import { encodeItem, type OutputItem } from "./output_items.ts";
 import type { ResponsesRequest } from "./request.ts";

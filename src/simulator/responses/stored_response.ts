@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Account, StoredResponse } from "../account.ts";
 import { outputOf } from "./history.ts";
 import { unfinishedResource } from "./resource.ts";

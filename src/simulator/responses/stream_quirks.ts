@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { NativeQuirk } from "../quirks.ts";
 import type { ModelOutput, StreamChunk } from "../protocol.ts";
 import type { StreamEvent } from "./events.ts";

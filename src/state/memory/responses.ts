@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";

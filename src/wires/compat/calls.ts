@@ -1,9 +1,9 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_call.ts";
 
 type Events = Result<readonly StreamEvent[]>;

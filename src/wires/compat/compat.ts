@@ -1,4 +1,4 @@
-import { compatAccount } from "../compat_account.ts";
+import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode, decoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";

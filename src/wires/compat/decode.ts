@@ -1,14 +1,14 @@
 import type { Decoder } from "../../core/codec.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonDocument, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import type { Mint } from "../wire.ts";
-import { malformed, providerError } from "../compat_errors.ts";
+import { malformed, providerError } from "../openai/errors.ts";
 import { messageReader } from "./message.ts";
 import { readRecord } from "./record.ts";
-import { usageOf } from "./usage.ts";
+import { usageOf } from "../openai/chat_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

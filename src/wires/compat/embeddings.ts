@@ -1,4 +1,4 @@
-import { isObject, type JsonDocument, parseJson } from "../../core/json.ts";
+import { isObject, type JsonDocument, parseJson } from "../../core/json/json.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
 import { newPayload } from "../payload.ts";

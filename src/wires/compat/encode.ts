@@ -1,5 +1,5 @@
-import type { ChatRequest } from "../../core/chat.ts";
-import { isObject, type JsonDocument, type Member } from "../../core/json.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
+import { isObject, type JsonDocument, type Member } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   changeMembers,
@@ -11,7 +11,7 @@ import {
   splice,
 } from "../../formats/edit.ts";
 import { newPayload } from "../payload.ts";
-import { samplingDefaults } from "../sampling.ts";
+import { samplingDefaults } from "../chat_request/sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
 /** The client's own document with only what must change changed. Nothing is refused. */

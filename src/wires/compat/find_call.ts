@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { Optional } from "../fields.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
 /** A call as far as its pieces have shown it. */

@@ -1,10 +1,10 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import type { Mint } from "../wire.ts";
 import { callReader } from "./calls.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed, providerError } from "../compat_errors.ts";
+import { malformed, providerError } from "../openai/errors.ts";
 
 /** One record of a Chat Completions stream. */
 export type ChatRecord =

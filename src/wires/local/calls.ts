@@ -1,9 +1,15 @@
-import { isObject, isTooDeep, type JsonValue, parseExact, parseJson } from "../../core/json.ts";
+import {
+  isObject,
+  isTooDeep,
+  type JsonValue,
+  parseExact,
+  parseJson,
+} from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 /** One tool call of an answer: its arguments are the text of a JSON object. */
 export interface Call {

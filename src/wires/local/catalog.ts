@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "./errors.ts";
 

@@ -1,6 +1,12 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { missing, type Optional, unknownMember, unsupported, wrongType } from "../fields.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../chat_request/refusals.ts";
 
 /** The content of one message as the local runtime takes it: one text, and the images beside it. */
 export interface Content {

@@ -1,10 +1,15 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+} from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../effort.ts";
-import { undeclared, unknownMember, unsupported, wrongType } from "../fields.ts";
-import { schemaOf } from "../json_schema.ts";
-import { ENCODED_BY_ALL } from "../unsupported_field.ts";
+import { requestedEffort } from "../chat_request/effort.ts";
+import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { schemaOf } from "../chat_request/json_schema.ts";
+import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 import { exactMember } from "./fields.ts";
 
 /** Fields that the parts of the encoding read. */

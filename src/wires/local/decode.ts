@@ -1,12 +1,12 @@
 import type { Decoder } from "../../core/codec.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { type Call, callReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** A whole answer as the events of a stream: it is read as the one record of one. */

@@ -4,14 +4,14 @@ import {
   type JsonValue,
   numberOf,
   parseJson,
-} from "../../core/json.ts";
+} from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { elementsOf, valueAt } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import { posted } from "../encoding.ts";
-import { missing, unsupported, wrongType } from "../fields.ts";
+import { posted } from "../chat_request/encoding.ts";
+import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 

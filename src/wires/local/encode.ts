@@ -1,9 +1,9 @@
-import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { posted } from "../encoding.ts";
-import { nesting } from "../fields.ts";
+import { posted } from "../chat_request/encoding.ts";
+import { nesting } from "../chat_request/refusals.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
-import { unsupportedField } from "../unsupported_field.ts";
+import { unsupportedField } from "../chat_request/closed_fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { ENCODED, formatOf, thinkOf } from "./controls.ts";
 import { optionsOf, runSettings } from "./options.ts";

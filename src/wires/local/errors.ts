@@ -1,8 +1,8 @@
 import type { Fault, FaultKind } from "../../core/failure.ts";
-import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 /**
  * The fields of the runtime's error body, where `error` is a plain string, or an object behind some

@@ -1,4 +1,4 @@
-import { type JsonDocument, type JsonValue, parseExact } from "../../core/json.ts";
+import { type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 
 /** A top-level member whose numbers keep their text; undefined when it is absent or null. */
 export function exactMember(document: JsonDocument, key: string): JsonValue | undefined {

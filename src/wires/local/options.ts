@@ -1,7 +1,12 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import { type JsonDocument, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import {
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+  numberOf,
+} from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { unsupported, wrongType } from "../fields.ts";
+import { unsupported, wrongType } from "../chat_request/refusals.ts";
 import { exactMember } from "./fields.ts";
 
 /** Settings of a run that stand beside the options, not among them. */

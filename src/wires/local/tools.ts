@@ -1,6 +1,11 @@
-import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../../core/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+} from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { bothTools, eachOf, functionWithin } from "../chat_tools.ts";
+import { bothTools, eachOf, functionWithin } from "../chat_request/chat_tools.ts";
 import {
   isEmpty,
   missing,
@@ -8,7 +13,7 @@ import {
   unknownMember,
   unsupported,
   wrongType,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 import { exactMember } from "./fields.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_calls.ts";
+import { eachCall } from "../chat_request/chat_calls.ts";
 import { type Content, contentOf, type PartType } from "./content.ts";
 import {
   argumentsOf,
@@ -10,7 +10,7 @@ import {
   unknownMember,
   unsupported,
   wrongType,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 
 /** Names of the functions called so far, by the id of the call. */
 type Calls = Map<string, string>;

@@ -1,9 +1,9 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Mint } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Said where a model refused and gave no reason. */

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_calls.ts";
+import { eachCall } from "../chat_request/chat_calls.ts";
 import { blocksOf, textBlocks } from "./content.ts";
 import {
   argumentsOf,
@@ -9,7 +9,7 @@ import {
   unknownMember,
   unsupported,
   wrongType,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 import { toolId } from "./ids.ts";
 
 type Blocks = Result<readonly JsonObject[]>;

@@ -1,9 +1,9 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { annotationsOf, thinkingBlockOf } from "./answer.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../core/failure.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import {
   missing,
@@ -8,7 +8,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
 /** The kinds of content part that a role may hold. */

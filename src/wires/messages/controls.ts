@@ -1,9 +1,9 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { numberOf } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { contradiction, unsupported, wrongType, wrongValue } from "../fields.ts";
-import { CEILINGS } from "../known_models.ts";
+import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
+import { CEILINGS } from "../../data/known_models.ts";
 
 /** What a part of the encoding reads: the client's request, the provider and the model. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json.ts";
+import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Mint } from "../wire.ts";

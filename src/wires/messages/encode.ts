@@ -1,6 +1,6 @@
-import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { assembled, exactBody, posted, type Section } from "../encoding.ts";
+import { assembled, exactBody, posted, type Section } from "../chat_request/encoding.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, caller, limits, sampling, stops, tier } from "./controls.ts";

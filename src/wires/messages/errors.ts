@@ -1,5 +1,5 @@
 import type { Fault, FaultKind } from "../../core/failure.ts";
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { ErrorFields } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
 

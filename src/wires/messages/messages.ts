@@ -1,4 +1,4 @@
-import { ANTHROPIC_MODELS } from "../known_models.ts";
+import { ANTHROPIC_MODELS } from "../../data/known_models.ts";
 import type { Provider, Wire } from "../wire.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";

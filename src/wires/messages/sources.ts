@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { unsupported, wrongValue } from "../fields.ts";
+import { unsupported, wrongValue } from "../chat_request/refusals.ts";
 
 /** The image types of the Messages API; the first is often written `image/jpg`. */
 const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];

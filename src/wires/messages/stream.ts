@@ -7,7 +7,7 @@ import {
   numberOf,
   parseExact,
   parseJson,
-} from "../../core/json.ts";
+} from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
@@ -15,7 +15,7 @@ import type { Mint } from "../wire.ts";
 import { endOf, startOf, USAGE_MEMBERS, usageOf } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

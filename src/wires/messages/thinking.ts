@@ -1,10 +1,16 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Asked } from "./controls.ts";
-import { requestedEffort } from "../effort.ts";
-import { type Optional, undeclared, unknownMember, unsupported, wrongType } from "../fields.ts";
-import { schemaOf } from "../json_schema.ts";
+import { requestedEffort } from "../chat_request/effort.ts";
+import {
+  type Optional,
+  undeclared,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../chat_request/refusals.ts";
+import { schemaOf } from "../chat_request/json_schema.ts";
 
 const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
 

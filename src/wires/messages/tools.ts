@@ -1,6 +1,12 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { bothChoices, bothTools, eachOf, functionWithin, namedFunction } from "../chat_tools.ts";
+import {
+  bothChoices,
+  bothTools,
+  eachOf,
+  functionWithin,
+  namedFunction,
+} from "../chat_request/chat_tools.ts";
 import { cacheControl } from "./content.ts";
 import type { Asked } from "./controls.ts";
 import {
@@ -11,7 +17,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 
 /** What the Messages API lets a tool be called (Messages API, tools). */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;

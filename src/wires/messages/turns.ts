@@ -1,9 +1,15 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assistantBlocks } from "./assistant.ts";
 import { blocksOf, withCacheControl } from "./content.ts";
-import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  wrongType,
+  wrongValue,
+} from "../chat_request/refusals.ts";
 import { openCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 

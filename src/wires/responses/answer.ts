@@ -1,13 +1,13 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { isExactId } from "../../core/ids.ts";
-import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import type { Mint } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
 import { moderationOf } from "./moderation.ts";
-import { responseUsage } from "./usage.ts";
+import { responseUsage } from "../openai/responses_usage.ts";
 
 /** The event that a response begins with; fails on what is no response, or has no exact id. */
 export function startOf(

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall, type PastCall } from "../chat_calls.ts";
-import { missing, unknownMember, unsupported, wrongType } from "../fields.ts";
+import { eachCall, type PastCall } from "../chat_request/chat_calls.ts";
+import { missing, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { callId } from "./call_id.ts";
 import { citationsOf, citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";

@@ -1,5 +1,11 @@
 import { type Result, success } from "../../core/result.ts";
-import { missing, type Optional, unsupported, wrongType, wrongValue } from "../fields.ts";
+import {
+  missing,
+  type Optional,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../chat_request/refusals.ts";
 
 /** Most characters of a `call_id` (Responses API, function call output). */
 const LONGEST = 64;

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachOf } from "../chat_tools.ts";
+import { eachOf } from "../chat_request/chat_tools.ts";
 import {
   missing,
   type Optional,
@@ -8,7 +8,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 
 /** A web citation as Responses has it, except that it counts from the beginning of the answer. */
 export interface Citation extends JsonObject {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   missing,
@@ -7,7 +7,7 @@ import {
   unsupported,
   wrongType,
   wrongValue,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 
 /** The kinds of content part that a message may hold. */
 export type PartType = "text" | "image_url" | "file" | "refusal";

@@ -1,9 +1,15 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../effort.ts";
-import { missing, type Optional, unknownMember, unsupported, wrongType } from "../fields.ts";
-import { JSON_SCHEMA_MEMBERS, schemaOf } from "../json_schema.ts";
+import { requestedEffort } from "../chat_request/effort.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../chat_request/refusals.ts";
+import { JSON_SCHEMA_MEMBERS, schemaOf } from "../chat_request/json_schema.ts";
 import { SAME } from "./fields.ts";
 
 /** What a part of the encoding reads: the client's request and the provider. */

@@ -1,7 +1,13 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { namedTool } from "../chat_tools.ts";
-import { missing, type Optional, unknownMember, unsupported, wrongType } from "../fields.ts";
+import { namedTool } from "../chat_request/chat_tools.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../chat_request/refusals.ts";
 
 /** A custom tool of Chat, which stands flat in Responses. */
 export function customTool(tool: JsonObject, path: string): Result<JsonObject> {

@@ -1,8 +1,8 @@
 import type { StreamEvent } from "../../core/events.ts";
-import type { JsonDocument } from "../../core/json.ts";
+import type { JsonDocument } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import type { Mint } from "../wire.ts";
 import { endOf, failureOf, startOf } from "./answer.ts";
 import { outputReader } from "./output.ts";

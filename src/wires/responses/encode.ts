@@ -1,6 +1,6 @@
-import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { assembled, exactBody, posted, type Section } from "../encoding.ts";
+import { assembled, exactBody, posted, type Section } from "../chat_request/encoding.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { type Asked, limit, reasoning, sameFields, sampling, streaming, text } from "./controls.ts";
 import { ENCODED } from "./fields.ts";

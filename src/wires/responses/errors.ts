@@ -1,8 +1,8 @@
 import type { Fault } from "../../core/failure.ts";
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Failed } from "../../core/result.ts";
-import { providerError } from "../compat_errors.ts";
-import type { Optional } from "../fields.ts";
+import { providerError } from "../openai/errors.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 /** The status that an error of each code or type has as an HTTP answer (Responses API, errors). */
 const STATUS: ReadonlyMap<Optional, number> = new Map<Optional, number>([

@@ -1,4 +1,4 @@
-import { ENCODED_BY_ALL } from "../unsupported_field.ts";
+import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 
 /** Fields of Chat that have the same name and meaning in Responses. */
 export const SAME = [

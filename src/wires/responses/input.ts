@@ -1,7 +1,13 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
-import { missing, type Optional, unknownMember, wrongType, wrongValue } from "../fields.ts";
+import {
+  missing,
+  type Optional,
+  unknownMember,
+  wrongType,
+  wrongValue,
+} from "../chat_request/refusals.ts";
 import { openCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
 import { callId } from "./call_id.ts";

@@ -1,7 +1,7 @@
-import { isObject } from "../../core/json.ts";
+import { isObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
-import type { Optional } from "../fields.ts";
+import { malformed } from "../openai/errors.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 /** The items that are calls, and the member in which each has what the model wrote. */
 export const WRITTEN = { function_call: "arguments", custom_tool_call: "input" } as const;

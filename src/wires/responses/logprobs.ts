@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, numberOf } from "../../core/json.ts";
+import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
-import { contradiction, type Optional, wrongType } from "../fields.ts";
+import { malformed } from "../openai/errors.ts";
+import { contradiction, type Optional, wrongType } from "../chat_request/refusals.ts";
 import type { Asked } from "./controls.ts";
 
 /** `top_logprobs`, and the `include` without which none are told. */

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
-import type { Optional } from "../fields.ts";
+import { malformed } from "../openai/errors.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 
 /**
  * What the moderation of input and output has found, in the shape of Chat, where there is a list of

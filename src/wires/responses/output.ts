@@ -1,10 +1,10 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Optional } from "../fields.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import type { Mint } from "../wire.ts";
 import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
 import { tokensOf } from "./logprobs.ts";

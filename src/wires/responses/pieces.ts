@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import { tokensOf } from "./logprobs.ts";
 import type { Piece } from "./output.ts";
 import type { Place } from "./speech.ts";

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
-import type { JsonObject, JsonValue } from "../../core/json.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
+import { malformed } from "../openai/errors.ts";
 import { nestedCitation } from "./citations.ts";
 
 type Events = Result<readonly StreamEvent[]>;

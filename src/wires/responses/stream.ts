@@ -1,18 +1,18 @@
 import type { Decoder } from "../../core/codec.ts";
 import type { StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { malformed } from "../compat_errors.ts";
-import type { Optional } from "../fields.ts";
+import { malformed } from "../openai/errors.ts";
+import type { Optional } from "../chat_request/refusals.ts";
 import type { Mint } from "../wire.ts";
 import { endOf, failureOf, startOf } from "./answer.ts";
 import { eventError, reportedFault } from "./errors.ts";
 import type { CallType } from "./item.ts";
 import { outputReader } from "./output.ts";
 import { pieceOf, placeOf } from "./pieces.ts";
-import { responseUsage } from "./usage.ts";
+import { responseUsage } from "../openai/responses_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

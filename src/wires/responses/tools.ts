@@ -1,7 +1,13 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { bothChoices, bothTools, eachOf, functionWithin, namedFunction } from "../chat_tools.ts";
-import { isEmpty } from "../fields.ts";
+import {
+  bothChoices,
+  bothTools,
+  eachOf,
+  functionWithin,
+  namedFunction,
+} from "../chat_request/chat_tools.ts";
+import { isEmpty } from "../chat_request/refusals.ts";
 import { functionChoice, toolChoice } from "./choice.ts";
 import type { Asked } from "./controls.ts";
 import { customTool } from "./custom_tool.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   missing,
@@ -7,7 +7,7 @@ import {
   unknownMember,
   unsupported,
   wrongType,
-} from "../fields.ts";
+} from "../chat_request/refusals.ts";
 import type { Asked } from "./controls.ts";
 
 const PATH = "web_search_options";

@@ -1,5 +1,5 @@
-import { completionOf } from "../../../src/api/chat/completion.ts";
-import { chatEncoder } from "../../../src/api/chat/encoder.ts";
+import { completionOf } from "../../../src/api/chat/encode_response.ts";
+import { chatEncoder } from "../../../src/api/chat/encode_stream.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { extractFromEvents } from "../../../src/core/reasoning_tags.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

@@ -1,6 +1,6 @@
-import { relayAnswer } from "../../../src/api/chat/completed.ts";
-import { relay } from "../../../src/api/chat/relay.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { relayAnswer } from "../../../src/api/chat/relay_response.ts";
+import { relay } from "../../../src/api/chat/relay_stream.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { fault } from "../../../src/core/result.ts";
 import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

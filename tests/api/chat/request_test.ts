@@ -1,6 +1,6 @@
 import { chatRequest } from "../../../src/api/chat/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { documentOf } from "../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { errorIn, idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../src/core/json.ts";
-import type { Vault } from "../../../src/state/vault.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import type { Vault } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";

@@ -1,7 +1,10 @@
-import { responseEncoder, type ResponseLabels } from "../../../src/api/responses/encoder.ts";
+import {
+  responseEncoder,
+  type ResponseLabels,
+} from "../../../src/api/responses/generate/encoder.ts";
 import { responsesRequest } from "../../../src/api/responses/request.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../src/core/events.ts";
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
 import { documentOf } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

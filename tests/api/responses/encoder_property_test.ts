@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { FinishReason, StreamEvent } from "../../../src/core/events.ts";
-import { isObject, type JsonObject } from "../../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { encoded, finish } from "./encoded.ts";
 import { cited, more, reasoning, refusal, signed, text } from "./event_cases.ts";

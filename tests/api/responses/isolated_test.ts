@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
 import { naming, nativeConfig, nativeGateway, responseOf } from "../../support/native_gateway.ts";

@@ -1,4 +1,9 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../src/core/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../../src/core/json/json.ts";
 import { assert } from "../../support/assert.ts";
 
 const FILE = new URL("../../golden/openai-schemas.json", import.meta.url);

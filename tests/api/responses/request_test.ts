@@ -1,5 +1,5 @@
 import { type ResponsesRequest, responsesRequest } from "../../../src/api/responses/request.ts";
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { documentOf } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

@@ -1,6 +1,6 @@
 import { responsesRequest } from "../../../src/api/responses/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
 import { documentOf } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Field, objectIn, requestFields, smallest } from "./request_fields.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { create } from "../../support/dialogue.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";

@@ -1,10 +1,10 @@
 import { parseConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
-import type { Vault } from "../../../src/state/vault.ts";
+import type { Vault } from "../../../src/state/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import {

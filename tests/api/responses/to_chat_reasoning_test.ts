@@ -1,13 +1,13 @@
 import fc from "fast-check";
-import { responseOf } from "../../../src/api/responses/encoder.ts";
+import { responseOf } from "../../../src/api/responses/generate/encoder.ts";
 import {
   readThinking,
   sealedText,
   sealThinking,
-} from "../../../src/api/responses/sealed_thinking.ts";
+} from "../../../src/api/responses/translate/sealed_thinking.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { isObject, type JsonObject } from "../../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import type { WireName } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { call, finish, labelsOf } from "./encoded.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { messagesOf, refusalOf, translate } from "./translated.ts";
 

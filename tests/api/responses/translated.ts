@@ -3,9 +3,9 @@ import {
   type HistoryItem,
   toChat,
   type TranslatedRequest,
-} from "../../../src/api/responses/to_chat.ts";
+} from "../../../src/api/responses/translate/to_chat.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import type { WireName } from "../../../src/wires/wire.ts";

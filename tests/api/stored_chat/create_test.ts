@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../../src/core/connection_error.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { bindingOf } from "../../support/object_store.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";

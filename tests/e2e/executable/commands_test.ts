@@ -1,7 +1,7 @@
 import manifest from "../../../deno.json" with { type: "json" };
 import { STARTERS } from "../../../src/cli/init.ts";
 import { configJsonSchema } from "../../../src/config/json_schema.ts";
-import { parseJson } from "../../../src/core/json.ts";
+import { parseJson } from "../../../src/core/json/json.ts";
 import { program, programCommand } from "../../cli/program.ts";
 import { configFile } from "../../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";

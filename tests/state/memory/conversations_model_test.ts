@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ObjectStore } from "../../../src/state/object_store.ts";
 import { heldBytes, STATE_TTL } from "../../../src/state/retention.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { hasRoom } from "../../../src/state/conversations.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ConversationStore } from "../../../src/state/object_store.ts";

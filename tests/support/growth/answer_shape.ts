@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingAnswer } from "./growing_gateway.ts";
 
 /** The client APIs for which models generate. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { CHAT_SHAPES, messages, nulls, REFUSED_CHAT_SHAPES, USER } from "./chat_shapes.ts";
 import type { GrowingCall } from "./doubling.ts";
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { ProviderName } from "./growing_gateway.ts";
 import { times } from "./spoken.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { type AnswerShape, THINK_TEXTS } from "./answer_shape.ts";
 import { localAnswer, localStream, times } from "./spoken.ts";
 

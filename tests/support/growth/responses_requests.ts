@@ -1,5 +1,5 @@
-import { sealThinking } from "../../../src/api/responses/sealed_thinking.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
+import { sealThinking } from "../../../src/api/responses/translate/sealed_thinking.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
 import { growingCall, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
 import { json, shortAnswer, times } from "./spoken.ts";

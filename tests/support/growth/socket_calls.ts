@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../src/core/json.ts";
-import { realWorld } from "../../../src/core/time.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { realWorld } from "../../../src/world/real_world.ts";
 import { assertEquals } from "../assert.ts";
 import { create, type Dialogue } from "../dialogue.ts";
 import { socketGateway } from "../socket_gateway.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingAnswer, ProviderName } from "./growing_gateway.ts";
 
 /** Returns `count` things, made of their numbers. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../../src/core/json.ts";
+import { isObject } from "../../../src/core/json/json.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { compile } from "../../../src/gateway/compile.ts";

@@ -1,4 +1,4 @@
-import type { JsonDocument } from "../../../src/core/json.ts";
+import type { JsonDocument } from "../../../src/core/json/json.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";

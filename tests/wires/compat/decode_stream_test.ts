@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { decoder } from "../../../src/wires/compat/decode.ts";

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { decode } from "../../../src/wires/compat/decode.ts";

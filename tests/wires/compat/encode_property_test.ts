@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isObject, parseJson } from "../../../src/core/json.ts";
+import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { objectTexts, valueTexts } from "../../formats/json_texts.ts";
 import { membersOf } from "../../../src/formats/edit.ts";

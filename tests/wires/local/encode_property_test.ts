@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../src/core/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../../src/core/json/json.ts";
 import { valueOf } from "../../support/translated.ts";
 import { encodeText } from "./target.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { isObject } from "../../../src/core/json.ts";
+import { isObject } from "../../../src/core/json/json.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { bodyOf, encodeFields, encodeText } from "./target.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../../src/core/json.ts";
-import { parseJson } from "../../../src/core/json.ts";
+import type { JsonValue } from "../../../src/core/json/json.ts";
+import { parseJson } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import type { Mint, Provider, Target } from "../../../src/wires/wire.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../../src/core/json.ts";
+import { isObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf, type Written } from "../../support/translated.ts";
 import { encodeMessages, encodeRequest, encodeText } from "./asked.ts";

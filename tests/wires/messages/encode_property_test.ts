@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf } from "../../support/translated.ts";
 import { encodeMessages, encodeText } from "./asked.ts";

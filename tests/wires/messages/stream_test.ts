@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";

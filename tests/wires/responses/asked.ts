@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";

@@ -1,6 +1,6 @@
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
-import { parseJson } from "../../../src/core/json.ts";
+import { parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, encodeAs, providerOf, valueOf } from "../../support/translated.ts";
 import { encodeMessages, encodeRequest } from "./asked.ts";

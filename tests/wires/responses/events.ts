@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 
 /** What a response says of itself. */
 export const LABELS = { id: "resp_1", object: "response", created_at: 5, model: "m" };

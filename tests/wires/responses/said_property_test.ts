@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { StreamEvent } from "../../../src/core/events.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { textPieces } from "../../support/pieces.ts";
 import { valueOf } from "../../support/translated.ts";

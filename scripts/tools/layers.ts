@@ -1,0 +1,167 @@
+/** Folders under src, and files directly in it, that each of them may import besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
+  core: [],
+  sockets: ["core"],
+  http_client: ["core", "sockets"],
+  world: ["core", "http_client", "sockets"],
+  formats: ["core"],
+  data: ["core"],
+  state: ["core"],
+  config: ["core", "http_client"],
+  observe: ["core", "config", "data"],
+  simulator: ["core", "formats"],
+  wires: ["core", "formats", "config", "data"],
+  call: ["core", "config", "wires", "state", "observe"],
+  gateway: ["core", "config", "wires", "state", "observe", "call"],
+  upstream: ["core", "formats", "state", "wires", "call"],
+  routing: ["core", "state", "wires", "call"],
+  cache: ["core", "state", "wires", "call"],
+  attempts: ["core", "config", "state", "call", "upstream"],
+  "exchange.ts": ["core", "state", "wires", "call", "routing", "cache", "attempts", "upstream"],
+  api: ["core", "formats", "state", "wires", "call", "exchange.ts"],
+  server: ["core", "formats", "config", "state", "observe", "call", "gateway", "api", "sockets"],
+  remote: ["core", "formats", "config", "observe", "call", "gateway"],
+  cli: "everything",
+};
+
+/** Packages that only some folders know. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "@hono/hono": ["server"],
+  hono: ["server"],
+  zod: ["config", "api"],
+  yaml: ["config"],
+};
+
+/** Folders whose folders do not import each other; the files directly in them import them all. */
+const SEPARATE = ["wires", "api"];
+
+/** Folders in those that every other one may import. */
+const SHARED = ["wires/chat_request", "wires/openai"];
+
+const ROOT = new URL("../../", import.meta.url);
+const SOURCE = new URL("src/", ROOT).href;
+
+/**
+ * What is wrong with an import; null when it is allowed. Files outside src may import anything.
+ * `importer` is the absolute path of the file.
+ */
+export function complaint(importer: string, specifier: string): string | null {
+  const file = new URL(importer, "file:///").href;
+  if (!file.startsWith(SOURCE)) return null;
+  const from = file.slice(SOURCE.length).split("/");
+  return isPath(specifier)
+    ? pathComplaint(from, new URL(specifier, file).href)
+    : packageComplaint(from, specifier);
+}
+
+function isPath(specifier: string): boolean {
+  return /^(\.|\/|file:)/.test(specifier);
+}
+
+function pathComplaint(from: readonly string[], target: string): string | null {
+  if (!target.startsWith(SOURCE)) {
+    // deno.json holds the version; the pages of docs/ are part of the executable.
+    const isData = target.endsWith(".json") || (from[0] === "cli" && target.endsWith(".md"));
+    return isData ? null : "src must not import files outside src";
+  }
+  const to = target.slice(SOURCE.length).split("/");
+  const [layer = "", inside = ""] = from;
+  const [other = "", otherInside = ""] = to;
+  if (layer === other) {
+    const crosses = SEPARATE.includes(layer) && from.length > 2 && to.length > 2 &&
+      inside !== otherInside &&
+      !SHARED.includes(`${layer}/${otherInside}`);
+    return crosses ? `${layer}/${inside} must not import ${layer}/${otherInside}` : null;
+  }
+  const allowed = MAY_IMPORT[layer];
+  if (allowed === undefined) return `src/${layer} has no line in the import table`;
+  return allowed === "everything" || allowed.includes(other)
+    ? null
+    : `${layer} must not import ${other}`;
+}
+
+function packageComplaint(from: readonly string[], specifier: string): string | null {
+  const name = packageName(specifier);
+  const owners = PACKAGES[name];
+  const [layer = ""] = from;
+  if (owners === undefined || owners.includes(layer)) return null;
+  return `${layer} must not import ${name}: only ${owners.join(" and ")} may`;
+}
+
+/** `npm:/@scope/name@1.2/sub` is `@scope/name`. */
+function packageName(specifier: string): string {
+  const [first = "", second = ""] = specifier.replace(/^(npm|jsr):\/?/, "").split("/");
+  return first.startsWith("@")
+    ? `${first}/${second.replace(/@.*/, "")}`
+    : first.replace(/(.)@.*/, "$1");
+}
+
+function literalText(node: Deno.lint.Node | null): string | null {
+  return node?.type === "Literal" && typeof node.value === "string" ? node.value : null;
+}
+
+/** Folders of src, and files directly in it, most of whose objects live for one request. */
+const FLEETING = [
+  "api",
+  "attempts",
+  "cache",
+  "core",
+  "exchange.ts",
+  "formats",
+  "http_client",
+  "routing",
+  "upstream",
+  "wires",
+];
+
+/** Whether what this file makes is made for one request. */
+function isFleeting(filename: string): boolean {
+  const file = new URL(filename, "file:///").href;
+  const [layer = ""] = file.startsWith(SOURCE) ? file.slice(SOURCE.length).split("/") : [];
+  return FLEETING.includes(layer);
+}
+
+/** The import rule between the folders of src, and one about accessors, for `deno lint`. */
+const plugin: Deno.lint.Plugin = {
+  name: "layers",
+  rules: {
+    // V8 gives each such object a hidden class of its own, out of the young generation's reach. It
+    // keeps all that the getter closes over until a full collection: that was a quarter of all time.
+    accessors: {
+      create(context) {
+        return {
+          Property(node) {
+            if (node.kind === "init" || !isFleeting(context.filename)) return;
+            context.report({
+              node,
+              message: "an object made for a request has an accessor",
+              hint: "Make it a method.",
+            });
+          },
+        };
+      },
+    },
+    imports: {
+      create(context) {
+        function check(node: Deno.lint.Node, source: Deno.lint.Node | null) {
+          const specifier = literalText(source);
+          const message = specifier === null ? null : complaint(context.filename, specifier);
+          if (message === null) return;
+          context.report({ node, message, hint: "The import table is in scripts/layers.ts." });
+        }
+        return {
+          ImportDeclaration: (node) => check(node, node.source),
+          ExportNamedDeclaration: (node) => check(node, node.source),
+          ExportAllDeclaration: (node) => check(node, node.source),
+          ImportExpression: (node) => check(node, node.source),
+          TSImportType(node) {
+            const { argument } = node;
+            check(node, argument.type === "TSLiteralType" ? argument.literal : null);
+          },
+        };
+      },
+    },
+  },
+};
+
+export default plugin;

@@ -1,0 +1,105 @@
+import type { StreamEvent, Usage } from "../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { pushAll } from "../../core/push_all.ts";
+import { type Result, success } from "../../core/result.ts";
+import { logprobsOf } from "./tool_call.ts";
+import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
+import { chatUsage } from "./usage.ts";
+
+/** A whole answer in the shape of Chat Completions. */
+export interface Completion {
+  readonly body: JsonObject;
+  /** Null if the upstream sends no token counts. */
+  readonly usage: Usage | null;
+}
+
+/**
+ * Encodes the events of one answer as a `chat.completion`: the sum of the deltas that a stream of the
+ * same answer has. Fails if they hold no finish, or something that the object has no place for.
+ */
+export function completionOf(events: readonly StreamEvent[], labels: Labels): Result<Completion> {
+  const deltas = newChatDeltas(labels);
+  const message = newMessage();
+  const logprobs: JsonObject[] = [];
+  for (const event of events) {
+    const step = deltas.push(event);
+    if (!step.ok) return step;
+    if (step.value === null) continue;
+    message.add(step.value.delta);
+    pushAll(logprobs, step.value.logprobs);
+  }
+  const { created, model, usage, finishReason, moderation } = deltas.state();
+  if (finishReason === null) return endedEarly();
+  const choice: JsonObject = {
+    index: 0,
+    message: message.whole(),
+    logprobs: logprobsOf(logprobs),
+    finish_reason: finishWord(finishReason, labels.legacyFunctions),
+  };
+  const body: JsonObject = {
+    id: labels.id,
+    object: "chat.completion",
+    created,
+    model,
+    choices: [choice],
+    ...moderation !== null && { moderation },
+    ...usage?.serviceTier !== undefined && { service_tier: usage.serviceTier },
+    ...usage !== null && { usage: chatUsage(usage) },
+  };
+  return success({ body, usage });
+}
+
+/** Adds deltas up to the message of a choice. */
+function newMessage() {
+  const texts = { content: "", refusal: "", reasoning_content: "" };
+  const lists = { thinking_blocks: [] as JsonObject[], annotations: [] as JsonObject[] };
+  const calls = new Map<JsonValue | undefined, JsonObject>();
+  let functionCall: JsonObject | null = null;
+
+  return {
+    add(delta: JsonObject): void {
+      for (const name of ["content", "refusal", "reasoning_content"] as const) {
+        const piece = delta[name];
+        if (typeof piece === "string") texts[name] += piece;
+      }
+      for (const name of ["thinking_blocks", "annotations"] as const) {
+        pushAll(lists[name], objectsIn(delta[name]));
+      }
+      for (const { index, ...piece } of objectsIn(delta.tool_calls)) {
+        calls.set(index, withPiece(calls.get(index), piece));
+      }
+      if (isObject(delta.function_call)) {
+        functionCall = withPiece(functionCall ?? undefined, delta.function_call);
+      }
+    },
+    whole(): JsonObject {
+      const { content, refusal, reasoning_content } = texts;
+      const hasCall = calls.size > 0 || functionCall !== null;
+      return {
+        role: "assistant",
+        content: content === "" && (refusal !== "" || hasCall) ? null : content,
+        refusal: refusal === "" ? null : refusal,
+        ...reasoning_content !== "" && { reasoning_content },
+        ...lists.thinking_blocks.length > 0 && { thinking_blocks: lists.thinking_blocks },
+        ...lists.annotations.length > 0 && { annotations: lists.annotations },
+        ...functionCall !== null && { function_call: functionCall },
+        ...calls.size > 0 && { tool_calls: [...calls.values()] },
+      };
+    },
+  };
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Returns a call with one more piece of its arguments; the first piece is the call itself. */
+function withPiece(call: JsonObject | undefined, piece: JsonObject): JsonObject {
+  if (call === undefined) return piece;
+  for (const [name, added] of Object.entries(piece)) {
+    const before = call[name];
+    if (typeof before === "string" && typeof added === "string") call[name] = before + added;
+    else if (isObject(before) && isObject(added)) call[name] = withPiece(before, added);
+  }
+  return call;
+}

@@ -1,0 +1,80 @@
+import type { Outcome } from "../../core/codec.ts";
+import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import { pushAll } from "../../core/push_all.ts";
+import type { Answer, UpstreamAnswer } from "../../core/reply.ts";
+import { fault, type Result, success } from "../../core/result.ts";
+import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { newCallIds } from "../../wires/call_ids.ts";
+import { providerError } from "../../wires/openai/errors.ts";
+import { usageOf } from "../../wires/openai/chat_usage.ts";
+import type { Mint } from "../../wires/wire.ts";
+import {
+  type CallChange,
+  callEdits,
+  type Change,
+  completedUsage,
+  type Identity,
+  missingMembers,
+  reasoningEdits,
+} from "./relay_edits.ts";
+
+/**
+ * A whole completion from a provider that speaks the client's protocol: the same bytes when it is
+ * complete, with the missing members filled in when it is not. Anything else is a fault.
+ */
+export function relayAnswer(
+  answer: Pick<UpstreamAnswer, "body">,
+  identity: Identity,
+  extractsReasoning: boolean,
+  mint: Pick<Mint, "uuid">,
+): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
+  const text = utf8Text(answer.body);
+  const value = text === null ? undefined : parseJson(text);
+  if (text === null || !isObject(value)) {
+    return fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+  }
+  if ((value.error ?? null) !== null) return providerError(value);
+  if (!Array.isArray(value.choices) || value.choices.length === 0) {
+    return fault("invalid_upstream_response", "The provider's answer holds no choices.");
+  }
+  const usage = isObject(value.usage) ? value.usage : null;
+  const counted = usage === null ? success(null) : usageOf(usage);
+  if (!counted.ok) return counted;
+  const changes: Change[] = missingMembers(value, identity);
+  const span = usage === null ? null : valueAt(text, ["usage"]);
+  if (usage !== null && span !== null) {
+    const completed = completedUsage(text.slice(span.start, span.end), usage);
+    if (completed !== null) changes.push(["usage", completed]);
+  }
+  const edits: Edit[] = changes.length === 0
+    ? []
+    : changeMembers(text.indexOf("{"), membersOf(text), changes);
+  pushAll(edits, callEdits(text, "message", callChanges(value.choices, mint)));
+  if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
+  return success({
+    answer: {
+      status: 200,
+      // Their other headers speak of their own connection and account.
+      headers: { "content-type": "application/json" },
+      body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
+    },
+    outcome: { resource: null, usage: counted.value },
+  });
+}
+
+/** Ids for the calls of each choice that have none, or one that another call of the choice has. */
+function callChanges(choices: readonly JsonValue[], mint: Pick<Mint, "uuid">): CallChange[] {
+  return choices.flatMap((choice, at) => {
+    const message = isObject(choice) ? choice.message : undefined;
+    const items = isObject(message) ? message.tool_calls : undefined;
+    if (!Array.isArray(items)) return [];
+    const nameCall = newCallIds(mint);
+    return items.flatMap((item, place): CallChange[] => {
+      if (!isObject(item)) return [];
+      const id = nameCall(item.id);
+      if (id === item.id) return [];
+      return [{ choice: at, item: place, changes: [["id", JSON.stringify(id)]] }];
+    });
+  });
+}

@@ -1,0 +1,213 @@
+import { Buffer } from "node:buffer";
+import type { EventEncoder } from "../../../core/chain.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
+import type { Failure } from "../../../core/failure.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
+import type { StreamRecord } from "../../../core/reply.ts";
+import { fault, type Result, success } from "../../../core/result.ts";
+import { namespacedFunctions } from "../translate/tool_names.ts";
+import { outputOf } from "./output.ts";
+import type { Said } from "./parts.ts";
+import { resourceMaker, type ResponseLabels, type ResponseState } from "./resource.ts";
+
+export type { ResponseLabels } from "./resource.ts";
+
+/** Writes the events of a generated Responses stream. */
+export interface ResponseEncoder extends EventEncoder {
+  /** The terminal resource, once there has been a terminal. */
+  resource(): JsonObject | null;
+}
+
+/** What a whole answer becomes. */
+export interface WholeResponse {
+  readonly resource: JsonObject;
+  /** Null when the upstream is silent about it. */
+  readonly usage: Usage | null;
+}
+
+/** Most that one translated answer may make the gateway hold, in bytes. */
+const LARGEST_STATE = 16 * 1024 * 1024;
+
+/** Items and parts cost far more than the text in them: each counts for this many bytes beside it. */
+const PIECE = 1024;
+const PIECES = ["response.output_item.added", "response.content_part.added"];
+
+/**
+ * Events as the records of a Responses stream, numbered from 0 (Responses API, streaming). The first
+ * two come with the first event that carries something; items and the terminal follow. Fails at the
+ * end without a finish, with more than 128 calls, and when the answer grows beyond 16 MiB.
+ */
+export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
+  const named = namespacedFunctions(labels.request.document.value.tools);
+  const output = outputOf({
+    newId: labels.newId,
+    functionOf: (name) => named.get(name) ?? { name },
+  });
+  const made = resourceMaker(labels);
+  let { model } = labels;
+  let usage: Usage | null = null;
+  let reason: FinishReason | null = null;
+  let resource: JsonObject | null = null;
+  let size = 0;
+  let pieces = 0;
+  let sequence = 0;
+  let beforeTerminal: number | null = null;
+  let isFailed = false;
+
+  function record(said: Said): StreamRecord {
+    const { type, ...members } = said;
+    const data = JSON.stringify({ type, sequence_number: sequence++, ...members });
+    return { event: type, data, raw: null };
+  }
+
+  function begin(): readonly StreamRecord[] {
+    if (sequence > 0) return [];
+    const response = stateOf({ status: "in_progress", output: [], usage: null });
+    return ["response.created", "response.in_progress"].map((type) => record({ type, response }));
+  }
+
+  function stateOf(
+    state: Pick<ResponseState, "status"> & Partial<ResponseState>,
+  ): JsonObject {
+    return made({
+      model,
+      completedAt: null,
+      incompleteReason: null,
+      error: null,
+      output: output.value(),
+      usage,
+      ...state,
+    });
+  }
+
+  function push(event: StreamEvent): Result<readonly StreamRecord[]> {
+    switch (event.type) {
+      case "start":
+        model = event.model || model;
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "finish":
+        reason = event.reason;
+        break;
+      case "text":
+      case "refusal":
+      case "reasoning":
+      case "thinking_block":
+      case "annotation":
+      case "tool_call":
+      case "tool_arguments":
+        return carry(event);
+    }
+    return success([]);
+  }
+
+  function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
+    size += sizeOf(event);
+    if (size > LARGEST_STATE) return tooLarge();
+    const said = output.push(event);
+    if (!said.ok || said.value.length === 0) return said.ok ? success([]) : said;
+    pieces += said.value.filter(({ type }) => PIECES.includes(type)).length;
+    if (pieces * PIECE > LARGEST_STATE) return tooLarge();
+    return success([...begin(), ...said.value.map(record)]);
+  }
+
+  function end(): Result<readonly StreamRecord[]> {
+    if (resource !== null) return success([]);
+    const outcome = reason === null ? null : outcomeOf(reason);
+    if (outcome === null) return endedEarly();
+    const { status, incompleteReason } = outcome;
+    const last = output.end(status);
+    const completedAt = status === "completed" ? labels.unix() : null;
+    const ended = stateOf({ status, incompleteReason, completedAt });
+    resource = ended;
+    beforeTerminal = sequence;
+    const terminal = { type: `response.${status}`, response: resource };
+    // Numbered in order: the first two may come with the terminal.
+    return success([...begin(), ...last.map(record), record(terminal)]);
+  }
+
+  function fail({ message }: Failure): readonly StreamRecord[] {
+    if (isFailed) return [];
+    isFailed = true;
+    // A terminal that was not sent gives its numbers back.
+    sequence = beforeTerminal ?? sequence;
+    const first = begin();
+    // The list of codes is closed; some clients demand a type beside it.
+    const error = { code: "server_error", type: "server_error", message };
+    resource = stateOf({ status: "failed", error });
+    return [...first, record({ type: "response.failed", response: resource })];
+  }
+
+  return {
+    push,
+    end,
+    fail,
+    done: () => resource !== null,
+    usage: () => usage,
+    resource: () => resource,
+  };
+}
+
+/** The events of a whole answer as a Response; fails as the encoder of a stream does. */
+export function responseOf(
+  events: readonly StreamEvent[],
+  labels: ResponseLabels,
+): Result<WholeResponse> {
+  const encoder = responseEncoder(labels);
+  for (const event of events) {
+    const step = encoder.push(event);
+    if (!step.ok) return step;
+  }
+  const end = encoder.end();
+  if (!end.ok) return end;
+  const resource = encoder.resource();
+  return resource === null ? endedEarly() : success({ resource, usage: encoder.usage() });
+}
+
+function outcomeOf(
+  reason: FinishReason,
+): { readonly status: "completed" | "incomplete"; readonly incompleteReason: string | null } {
+  switch (reason) {
+    case "stop":
+    case "tool_calls":
+      return { status: "completed", incompleteReason: null };
+    case "length":
+      return { status: "incomplete", incompleteReason: "max_output_tokens" };
+    case "content_filter":
+      return { status: "incomplete", incompleteReason: reason };
+  }
+}
+
+function sizeOf(event: StreamEvent): number {
+  switch (event.type) {
+    case "text":
+    case "refusal":
+    case "reasoning":
+    case "tool_arguments":
+      return Buffer.byteLength(event.delta);
+    case "thinking_block":
+    case "annotation":
+      return Buffer.byteLength(JSON.stringify(event.value));
+    case "tool_call":
+      return Buffer.byteLength(event.id) + Buffer.byteLength(event.name) +
+        Buffer.byteLength(event.arguments ?? "");
+    case "start":
+    case "usage":
+    case "finish":
+      return 0;
+  }
+}
+
+function tooLarge(): Result<never> {
+  return fault(
+    "upstream_response_too_large",
+    "The upstream's answer is larger than the 16 MiB that can be translated.",
+  );
+}
+
+/** The upstream stopped without saying why: the answer may be half of one. */
+function endedEarly(): Result<never> {
+  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
+}

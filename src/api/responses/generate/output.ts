@@ -1,0 +1,206 @@
+import type { StreamEvent } from "../../../core/events.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
+import { pushAll } from "../../../core/push_all.ts";
+import { fault, type Result, success } from "../../../core/result.ts";
+import {
+  type CalledFunction,
+  callItem,
+  type ItemStatus,
+  messageItem,
+  type OutputItem,
+  reasoningItem,
+} from "./items.ts";
+import { type JsonEnd, jsonEnd } from "./json_object_end.ts";
+import type { Place, Said } from "./parts.ts";
+
+/** Most tool calls of one translated answer. */
+const MOST_CALLS = 128;
+
+/** What the output needs to know of the answer. */
+export interface OutputOptions {
+  readonly newId: (prefix: string) => string;
+  /** The function that the client means by a name of the hub. */
+  readonly functionOf: (name: string) => CalledFunction;
+}
+
+/** The output of one answer while it is being made. */
+export interface Output {
+  /** The events that one event of the model becomes; none for those that are no output. */
+  push(event: StreamEvent): Result<readonly Said[]>;
+  /**
+   * Ends every item. The last one gets the status, and so does a call whose arguments are not whole;
+   * all others are complete. A complete answer without any output is one empty message.
+   */
+  end(status: ItemStatus): readonly Said[];
+  /** The items that have been begun towards the client. */
+  value(): JsonObject[];
+}
+
+interface Entry {
+  readonly kind: "message" | "reasoning" | "call";
+  readonly item: OutputItem;
+  /** Where a call's arguments end; null for any other item. */
+  readonly arguments: JsonEnd | null;
+  /** What came before it was its turn. */
+  readonly held: StreamEvent[];
+  status: ItemStatus;
+}
+
+/**
+ * Turns events into items, one open at a time. An item is over when another begins, a call only when
+ * its arguments are whole: until then, or to the end, whatever belongs to later items is held back.
+ */
+export function outputOf({ newId, functionOf }: OutputOptions): Output {
+  const entries: Entry[] = [];
+  const calls = new Map<number, Entry>();
+  /** The one open item; those behind it wait. */
+  let current = -1;
+  let textLength = 0;
+
+  function begin(kind: Entry["kind"], prefix: string, make: (place: Place) => OutputItem): Entry {
+    const item = make({ id: newId(prefix), index: entries.length });
+    const end = kind === "call" ? jsonEnd() : null;
+    const entry: Entry = { kind, item, arguments: end, held: [], status: "in_progress" };
+    entries.push(entry);
+    return entry;
+  }
+
+  function speaking(kind: "message" | "reasoning"): Entry {
+    const last = entries.at(-1);
+    if (last?.kind === kind) return last;
+    const before = textLength;
+    return kind === "message"
+      ? begin(kind, "msg_", (place) => messageItem(place, before))
+      : begin(kind, "rs_", reasoningItem);
+  }
+
+  function push(event: StreamEvent): Result<readonly Said[]> {
+    switch (event.type) {
+      case "text":
+      case "refusal":
+      case "reasoning": {
+        if (event.delta === "") return success([]);
+        const entry = speaking(event.type === "reasoning" ? "reasoning" : "message");
+        if (event.type === "text") textLength += event.delta.length;
+        return success(take(entry, event));
+      }
+      case "thinking_block":
+        return success(take(speaking("reasoning"), event));
+      case "annotation": {
+        const last = entries.at(-1);
+        return success(last?.kind === "message" ? take(last, event) : []);
+      }
+      case "tool_call": {
+        if (calls.size >= MOST_CALLS) return tooManyCalls();
+        if (event.kind === "custom") return customCall();
+        const called = functionOf(event.name);
+        const entry = begin("call", "fc_", (place) => callItem(place, event.id, called));
+        calls.set(event.index, entry);
+        const opened = take(entry, event);
+        if (event.arguments === undefined) return success(opened);
+        const { index, arguments: delta } = event;
+        const added = addArguments(entry, { type: "tool_arguments", index, delta });
+        return added.ok ? success([...opened, ...added.value]) : added;
+      }
+      case "tool_arguments":
+        return addArguments(calls.get(event.index), event);
+      case "start":
+      case "usage":
+      case "finish":
+        return success([]);
+    }
+  }
+
+  function addArguments(
+    entry: Entry | undefined,
+    event: StreamEvent & { type: "tool_arguments" },
+  ): Result<readonly Said[]> {
+    const isOver = entry !== undefined && entry.status !== "in_progress";
+    if (isOver && event.delta.trim() === "") return success([]);
+    if (entry === undefined || isOver) return strayArguments();
+    entry.arguments?.add(event.delta);
+    return success(take(entry, event));
+  }
+
+  function take(entry: Entry, event: StreamEvent): readonly Said[] {
+    if (entries[current] === entry) return [...entry.item.push(event), ...advance()];
+    entry.held.push(event);
+    return advance();
+  }
+
+  /** Goes on to the next item as long as the open one is over. */
+  function advance(): readonly Said[] {
+    const said: Said[] = [];
+    for (;;) {
+      const next = entries[current + 1];
+      const open = entries[current];
+      if (next === undefined) return said;
+      if (open?.arguments?.isReached() === false) return said;
+      if (open !== undefined) pushAll(said, finish(open, "completed"));
+      pushAll(said, start(next));
+    }
+  }
+
+  function start({ item, held }: Entry): readonly Said[] {
+    current += 1;
+    const added = "response.output_item.added";
+    return [
+      { type: added, output_index: item.place.index, item: item.value("in_progress") },
+      ...held.splice(0).flatMap(item.push),
+    ];
+  }
+
+  function finish(entry: Entry, status: ItemStatus): readonly Said[] {
+    const { item } = entry;
+    entry.status = status;
+    const closed = item.close();
+    const done = "response.output_item.done";
+    return [...closed, {
+      type: done,
+      output_index: item.place.index,
+      item: item.value(status),
+    }];
+  }
+
+  function end(status: ItemStatus): readonly Said[] {
+    const said: Said[] = [];
+    if (entries.length === 0 && status === "completed") {
+      said.push(...take(speaking("message"), { type: "text", delta: "" }));
+    }
+    for (let open = entries[current]; open !== undefined; open = entries[current]) {
+      const next = entries[current + 1];
+      const isCut = next === undefined || open.arguments?.isReached() === false;
+      pushAll(said, finish(open, isCut ? status : "completed"));
+      if (next === undefined) return said;
+      pushAll(said, start(next));
+    }
+    return said;
+  }
+
+  function value(): JsonObject[] {
+    return entries.slice(0, current + 1).map(({ item, status }) =>
+      item.value(status === "in_progress" ? "incomplete" : status)
+    );
+  }
+
+  return { push, end, value };
+}
+
+function tooManyCalls(): Result<never> {
+  return fault(
+    "upstream_response_too_large",
+    `The upstream called tools more than ${MOST_CALLS} times in one answer.`,
+  );
+}
+
+/** No custom tool of a client is translated, so none can have been offered. */
+function customCall(): Result<never> {
+  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
+}
+
+function strayArguments(): Result<never> {
+  return fault(
+    "invalid_upstream_response",
+    "The upstream sent arguments for a tool call that is not open.",
+  );
+}

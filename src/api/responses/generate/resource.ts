@@ -1,0 +1,137 @@
+import type { Usage } from "../../../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { exactBody } from "../translate/exact.ts";
+import type { ResponsesRequest } from "../request.ts";
+
+/** What a generated response says of itself. */
+export interface ResponseLabels {
+  /** `resp_` and 32 hexadecimal digits. */
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  /** The model as asked for, unless the upstream tells its own. */
+  readonly model: string;
+  /** Its options are told again. */
+  readonly request: ResponsesRequest;
+  readonly newId: (prefix: string) => string;
+  readonly unix: () => number;
+}
+
+/** What changes between the first and the last time that a response is told. */
+export interface ResponseState {
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly model: string;
+  readonly completedAt: number | null;
+  readonly incompleteReason: string | null;
+  readonly error: JsonObject | null;
+  readonly output: JsonObject[];
+  /** Null when the upstream is silent. */
+  readonly usage: Usage | null;
+}
+
+/** Names of service tiers (Responses API, the Response object). */
+const TIERS: readonly unknown[] = [
+  "auto",
+  "default",
+  "flex",
+  "scale",
+  "priority",
+  "fast",
+  "ultrafast",
+];
+
+/**
+ * Makes the Response object of one answer. Every field is there that some client demands; what the
+ * client did not send has its default (Responses API, the Response object; Open Responses).
+ */
+export function resourceMaker(labels: ResponseLabels): (state: ResponseState) => JsonObject {
+  const options = echoOf(labels.request);
+  return ({ status, model, completedAt, incompleteReason, error, output, usage }) => ({
+    id: labels.id,
+    object: "response",
+    created_at: labels.created,
+    completed_at: completedAt,
+    status,
+    error,
+    incomplete_details: incompleteReason === null ? null : { reason: incompleteReason },
+    model,
+    output,
+    ...options,
+    ...TIERS.includes(usage?.serviceTier) && { service_tier: usage?.serviceTier },
+    usage: usageOf(usage),
+  });
+}
+
+function echoOf(request: ResponsesRequest): JsonObject {
+  const body = exactBody(request.document);
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  return {
+    background: false,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: null,
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    previous_response_id: request.previousResponseId,
+    ...request.conversation !== null && { conversation: { id: request.conversation } },
+    reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
+    store: request.store,
+    temperature: body.temperature ?? 1,
+    top_p: body.top_p ?? 1,
+    presence_penalty: body.presence_penalty ?? 0,
+    frequency_penalty: body.frequency_penalty ?? 0,
+    top_logprobs: 0,
+    text: textOf(body.text),
+    tool_choice: body.tool_choice ?? "auto",
+    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    truncation: "disabled",
+    metadata: body.metadata ?? {},
+    service_tier: body.service_tier ?? "default",
+    safety_identifier: body.safety_identifier ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    user: body.user ?? null,
+    // Not every client takes these as null.
+    ...given("prompt_cache_retention", body),
+    ...given("prompt_cache_options", body),
+  };
+}
+
+function given(key: string, body: JsonObject): JsonObject {
+  const value = body[key] ?? null;
+  return value === null ? {} : { [key]: value };
+}
+
+function textOf(given: JsonValue | undefined): JsonObject {
+  const text = isObject(given) ? given : {};
+  const verbosity = text.verbosity ?? null;
+  return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
+}
+
+/** Clients read the optional members of a function too; a strict one has said so. */
+function toolOf(tool: JsonValue): JsonValue {
+  if (!isObject(tool)) return tool;
+  if (tool.type === "namespace" && Array.isArray(tool.tools)) {
+    return { ...tool, description: tool.description ?? "", tools: tool.tools.map(toolOf) };
+  }
+  if (tool.type !== "function") return tool;
+  return {
+    ...tool,
+    description: tool.description ?? null,
+    parameters: tool.parameters ?? null,
+    strict: tool.strict ?? false,
+  };
+}
+
+/**
+ * Returns token counts as the `usage` of a Response, the details always present; null when one of the
+ * counts is not known, because the object has no place for that.
+ */
+function usageOf(usage: Usage | null): JsonObject | null {
+  if (usage === null || usage.unknown !== undefined) return null;
+  return {
+    input_tokens: usage.input,
+    input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.total,
+  };
+}

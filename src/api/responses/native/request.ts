@@ -1,0 +1,63 @@
+import type { JsonDocument } from "../../../core/json/json.ts";
+import { changeMembers, elementsOf, splice } from "../../../formats/edit.ts";
+import { samplingDefaults } from "../../../wires/chat_request/sampling.ts";
+import type { Target } from "../../../wires/wire.ts";
+import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
+import type { ResponsesRequest } from "../request.ts";
+
+/**
+ * The client's own document for a native target, with its model and the sampling defaults that the
+ * client has not set. Where the gateway keeps what came before, that stands in front of the new input
+ * and takes the place of the id that named it.
+ */
+export function nativeBody(
+  { document, previousResponseId }: ResponsesRequest,
+  context: ResolvedRequest,
+  target: Target,
+): string {
+  const { text, value, members } = document;
+  const changes: (readonly [key: string, valueText: string | null])[] = [
+    ...(value.model === target.model ? [] : [["model", JSON.stringify(target.model)] as const]),
+    ...samplingDefaults(value, target.provider),
+  ];
+  const { continuation } = context;
+  switch (continuation.kind) {
+    case "none":
+    case "upstream_conversation":
+      break;
+    case "local":
+      changes.push(["input", inputText(document, context)]);
+      changes.push(["previous_response_id", null], ["conversation", null]);
+      break;
+    case "upstream_response": {
+      const { previousResponseId: previous, tail } = continuation;
+      if (tail.length > 0) changes.push(["input", inputText(document, context)]);
+      if (previous !== previousResponseId) {
+        changes.push(["previous_response_id", JSON.stringify(previous)]);
+      }
+    }
+  }
+  return splice(text, changeMembers(text.indexOf("{"), members, changes));
+}
+
+/** New items keep their text, unless something kept stands in for them. */
+function inputText(
+  { text, value, members }: JsonDocument,
+  { continuation, added }: ResolvedRequest,
+): string {
+  const input = members.find(({ key }) => key === "input");
+  const spans = input === undefined || !Array.isArray(value.input)
+    ? []
+    : elementsOf(text, input.start);
+  const written = new Map<string | null, string>();
+  for (const [index, { start, end }] of spans.entries()) {
+    written.set(`input[${index}]`, text.slice(start, end));
+  }
+  const items = [
+    ...storedHistory(continuation).map((item) => JSON.stringify(item)),
+    ...added.map(({ item, path, isKept }) =>
+      (isKept ? undefined : written.get(path)) ?? JSON.stringify(item)
+    ),
+  ];
+  return `[${items.join(",")}]`;
+}

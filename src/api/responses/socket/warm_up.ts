@@ -1,0 +1,68 @@
+import { newId } from "../../../core/ids.ts";
+import type { JsonDocument } from "../../../core/json/json.ts";
+import type { StreamReply } from "../../../core/reply.ts";
+import { refuse, type Result, success } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import { metadataOf } from "../../metadata.ts";
+import { requiredTarget } from "../state/continuation.ts";
+import { type KeptTurn, keptWith } from "./socket_continuation.ts";
+import { warmUpRequest } from "../request.ts";
+import { resolveContinuation, type ResolvePrevious } from "../state/resolve_continuation.ts";
+import { resourceMaker } from "../generate/resource.ts";
+
+/**
+ * Answers a request that is not to be generated: an empty response that the next turn can continue,
+ * told by two events. No upstream is asked (OpenAI API, Responses over WebSocket).
+ */
+export async function warmUp(
+  call: Call,
+  document: JsonDocument,
+  resolvePrevious: ResolvePrevious,
+): Promise<Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }>> {
+  const request = warmUpRequest(document);
+  if (!request.ok) return request;
+  const metadata = metadataOf(document.value.metadata);
+  if (!metadata.ok) return metadata;
+  const context = await resolveContinuation(call, request.value, resolvePrevious);
+  if (!context.ok) return context;
+  const id = newId("resp_", call.world);
+  const owner = requiredTarget(context.value.continuation);
+  const kept = keptWith(call, id, context.value, owner, []);
+  if (kept === null) {
+    return refuse(
+      "unsupported_feature",
+      "A provider's own conversation cannot be warmed up; leave 'generate' out.",
+      "generate",
+    );
+  }
+  const { world } = call;
+  const made = resourceMaker({
+    id,
+    created: world.unix(),
+    model: request.value.model,
+    request: request.value,
+    newId: (prefix) => newId(prefix, world),
+    unix: () => world.unix(),
+  });
+  const state = { model: request.value.model, incompleteReason: null, error: null, output: [] };
+  const created = made({ ...state, status: "in_progress", completedAt: null, usage: null });
+  const completed = made({
+    ...state,
+    status: "completed",
+    completedAt: world.unix(),
+    usage: { input: 0, output: 0, total: 0, cached: 0, cacheWrite: 0, reasoning: 0 },
+  });
+  const events = [
+    { type: "response.created", sequence_number: 0, response: created },
+    { type: "response.completed", sequence_number: 1, response: completed },
+  ];
+  const records = events.map((event) => ({
+    event: event.type,
+    data: JSON.stringify(event),
+    raw: null,
+  }));
+  return success({
+    reply: { as: "stream", headers: {}, records: ReadableStream.from([records]) },
+    kept,
+  });
+}

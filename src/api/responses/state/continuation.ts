@@ -1,0 +1,89 @@
+import type { Refusal } from "../../../core/failure.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
+import type { Failed } from "../../../core/result.ts";
+import type { Pin } from "../../../call/owner.ts";
+import type { HistoryItem } from "../translate/to_chat.ts";
+
+/** Earlier response or conversation that a request continues, with everything looked up. */
+export type Continuation =
+  | { readonly kind: "none" }
+  | {
+    /** The gateway has all items itself, oldest first. */
+    readonly kind: "local";
+    readonly history: readonly JsonObject[];
+    /** ID of the local conversation that gets the items of the turn; null if there is none. */
+    readonly conversation: string | null;
+    /** Target of the earlier response; null if the routes decide. */
+    readonly owner: Pin | null;
+  }
+  | {
+    /** The upstream stores a response, and the gateway only the items that came after it. */
+    readonly kind: "upstream_response";
+    readonly previousResponseId: string;
+    readonly tail: readonly JsonObject[];
+    readonly owner: Pin;
+  }
+  | { readonly kind: "upstream_conversation"; readonly owner: Pin };
+
+/** The continuation of a request that refers to nothing earlier. */
+export const NO_CONTINUATION: Continuation = { kind: "none" };
+
+/** A create request with everything looked up that it refers to. */
+export interface ResolvedRequest {
+  readonly continuation: Continuation;
+  /** New input items; references are replaced by the items they name, where these are known. */
+  readonly added: readonly HistoryItem[];
+  /** Refusal of the first reference to an unknown item; null if all items are known. */
+  readonly missing: Failed<Refusal> | null;
+  /** Bare name of the requested model; null if the client leaves the model open. */
+  readonly asked: string | null;
+}
+
+/** Returns the target that must serve the request; null if the routes decide. */
+export function requiredTarget(continuation: Continuation): Pin | null {
+  switch (continuation.kind) {
+    case "none":
+      return null;
+    case "local":
+    case "upstream_response":
+    case "upstream_conversation":
+      return continuation.owner;
+  }
+}
+
+/** Returns the earlier items that the gateway itself has, oldest first. */
+export function storedHistory(continuation: Continuation): readonly JsonObject[] {
+  switch (continuation.kind) {
+    case "local":
+      return continuation.history;
+    case "upstream_response":
+      return continuation.tail;
+    case "none":
+    case "upstream_conversation":
+      return [];
+  }
+}
+
+/** Returns the ID of the local conversation that the request belongs to; null if there is none. */
+export function localConversation(continuation: Continuation): string | null {
+  switch (continuation.kind) {
+    case "local":
+      return continuation.conversation;
+    case "none":
+    case "upstream_response":
+    case "upstream_conversation":
+      return null;
+  }
+}
+
+/** Returns whether the gateway has all items before the new ones, so that it can store the whole. */
+export function isHistoryComplete(continuation: Continuation): boolean {
+  switch (continuation.kind) {
+    case "none":
+    case "local":
+      return true;
+    case "upstream_response":
+    case "upstream_conversation":
+      return false;
+  }
+}

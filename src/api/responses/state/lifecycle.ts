@@ -1,0 +1,84 @@
+import type { Reply } from "../../../core/reply.ts";
+import { type Result, success } from "../../../core/result.ts";
+import { namedBy } from "../../../exchange.ts";
+import type { Call } from "../../../call/call.ts";
+import { capable } from "../../../call/capable.ts";
+import { isUpstreamOnly, originOf, ownerIn } from "../../../call/owner.ts";
+import type { Provider } from "../../../wires/wire.ts";
+import type { ApiRequest, Endpoint } from "../../client_api.ts";
+import { identifierProblem, pathIdProblem } from "../../identifier.ts";
+import * as local from "./local_lifecycle.ts";
+import * as native from "../native/lifecycle.ts";
+
+/** A response and where it is kept. */
+type Kept =
+  | { readonly at: "here"; readonly retained: local.Retained }
+  | { readonly at: "upstream"; readonly id: string; readonly provider: Provider };
+
+/** What can be done with a response once it is there (OpenAI API, Responses). */
+export const lifecycle: readonly Endpoint[] = [
+  endpoint("GET", "", local.retrieve, native.retrieve),
+  endpoint("DELETE", "", local.remove, native.remove),
+  endpoint("POST", "/cancel", local.cancel, native.cancel),
+  endpoint("GET", "/input_items", local.inputItems, native.inputItems),
+];
+
+function endpoint(
+  method: Endpoint["method"],
+  below: string,
+  here: local.Operation,
+  upstream: native.Operation,
+): Endpoint {
+  const isRetrieval = method === "GET" && below === "";
+  return {
+    method,
+    path: `/v1/responses/:response_id${below}`,
+    body: false,
+    ...(isRetrieval ? { sharesAnswer: true } as const : {}),
+    async handle(call, request) {
+      call.report.stream = isRetrieval && request.query.get("stream") === "true";
+      const kept = await keptAt(call, request.params.response_id ?? "");
+      if (!kept.ok) return kept;
+      if (kept.value.at === "here") return await here(call, request, kept.value.retained);
+      const { id, provider } = kept.value;
+      return await served(call, request, provider, id, upstream);
+    },
+  };
+}
+
+async function served(
+  call: Call,
+  request: ApiRequest,
+  provider: Provider,
+  id: string,
+  { capability, run }: native.Operation,
+): Promise<Result<Reply>> {
+  const able = capable(provider, capability);
+  return able.ok ? await run(call, request, provider, id) : able;
+}
+
+async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
+  const param = "response_id";
+  const problem = identifierProblem(id, param);
+  if (problem !== null) return problem;
+  const named = namedBy(call, "");
+  if (!named.ok) return named;
+  const { provider } = named.value;
+  const found = await call.vault.objects.responses.find(id);
+  if (!found.ok) return found;
+  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
+  if (!owned.ok) return owned;
+  if (owned.value === null) return local.unknownResponse();
+  const owner = owned.value.provider;
+  const unsafe = pathIdProblem(id, param, owned.value.isReturned);
+  if (unsafe !== null) return unsafe;
+  const origin = originOf(owned.value);
+  if (origin === null) return success({ at: "upstream", id, provider: owner });
+  const snapshot = found.value?.snapshot ?? null;
+  if (snapshot !== null) {
+    return success({ at: "here", retained: { id, account: owner.account, snapshot } });
+  }
+  return isUpstreamOnly(origin)
+    ? success({ at: "upstream", id, provider: owner })
+    : local.unknownResponse();
+}

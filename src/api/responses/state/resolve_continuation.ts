@@ -1,0 +1,173 @@
+import type { Refusal } from "../../../core/failure.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { namedBy } from "../../../exchange.ts";
+import type { Call } from "../../../call/call.ts";
+import { capable } from "../../../call/capable.ts";
+import { isNativeTarget } from "../../../call/generation.ts";
+import { isUpstreamOnly, originOf, ownerIn } from "../../../call/owner.ts";
+import {
+  addedProblem,
+  type Conversation,
+  fullConversation,
+  hasRoom,
+  largeConversation,
+  MOST_ITEMS,
+  unknownConversation,
+} from "../../../state/conversations.ts";
+import { outputOf } from "../../../state/snapshots.ts";
+import {
+  type Continuation,
+  NO_CONTINUATION,
+  requiredTarget,
+  type ResolvedRequest,
+  storedHistory,
+} from "./continuation.ts";
+import { placeOf } from "./locate_conversation.ts";
+import { resolveReferences } from "./references.ts";
+import type { ResponsesRequest } from "../request.ts";
+
+/** Finds the continuation of a response by its ID; `provider` is the one that the client names. */
+export type ResolvePrevious = (
+  call: Call,
+  id: string,
+  provider: string | null,
+) => Promise<Result<Continuation>>;
+
+/** Looks up everything that a request refers to; refused if something does not exist. */
+export async function resolveContinuation(
+  call: Call,
+  request: ResponsesRequest,
+  resolvePrevious: ResolvePrevious,
+): Promise<Result<ResolvedRequest>> {
+  const named = namedBy(call, request.model);
+  if (!named.ok) return named;
+  const { provider, model } = named.value;
+  const found = await findContinuation(call, request, provider, resolvePrevious);
+  if (!found.ok) return found;
+  const { continuation, conversation } = found.value;
+  const input = await resolveReferences(call, request, storedHistory(continuation));
+  if (!input.ok) return input;
+  const { added, missing } = input.value;
+  // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
+  const problem = conversation === null
+    ? null
+    : missing ?? roomProblem(conversation, added.map(({ item }) => item));
+  return problem ?? success({
+    continuation,
+    added,
+    missing,
+    asked: model ?? requiredTarget(continuation)?.origin?.asked ?? null,
+  });
+}
+
+/** A continuation and the local conversation in it; null if there is none. */
+interface Found {
+  readonly continuation: Continuation;
+  readonly conversation: Conversation | null;
+}
+
+async function findContinuation(
+  call: Call,
+  { previousResponseId, conversation }: ResponsesRequest,
+  provider: string | null,
+  resolvePrevious: ResolvePrevious,
+): Promise<Result<Found>> {
+  if (previousResponseId !== null) {
+    const continuation = await resolvePrevious(call, previousResponseId, provider);
+    return continuation.ok
+      ? success({ continuation: continuation.value, conversation: null })
+      : continuation;
+  }
+  return conversation === null
+    ? success({ continuation: NO_CONTINUATION, conversation: null })
+    : await findConversation(call, conversation, provider);
+}
+
+/** Finds the continuation of a stored response: what came before, and the target that made it. */
+export async function resolveStoredResponse(
+  call: Call,
+  id: string,
+  provider: string | null,
+): Promise<Result<Continuation>> {
+  const param = "previous_response_id";
+  const found = await call.vault.objects.responses.find(id);
+  if (!found.ok) return found;
+  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
+  if (!owned.ok) return owned;
+  if (owned.value === null) return unknownPrevious();
+  const owner = owned.value.provider;
+  const origin = originOf(owned.value);
+  const snapshot = found.value?.snapshot ?? null;
+  if (origin?.hasSnapshot && snapshot !== null) {
+    return success({
+      kind: "local",
+      history: [...snapshot.input, ...outputOf(snapshot)],
+      conversation: null,
+      owner: { provider: owner, protocol: origin.protocol, origin, param },
+    });
+  }
+  const mayKnow = origin === null
+    ? call.generation.routes.some((route) => isNativeTarget(route, owner))
+    : isUpstreamOnly(origin);
+  if (!mayKnow) return unknownPrevious();
+  return success({
+    kind: "upstream_response",
+    previousResponseId: id,
+    tail: [],
+    owner: { provider: owner, protocol: "responses", origin, param },
+  });
+}
+
+/** Refuses an ID under which there is nothing to continue. */
+export function unknownPrevious(): Failed<Refusal> {
+  return refuse(
+    "previous_response_not_found",
+    "There is no such response to continue; send the whole conversation as input.",
+    "previous_response_id",
+  );
+}
+
+async function findConversation(
+  call: Call,
+  id: string,
+  provider: string | null,
+): Promise<Result<Found>> {
+  const place = await placeOf(call, id, provider);
+  if (!place.ok) return place;
+  if (place.value.at === "here") {
+    const { kept } = place.value;
+    return success({
+      continuation: { kind: "local", history: kept.items, conversation: id, owner: null },
+      conversation: kept,
+    });
+  }
+  const owner = capable(place.value.provider, "conversations");
+  if (!owner.ok) return place.value.isBound ? owner : unknownConversation("conversation");
+  return success({
+    continuation: {
+      kind: "upstream_conversation",
+      owner: {
+        provider: owner.value,
+        protocol: "responses",
+        origin: null,
+        param: "conversation",
+      },
+    },
+    conversation: null,
+  });
+}
+
+/**
+ * Returns why a conversation cannot take a turn with these new items, as far as that is known before
+ * the call; null when there is room for them and for at least one item of output.
+ */
+function roomProblem(
+  conversation: Conversation,
+  added: readonly JsonObject[],
+): Failed<Refusal> | null {
+  const { items } = conversation;
+  if (items.length + added.length >= MOST_ITEMS) return fullConversation();
+  if (!hasRoom(conversation, added)) return largeConversation();
+  return addedProblem(items, added, "input");
+}

@@ -1,0 +1,124 @@
+import { isExactId } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import { isCapable } from "../../../call/capable.ts";
+import { protocolOf } from "../../../call/owner.ts";
+import type { Owner } from "../../../state/bindings.ts";
+import { unknownConversation } from "../../../state/conversations.ts";
+import { outputOf } from "../../../state/snapshots.ts";
+import type { Target } from "../../../wires/wire.ts";
+import { keptItem, withNewId } from "../../stored_item.ts";
+import {
+  isHistoryComplete,
+  localConversation,
+  type ResolvedRequest,
+  storedHistory,
+} from "./continuation.ts";
+import type { Settled } from "../creation.ts";
+
+/**
+ * Stores a response that has reached its end: itself and its owner unless the request says
+ * `store: false`, and a completed one in its conversation in any case. Of one that its upstream gives
+ * back itself only the owner is stored. Fails if its conversation cannot take it, and then stores
+ * nothing: the answer must say so.
+ */
+export async function retain(call: Call, settled: Settled): Promise<Result<void>> {
+  const { request, context, resource } = settled;
+  const conversation = localConversation(context.continuation);
+  if (!request.store && conversation === null) return success(undefined);
+  const added = context.added.map(({ item }) => keptItem(item, call.world));
+  if (conversation !== null && resource.status === "completed") {
+    const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
+    if (!appended.ok) return appended;
+  }
+  return request.store ? await store(call, settled, added) : success(undefined);
+}
+
+/**
+ * Adds the items of a turn to its conversation. An item whose id is there already, or that has none,
+ * is stored under a new id: providers may repeat ids, and other turns may have ended meanwhile.
+ * Refused if the conversation has been deleted or filled up since the turn began.
+ */
+async function addTurn(
+  call: Call,
+  id: string,
+  items: readonly JsonObject[],
+): Promise<Result<void>> {
+  const { conversations } = call.vault.objects;
+  for (;;) {
+    const found = await conversations.find(id);
+    if (!found.ok) return found;
+    if (found.value === null) return unknownConversation("conversation");
+    const appended = await conversations.append(id, withFreeIds(call, items, found.value.items));
+    if (appended.ok) return success(undefined);
+    // Between the two operations another turn may have taken an id, or a client deleted the
+    // conversation. Each such turn has added items: the conversation is full before long.
+    const { kind } = appended.failure;
+    if (kind !== "duplicate_item_id" && kind !== "conversation_not_found") return appended;
+  }
+}
+
+function withFreeIds(
+  { world }: Call,
+  items: readonly JsonObject[],
+  present: readonly JsonObject[],
+): readonly JsonObject[] {
+  const ids = new Set(present.map((item) => item.id));
+  return items.map((item) => {
+    const isFree = isExactId(item.id) && !ids.has(item.id);
+    const own = isFree ? item : withNewId(item, world);
+    ids.add(own.id);
+    return own;
+  });
+}
+
+async function store(
+  call: Call,
+  { context, target, resource }: Settled,
+  added: readonly JsonObject[],
+): Promise<Result<void>> {
+  const { id, status } = resource;
+  const { continuation } = context;
+  if (typeof id !== "string") return success(undefined);
+  const isNative = protocolOf(target.wire) === "responses";
+  if (!isNative && status !== "completed" && status !== "incomplete") return success(undefined);
+  const isStoredHere = isNative
+    ? status === "completed" && !isCapable(target.provider, "responses_lifecycle")
+    : true;
+  if (!isStoredHere) return await bindResponse(call, context, target, id);
+  const stored = await call.vault.objects.responses.store(id, {
+    // Without what came before, it can be shown but not continued from here.
+    owner: ownerOfResponse(call, context, target, isHistoryComplete(continuation)),
+    snapshot: { resource, input: [...storedHistory(continuation), ...added] },
+    isNative,
+  }, call.caller);
+  return stored.ok ? success(undefined) : stored;
+}
+
+/** Stores the owner of a response that the gateway does not store itself. */
+export async function bindResponse(
+  call: Call,
+  context: Pick<ResolvedRequest, "asked">,
+  target: Target,
+  id: string,
+): Promise<Result<void>> {
+  const owner = ownerOfResponse(call, context, target, false);
+  const bound = await call.vault.objects.responses.bind(id, owner);
+  return bound.ok ? success(undefined) : bound;
+}
+
+function ownerOfResponse(
+  { report, caller }: Call,
+  { asked }: Pick<ResolvedRequest, "asked">,
+  { provider, model, wire }: Target,
+  hasSnapshot: boolean,
+): Owner {
+  const route = report.route ?? "";
+  return {
+    provider: provider.id,
+    account: provider.account,
+    origin: { route, model, asked, protocol: protocolOf(wire), hasSnapshot },
+    creator: caller.name,
+  };
+}

@@ -1,0 +1,113 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import {
+  missing,
+  type Optional,
+  unsupported,
+  wrongType,
+} from "../../../wires/chat_request/refusals.ts";
+
+/** The path of something inside an item, as the client wrote it; of what the gateway kept, below the field that named it. */
+export type At = (below: string) => string;
+
+/** The kinds of input part that a place may hold beside text. */
+export type InputPart = "input_image" | "input_file";
+
+const TEXT_TYPES: readonly Optional[] = ["input_text", "output_text"];
+
+/**
+ * The content of an input item as that of a Chat message: a text, or parts that keep their numbers.
+ * A Refusal names the part that Chat has no place for.
+ */
+export function chatContent(
+  content: Optional,
+  at: At,
+  allowed: readonly InputPart[],
+): Result<JsonValue> {
+  if ((content ?? null) === null) return missing(at(""));
+  if (typeof content === "string") return success(content);
+  if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
+  const parts: JsonObject[] = [];
+  for (const [index, part] of content.entries()) {
+    const inside: At = (below) => at(`[${index}]${below}`);
+    if (!isObject(part)) return wrongType(inside(""), "an object");
+    const made = chatPart(part, inside, allowed);
+    if (!made.ok) return made;
+    parts.push(made.value);
+  }
+  const [first] = parts;
+  if (first === undefined) return success("");
+  // Many servers take nothing but a text where there is only one.
+  return success(parts.length === 1 && typeof first.text === "string" ? first.text : parts);
+}
+
+/** What an assistant said in an earlier turn. */
+export interface Spoken {
+  readonly text: string;
+  readonly refusal: string;
+}
+
+/** The content of an assistant's message, its parts joined without glue. */
+export function spokenContent(content: Optional, at: At): Result<Spoken> {
+  if ((content ?? null) === null) return missing(at(""));
+  if (typeof content === "string") return success({ text: content, refusal: "" });
+  if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
+  const said = { text: "", refusal: "" };
+  for (const [index, part] of content.entries()) {
+    if (!isObject(part)) return wrongType(at(`[${index}]`), "an object");
+    const isText = TEXT_TYPES.includes(part.type);
+    if (!isText && part.type !== "refusal") return unsupported(at(`[${index}].type`));
+    const member = isText ? "text" : "refusal";
+    const text = part[member];
+    if (typeof text !== "string") return notText(text, at(`[${index}].${member}`));
+    said[member] += text;
+  }
+  return success(said);
+}
+
+function chatPart(part: JsonObject, at: At, allowed: readonly InputPart[]): Result<JsonObject> {
+  if (TEXT_TYPES.includes(part.type)) {
+    const { text } = part;
+    return typeof text === "string" ? success({ type: "text", text }) : notText(text, at(".text"));
+  }
+  const type = allowed.find((candidate) => candidate === part.type);
+  switch (type) {
+    case "input_image":
+      return imagePart(part, at);
+    case "input_file":
+      return filePart(part, at);
+    case undefined:
+      return unsupported(at(".type"));
+  }
+}
+
+function imagePart(part: JsonObject, at: At): Result<JsonObject> {
+  const { image_url: url } = part;
+  const detail = part.detail ?? null;
+  if ((part.file_id ?? null) !== null) return unsupported(at(".file_id"), "Send the image itself.");
+  if (typeof url !== "string") return notText(url, at(".image_url"));
+  if (detail === "original") return unsupported(at(".detail"));
+  if (detail !== null && typeof detail !== "string") return wrongType(at(".detail"), "a string");
+  return success({ type: "image_url", image_url: { url, ...detail !== null && { detail } } });
+}
+
+const FILE_MEMBERS = ["file_id", "filename", "file_data"] as const;
+
+function filePart(part: JsonObject, at: At): Result<JsonObject> {
+  if ((part.file_url ?? null) !== null) {
+    return unsupported(at(".file_url"), "Send the file itself.");
+  }
+  if ((part.detail ?? "auto") !== "auto") return unsupported(at(".detail"));
+  const file: JsonObject = {};
+  for (const member of FILE_MEMBERS) {
+    const value = part[member] ?? null;
+    if (value === null) continue;
+    if (typeof value !== "string") return wrongType(at(`.${member}`), "a string");
+    file[member] = value;
+  }
+  return success({ type: "file", file });
+}
+
+function notText(given: Optional, path: string): Result<never> {
+  return (given ?? null) === null ? missing(path) : wrongType(path, "a string");
+}

@@ -1,0 +1,79 @@
+import { isObject, type JsonObject } from "../../../core/json/json.ts";
+import { pushAll } from "../../../core/push_all.ts";
+import { type Result, success } from "../../../core/result.ts";
+import { type Optional, unsupported, wrongType } from "../../../wires/chat_request/refusals.ts";
+import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
+import type { WireName } from "../../../wires/wire.ts";
+import type { At } from "./chat_content.ts";
+import { readThinking, sealedText } from "./sealed_thinking.ts";
+
+/** What was thought before an assistant's message. */
+export interface Thought {
+  /** The members that it gives to the message. */
+  readonly members: {
+    readonly reasoning_content?: string;
+    readonly thinking_blocks?: JsonObject[];
+  };
+  /** Where the first of its items is. */
+  readonly at: At;
+}
+
+/**
+ * The thought that a reasoning item is, together with the one right before it; an empty item adds
+ * nothing. Thinking goes back to where its signature counts, elsewhere its text does. Refused when
+ * the item is sealed, and not by this gateway, or when the blocks so far hold more than `innerItems`
+ * admits.
+ */
+export function thoughtOf(
+  item: JsonObject,
+  at: At,
+  wire: WireName,
+  before: Thought | null,
+  innerItems: InnerItems,
+): Result<Thought | null> {
+  const sealed = item.encrypted_content ?? null;
+  if (sealed !== null && typeof sealed !== "string") {
+    return wrongType(at(".encrypted_content"), "a string");
+  }
+  const opened = sealed === null || sealed === "" ? "[]" : sealedText(sealed);
+  if (opened !== null && !innerItems.admits(opened)) {
+    return tooManyInnerItems(at(".encrypted_content"));
+  }
+  const blocks = opened === null ? null : readThinking(opened);
+  if (blocks === null) {
+    return unsupported(at(".encrypted_content"), "It was not made by this gateway.");
+  }
+  const text = textOf(item, at);
+  if (!text.ok) return text;
+  const place = before?.at ?? at;
+  if (wire === "messages" && blocks.length > 0) {
+    // The list of the thought before grows: a copy for each item would take quadratic time.
+    const thinking_blocks = before?.members.thinking_blocks ?? [];
+    pushAll(thinking_blocks, blocks);
+    return success({ members: { ...before?.members, thinking_blocks }, at: place });
+  }
+  if (text.value === "") return success(before);
+  const reasoning_content = (before?.members.reasoning_content ?? "") + text.value;
+  return success({ members: { ...before?.members, reasoning_content }, at: place });
+}
+
+/** What the item shows of itself: the thinking, else its summary. */
+function textOf(item: JsonObject, at: At): Result<string> {
+  const content = textsIn(item.content, (below) => at(`.content${below}`), "reasoning_text");
+  if (!content.ok || content.value !== "") return content;
+  return textsIn(item.summary, (below) => at(`.summary${below}`), "summary_text");
+}
+
+function textsIn(list: Optional, at: At, type: string): Result<string> {
+  const parts = list ?? [];
+  if (!Array.isArray(parts)) return wrongType(at(""), "an array");
+  const texts: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (!isObject(part) || typeof part.text !== "string") {
+      return wrongType(at(`[${index}]`), "an object with a text");
+    }
+    if (part.type !== type) return unsupported(at(`[${index}].type`));
+    texts.push(part.text);
+  }
+  return success(texts.join(""));
+}

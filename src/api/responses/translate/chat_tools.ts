@@ -1,0 +1,141 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import {
+  isEmpty,
+  missing,
+  type Optional,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../../../wires/chat_request/refusals.ts";
+import { flatName } from "./tool_names.ts";
+
+/** The tools of Chat, and the path of each in the client's request. */
+export interface ChatTools {
+  readonly tools: readonly JsonObject[];
+  readonly paths: readonly string[];
+}
+
+/**
+ * The functions among the client's tools as those of Chat, out of their namespaces. A Refusal names
+ * the tool that no chat upstream has, and a name that two functions would share.
+ */
+export function chatTools(given: Optional): Result<ChatTools> {
+  const tools: JsonObject[] = [];
+  const paths: string[] = [];
+  const names = new Set<Optional>();
+
+  function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
+    const made = functionOf(tool, path, namespace);
+    if (!made.ok) return made;
+    if (names.has(made.value.name)) {
+      return wrongValue(`${path}.name`, "different from that of any other function");
+    }
+    names.add(made.value.name);
+    tools.push({ type: "function", function: made.value });
+    paths.push(path);
+    return success(null);
+  }
+
+  for (const [index, tool] of listOf(given).entries()) {
+    const path = `tools[${index}]`;
+    if (!isObject(tool)) return wrongType(path, "an object");
+    if (tool.type === "namespace") {
+      if (typeof tool.name !== "string") return notText(tool.name, `${path}.name`);
+      if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
+    }
+    const inner = tool.type === "namespace" ? listOf(tool.tools) : [tool];
+    for (const [at, one] of inner.entries()) {
+      const place = tool.type === "namespace" ? `${path}.tools[${at}]` : path;
+      if (!isObject(one)) return wrongType(place, "an object");
+      const added = add(one, place, tool.type === "namespace" ? tool : null);
+      if (!added.ok) return added;
+    }
+  }
+  return success({ tools, paths });
+}
+
+function listOf(given: Optional): readonly JsonValue[] {
+  return Array.isArray(given) ? given : [];
+}
+
+/** What the optional members of a function are. */
+const MEMBERS = {
+  description: { what: "a string", isOne: (value: Optional) => typeof value === "string" },
+  parameters: { what: "an object", isOne: (value: Optional) => isObject(value) },
+  strict: { what: "a boolean", isOne: (value: Optional) => typeof value === "boolean" },
+} as const;
+
+function functionOf(
+  tool: JsonObject,
+  path: string,
+  namespace: JsonObject | null,
+): Result<JsonObject> {
+  const { name } = tool;
+  if (tool.type !== "function") {
+    return unsupported(`${path}.type`, "Only functions can be called over a chat provider.");
+  }
+  if (typeof name !== "string") return notText(name, `${path}.name`);
+  if ((tool.defer_loading ?? false) !== false) return unsupported(`${path}.defer_loading`);
+  if (!isEmpty(tool.output_schema)) return unsupported(`${path}.output_schema`);
+  if (!isDirect(tool.allowed_callers)) return unsupported(`${path}.allowed_callers`);
+  if ((tool.async ?? false) !== false) return unsupported(`${path}.async`);
+  const wrong = Object.entries(MEMBERS)
+    .find(([member, { isOne }]) => (tool[member] ?? null) !== null && !isOne(tool[member]));
+  if (wrong !== undefined) return wrongType(`${path}.${wrong[0]}`, wrong[1].what);
+  const description = [namespace?.description, tool.description]
+    .filter((text) => typeof text === "string" && text !== "").join("\n\n");
+  const { parameters, strict } = tool;
+  return success({
+    name: typeof namespace?.name === "string" ? flatName(namespace.name, name) : name,
+    ...description !== "" && { description },
+    ...(parameters ?? null) !== null && { parameters },
+    ...(strict ?? null) !== null && { strict },
+  });
+}
+
+/** Who may call a tool: the model itself can, nothing else is there. */
+function isDirect(callers: Optional): boolean {
+  return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"));
+}
+
+/** `tool_choice` in the shape of Chat; undefined when there is none. */
+export function chatToolChoice(given: Optional, hasTools: boolean): Result<JsonValue | undefined> {
+  if ((given ?? null) === null) return success(undefined);
+  if (given === "auto" || given === "none") return success(hasTools ? given : undefined);
+  if (given === "required") return success(given);
+  if (!isObject(given)) return wrongValue("tool_choice", "'auto', 'none', 'required' or an object");
+  switch (given.type) {
+    case "function":
+      return namedFunction(given, "tool_choice");
+    case "allowed_tools":
+      return allowedTools(given);
+    default:
+      return unsupported("tool_choice.type");
+  }
+}
+
+function namedFunction({ name, namespace }: JsonObject, path: string): Result<JsonObject> {
+  if (typeof name !== "string") return notText(name, `${path}.name`);
+  const flat = typeof namespace === "string" ? flatName(namespace, name) : name;
+  return success({ type: "function", function: { name: flat } });
+}
+
+function allowedTools({ mode, tools }: JsonObject): Result<JsonObject> {
+  const path = "tool_choice.tools";
+  if (!Array.isArray(tools)) return wrongType(path, "an array");
+  const made: JsonObject[] = [];
+  for (const [index, tool] of tools.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(tool)) return wrongType(at, "an object");
+    if (tool.type !== "function") return unsupported(`${at}.type`);
+    const named = namedFunction(tool, at);
+    if (!named.ok) return named;
+    made.push(named.value);
+  }
+  return success({ type: "allowed_tools", allowed_tools: { mode: mode ?? "auto", tools: made } });
+}
+
+function notText(given: Optional, path: string): Result<never> {
+  return (given ?? null) === null ? missing(path) : wrongType(path, "a string");
+}

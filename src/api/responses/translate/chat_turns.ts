@@ -1,0 +1,197 @@
+import type { JsonObject, JsonValue } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import {
+  missing,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../../../wires/chat_request/refusals.ts";
+import { newInnerItems } from "../../../wires/inner_json.ts";
+import type { WireName } from "../../../wires/wire.ts";
+import { type At, chatContent, spokenContent } from "./chat_content.ts";
+import { type Thought, thoughtOf } from "./chat_reasoning.ts";
+import { flatName } from "./tool_names.ts";
+
+/** An item of the dialogue and where the client put it. */
+export interface PlacedItem {
+  readonly item: JsonObject;
+  readonly at: At;
+}
+
+/** A message for the upstream, and where its pieces come from. */
+export interface PlacedMessage {
+  readonly message: JsonObject;
+  readonly at: At;
+  readonly reasoningAt: At | null;
+  readonly callsAt: readonly At[];
+}
+
+interface Turn {
+  readonly message: JsonObject;
+  readonly at: At;
+  readonly thought: Thought | null;
+  readonly calls: PlacedItem[];
+  readonly results: PlacedItem[];
+}
+
+/** A call that was seen, and the turn that its result goes to. */
+interface SeenCall {
+  readonly turn: Turn;
+  readonly at: At;
+  isAnswered: boolean;
+}
+
+/**
+ * The items as Chat messages: neighbouring calls, and the text right before them, are one message,
+ * and results follow the message of their call. A Refusal names the item that cannot be kept.
+ */
+export function chatTurns(
+  items: readonly PlacedItem[],
+  wire: WireName,
+): Result<readonly PlacedMessage[]> {
+  const turns: Turn[] = [];
+  const seen = new Map<string, SeenCall>();
+  const innerItems = newInnerItems();
+  /** The assistant's last message as long as calls still belong to it. */
+  let open: Turn | null = null;
+  let thought: Thought | null = null;
+
+  function take({ item, at }: PlacedItem): Result<null> {
+    switch (item.type ?? (item.role === undefined ? null : "message")) {
+      case "message":
+        return takeMessage(item, at);
+      case "function_call":
+        return takeCall(item, at);
+      case "function_call_output":
+        return takeResult(item, at);
+      case "reasoning":
+        return takeReasoning(item, at);
+      case "item_reference":
+      case null:
+        return wrongValue(at(".id"), "the id of an item that is kept here");
+      default:
+        return unsupported(at(".type"));
+    }
+  }
+
+  function takeMessage(item: JsonObject, at: At): Result<null> {
+    const { role } = item;
+    const status = statusProblem(item, at);
+    if (status !== null) return status;
+    if (role === "assistant") return takeSpoken(item, at);
+    if (role !== "user" && role !== "system" && role !== "developer") {
+      return wrongValue(at(".role"), "'user', 'assistant', 'system' or 'developer'");
+    }
+    const allowed = role === "user" ? ["input_image", "input_file"] as const : [];
+    const content = chatContent(item.content, (below) => at(`.content${below}`), allowed);
+    if (!content.ok) return content;
+    thought = null;
+    open = null;
+    turns.push(turnOf({ role, content: content.value }, at, null));
+    return success(null);
+  }
+
+  function takeSpoken(item: JsonObject, at: At): Result<null> {
+    const said = spokenContent(item.content, (below) => at(`.content${below}`));
+    if (!said.ok) return said;
+    const { text, refusal } = said.value;
+    // An answer without any output is kept as an empty message: there is nothing to send.
+    if (text === "" && refusal === "") return success(null);
+    open = spoken(text === "" ? null : text, at);
+    if (refusal !== "") open.message.refusal = refusal;
+    return success(null);
+  }
+
+  function spoken(content: JsonValue, at: At): Turn {
+    const turn = turnOf({ role: "assistant", content, ...thought?.members }, at, thought);
+    thought = null;
+    turns.push(turn);
+    return turn;
+  }
+
+  function takeCall(item: JsonObject, at: At): Result<null> {
+    const { call_id: id, name, namespace } = item;
+    const status = statusProblem(item, at);
+    if (status !== null) return status;
+    for (const member of ["call_id", "name", "arguments"]) {
+      const value = item[member] ?? null;
+      if (value === null) return missing(at(`.${member}`));
+      if (typeof value !== "string") return wrongType(at(`.${member}`), "a string");
+    }
+    if (typeof id !== "string" || typeof name !== "string") return missing(at(".call_id"));
+    if (seen.get(id)?.isAnswered === false) {
+      return wrongValue(at(".call_id"), "different from that of a call without a result");
+    }
+    const isOpen = open !== null && thought === null && open.results.length === 0;
+    const turn = isOpen && open !== null ? open : spoken(null, at);
+    open = turn;
+    const called = {
+      name: typeof namespace === "string" ? flatName(namespace, name) : name,
+      arguments: item.arguments,
+    };
+    turn.calls.push({ item: { id, type: "function", function: called }, at });
+    seen.set(id, { turn, at, isAnswered: false });
+    return success(null);
+  }
+
+  function takeResult(item: JsonObject, at: At): Result<null> {
+    const { call_id: id } = item;
+    const status = statusProblem(item, at);
+    if (status !== null) return status;
+    if (typeof id !== "string") return missing(at(".call_id"));
+    const call = seen.get(id);
+    if (call === undefined || call.isAnswered) {
+      return wrongValue(at(".call_id"), "that of an earlier call without a result");
+    }
+    const content = chatContent(item.output, (below) => at(`.output${below}`), []);
+    if (!content.ok) return content;
+    call.isAnswered = true;
+    const message = { role: "tool", tool_call_id: id, content: content.value };
+    call.turn.results.push({ item: message, at });
+    return success(null);
+  }
+
+  function takeReasoning(item: JsonObject, at: At): Result<null> {
+    const read = thoughtOf(item, at, wire, thought, innerItems);
+    if (!read.ok) return read;
+    thought = read.value;
+    return success(null);
+  }
+
+  for (const item of items) {
+    const taken = take(item);
+    if (!taken.ok) return taken;
+  }
+  const unanswered = [...seen.values()].find(({ isAnswered }) => !isAnswered);
+  if (unanswered !== undefined) {
+    return wrongValue(unanswered.at(".call_id"), "that of a call with a function_call_output");
+  }
+  return success(turns.flatMap(messagesOf));
+}
+
+function turnOf(message: JsonObject, at: At, thought: Thought | null): Turn {
+  return { message, at, thought, calls: [], results: [] };
+}
+
+function messagesOf({ message, at, thought, calls, results }: Turn): readonly PlacedMessage[] {
+  const called = calls.length > 0 && { tool_calls: calls.map(({ item }) => item) };
+  return [
+    {
+      message: { ...message, ...called },
+      at,
+      reasoningAt: thought?.at ?? null,
+      callsAt: calls.map((call) => call.at),
+    },
+    ...results.map((result) => ({
+      message: result.item,
+      at: result.at,
+      reasoningAt: null,
+      callsAt: [],
+    })),
+  ];
+}
+
+/** What is not complete must not look complete to an upstream that knows no status. */
+function statusProblem({ status }: JsonObject, at: At): Result<never> | null {
+  return (status ?? "completed") === "completed" ? null : unsupported(at(".status"));
+}

@@ -1,0 +1,64 @@
+import { isRefusal } from "../../../core/failure.ts";
+import { type Failed, failed } from "../../../core/result.ts";
+import type { PlacedMessage } from "./chat_turns.ts";
+
+/** Where the pieces of a translated request come from. */
+export interface Origins {
+  readonly messages: readonly PlacedMessage[];
+  /** Paths of the client's tools. */
+  readonly tools: readonly string[];
+}
+
+/** Names of Chat fields, longest first, and what the client calls them. */
+const FIELDS = [
+  ["response_format.json_schema", "text.format"],
+  ["response_format", "text.format"],
+  ["max_completion_tokens", "max_output_tokens"],
+  ["reasoning_effort", "reasoning.effort"],
+  ["verbosity", "text.verbosity"],
+  ["tool_choice.function", "tool_choice"],
+] as const;
+
+/** A wire's refusal of a translated request, with the path and in the words of the client's own. */
+export function inClientTerms(refused: Failed, origins: Origins): Failed {
+  const { failure } = refused;
+  if (!isRefusal(failure) || failure.param === null) return refused;
+  const param = clientPath(failure.param, origins);
+  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`)
+    .replace("'thinking_blocks' of the answer", "'encrypted_content' of the item");
+  return failed({ ...failure, param, message });
+}
+
+function clientPath(path: string, { messages, tools }: Origins): string {
+  const [, list, number = "", below = ""] = /^(messages|tools)(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
+  if (list === "messages") {
+    const message = messages[Number(number)];
+    return number === "" || message === undefined ? "input" : messagePath(message, below);
+  }
+  if (list === "tools") {
+    const tool = tools[Number(number)];
+    return number === "" || tool === undefined
+      ? "tools"
+      : tool + below.replace(/^\.function(?=\.|$)/, "");
+  }
+  const field = FIELDS.find(([name]) => path === name || path.startsWith(`${name}.`));
+  return field === undefined ? path : field[1] + path.slice(field[0].length);
+}
+
+function messagePath({ message, at, reasoningAt, callsAt }: PlacedMessage, below: string): string {
+  const [, number = "", inCall = ""] = /^\.tool_calls\[(\d+)\](.*)$/.exec(below) ?? [];
+  const call = callsAt[Number(number)];
+  if (number !== "" && call !== undefined) {
+    return call(inCall === ".id" ? ".call_id" : inCall.replace(/^\.function(?=\.|$)/, ""));
+  }
+  if (below.startsWith(".thinking_blocks")) return (reasoningAt ?? at)(".encrypted_content");
+  if (below.startsWith(".reasoning_content")) return (reasoningAt ?? at)("");
+  if (below === ".tool_call_id") return at(".call_id");
+  if (message.role === "tool") return at(below.replace(/^\.content/, ".output"));
+  return at(
+    below.replace(/\.image_url\.url$/, ".image_url")
+      .replace(/\.image_url\.detail$/, ".detail")
+      .replace(/\.file(?=\.file|$)/, "")
+      .replace(/^\.refusal$/, ".content"),
+  );
+}

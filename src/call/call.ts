@@ -1,0 +1,82 @@
+import type { Cancellation } from "../core/cancellation.ts";
+import { headerWords } from "../core/decode_header_text.ts";
+import type { HeaderFields, Reply } from "../core/reply.ts";
+import type { World } from "../core/world.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { CallReport } from "../observe/report.ts";
+import type { Caller } from "../state/bindings.ts";
+import type { Vault } from "../state/gateway_state.ts";
+import type { UpstreamRequest } from "../wires/wire.ts";
+import type { Generation } from "./generation.ts";
+
+/** The `X-Gateway-*` request headers, read once. */
+export interface Controls {
+  /** Requested provider, model and route; null when the header is absent or blank. */
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly route: string | null;
+  readonly session: string | null;
+  readonly noRetry: boolean;
+  readonly noFallback: boolean;
+  readonly noCache: boolean;
+}
+
+/** Captures the content of one call for data sharing. */
+export interface Capture {
+  /** Takes the text of the client's request. */
+  request(text: string): void;
+  /** Takes a request to an upstream; the last one counts. */
+  upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
+  /** Returns the same reply, whose content is captured on its way to the client. */
+  reply<Kind extends Reply>(reply: Kind): Kind;
+  /** Shares the call, which is over. */
+  end(call: Call): void;
+}
+
+/** One request and everything it may use. */
+export interface Call {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly controls: Controls;
+  /** Cancelled when the client disconnects or the gateway shuts down. */
+  readonly cancellation: Cancellation;
+  readonly generation: Generation;
+  readonly vault: Vault;
+  readonly world: World;
+  readonly metrics: Metrics;
+  readonly report: CallReport;
+  /** Set at the entrance, before anything is looked up for the call. */
+  readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
+  /** What every upstream request of the call carries beside the headers of its wire. */
+  readonly upstreamHeaders: HeaderFields;
+  /** Null while data sharing is off. */
+  readonly capture: Capture | null;
+  /** What the stages before the endpoint add to the answer, by lower-case name. */
+  readonly answerHeaders: Record<string, string>;
+}
+
+/** Reads the control headers of a request. */
+export function readControls(headers: Headers): Controls {
+  return {
+    provider: named(headers, "x-gateway-provider"),
+    model: named(headers, "x-gateway-model"),
+    route: named(headers, "x-gateway-route"),
+    session: named(headers, "x-gateway-sessionid"),
+    noRetry: isTrue(headers, "x-gateway-no-retry"),
+    noFallback: isTrue(headers, "x-gateway-no-fallback"),
+    noCache: isTrue(headers, "x-gateway-no-cache"),
+  };
+}
+
+function named(headers: Headers, name: string): string | null {
+  const value = headers.get(name);
+  return value === null || value === "" ? null : headerWords(value);
+}
+
+/** A header that is sent twice counts when one of them is true: what it asks for only holds back. */
+function isTrue(headers: Headers, name: string): boolean {
+  const words = headers.get(name)?.toLowerCase().split(",") ?? [];
+  return words.some((word) => word.trim() === "true");
+}

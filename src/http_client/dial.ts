@@ -1,0 +1,164 @@
+import { lookup } from "node:dns/promises";
+import { Cancellation } from "../core/cancellation.ts";
+import { ConnectionError } from "../core/connection_error.ts";
+import type { TlsSettings } from "../core/transport.ts";
+import type { CutOff } from "./cut_off.ts";
+import { causeOf } from "./runtime_errors.ts";
+import { connectWithIdentity, startTls } from "./secure.ts";
+
+/** Where a connection goes. */
+export interface Origin {
+  /** A name, or an address without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+/** Finds the addresses of a name, best first. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>;
+
+/** An address that has not answered after this many milliseconds no longer keeps the next one waiting. */
+const HEAD_START = 300;
+
+/** How a connection is made; what is absent is as usual. */
+export interface DialOptions {
+  readonly tls?: TlsSettings | null;
+  readonly find?: Lookup;
+}
+
+/**
+ * Connects to an origin, by any of its addresses. Rejects with a `ConnectionError`; nothing was sent
+ * then. Once it is cancelled no connection stays open.
+ */
+export async function dial(
+  { hostname, port, isSecure }: Origin,
+  cancellation: Cancellation,
+  cutOff: CutOff,
+  { tls = null, find = addressesOf }: DialOptions = {},
+): Promise<Deno.Conn> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const unsubscribe = cancellation.onCancel(() =>
+    reject(new ConnectionError("aborted", "the connection was given up"))
+  );
+  try {
+    const addresses = await Promise.race([aborted, found(hostname, find)]);
+    const identity = isSecure ? tls?.identity ?? null : null;
+    if (identity !== null && tls !== null) {
+      const secure = { ...tls, identity };
+      const open = (address: string) =>
+        connectWithIdentity(address, port, tls.serverName ?? hostname, secure);
+      const connection = await firstOf(addresses, open, aborted);
+      return await secured(connection, () => Promise.resolve(connection), aborted, cutOff);
+    }
+    const losers = new Cancellation();
+    const open = (address: string) =>
+      Deno.connect({ hostname: address, port, signal: losers.signal() });
+    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.cancel(null));
+    // Small requests must not wait for what the other side has yet to acknowledge.
+    tcp.setNoDelay(true);
+    if (!isSecure) return tcp;
+    return await secured(
+      tcp,
+      () => startTls(tcp, tls?.serverName ?? hostname, tls),
+      aborted,
+      cutOff,
+    );
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** The connection after its handshake; it is closed when that fails or is given up. */
+async function secured(
+  raw: Deno.Conn,
+  start: () => Promise<Deno.TlsConn>,
+  aborted: Promise<never>,
+  cutOff: CutOff,
+): Promise<Deno.TlsConn> {
+  let connection: Deno.Conn = raw;
+  try {
+    const tls = await start();
+    connection = tls;
+    await Promise.race([tls.handshake(), aborted]);
+    return tls;
+  } catch (error) {
+    // A handshake that waits for the other side outlives the closing of its connection.
+    if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
+    closed(connection);
+    throw error instanceof ConnectionError
+      ? error
+      : new ConnectionError(causeOf(error), "no secure connection could be made");
+  }
+}
+
+function closed(connection: Deno.Conn) {
+  try {
+    connection.close();
+  } catch {
+    // It went over to a TLS connection that never came to be.
+  }
+}
+
+async function found(hostname: string, find: Lookup): Promise<readonly string[]> {
+  if (hostname.includes(":") || /^[\d.]+$/.test(hostname)) return [hostname];
+  const addresses = await find(hostname).catch(() => []);
+  if (addresses.length > 0) return addresses;
+  throw new ConnectionError("dns", "the host name could not be resolved");
+}
+
+async function addressesOf(hostname: string): Promise<readonly string[]> {
+  const all = await lookup(hostname, { all: true });
+  return all.map(({ address }) => address);
+}
+
+/** The first connection that is made. Where an address is silent the next is tried beside it (RFC 8305). */
+async function firstOf<Connection extends Deno.Conn>(
+  addresses: readonly string[],
+  open: (address: string) => Promise<Connection>,
+  aborted: Promise<never>,
+): Promise<Connection> {
+  const attempts: Promise<Connection>[] = [];
+  let first: Connection | null = null;
+  try {
+    for (const address of addresses) {
+      const attempt = open(address);
+      attempts.push(attempt);
+      const isLast = attempts.length === addresses.length;
+      if (!isLast && await Promise.race([isEarly(attempts), aborted])) break;
+    }
+    first = await Promise.race([Promise.any(attempts), aborted]);
+    return first;
+  } catch (error) {
+    if (error instanceof ConnectionError) throw error;
+    throw new ConnectionError(causeOfAll(error), "no address of the host could be connected to");
+  } finally {
+    for (const attempt of attempts) void closeUnless(first, attempt);
+  }
+}
+
+/** The cause of the first address: it is the preferred one. */
+function causeOfAll(error: unknown) {
+  return causeOf(error instanceof AggregateError ? error.errors[0] : error);
+}
+
+/** Whether any is open before the next address may be tried: when the last one has failed, or is late. */
+async function isEarly(attempts: readonly Promise<Deno.Conn>[]): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), HEAD_START);
+  });
+  const any = Promise.any(attempts).then(() => true, () => false);
+  const last = attempts.at(-1)?.then(() => true, () => false) ?? late;
+  const isEarly = await Promise.race([any, last, late]);
+  clearTimeout(timer);
+  return isEarly;
+}
+
+async function closeUnless(first: Deno.Conn | null, attempt: Promise<Deno.Conn>): Promise<void> {
+  try {
+    const connection = await attempt;
+    if (connection !== first) connection.close();
+  } catch {
+    // It never was open.
+  }
+}

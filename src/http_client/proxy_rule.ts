@@ -1,0 +1,75 @@
+import { BlockList, isIP } from "node:net";
+import { isLoopbackName } from "../core/loopback.ts";
+import type { Origin } from "./dial.ts";
+
+/** True if requests to this origin go through a proxy. */
+export type ProxyRule = (origin: Origin) => boolean;
+
+/**
+ * Returns the rule that the environment sets, which is that of Go; null when it names no proxy.
+ * `HTTP_PROXY` is for http, `HTTPS_PROXY` for https and `ALL_PROXY` for both, also in lower case.
+ * Loopback names and addresses never go through a proxy, nor what `NO_PROXY` lists.
+ */
+export function parseProxyRule(variable: (name: string) => string | undefined): ProxyRule | null {
+  const read = (name: string) => variable(name) || variable(name.toLowerCase()) || "";
+  const all = read("ALL_PROXY");
+  const isProxied = {
+    http: (read("HTTP_PROXY") || all) !== "",
+    https: (read("HTTPS_PROXY") || all) !== "",
+  };
+  if (!isProxied.http && !isProxied.https) return null;
+  const exceptions = read("NO_PROXY").split(",").flatMap((entry) => parseException(entry) ?? []);
+  return (origin) =>
+    isProxied[origin.isSecure ? "https" : "http"] && !isLoopbackName(origin.hostname) &&
+    !exceptions.some((isExcepted) => isExcepted(origin));
+}
+
+/** One entry of `NO_PROXY`: `*`, an address, a network as CIDR, or a domain; maybe with a port. */
+function parseException(entry: string): ProxyRule | null {
+  const written = entry.trim().toLowerCase();
+  if (written === "") return null;
+  if (written === "*") return () => true;
+  const network = parseNetwork(written);
+  if (network !== null) return ({ hostname }) => isWithin(network, hostname);
+  const { host, port } = parseHostPort(written);
+  if (host === "") return null;
+  const isSamePort = (origin: Origin) => port === null || port === String(origin.port);
+  if (isIP(host) !== 0) {
+    const only = new BlockList();
+    only.addAddress(host, familyOf(host));
+    return (origin) => isSamePort(origin) && isWithin(only, origin.hostname);
+  }
+  // A leading dot means the names below a domain alone, and `*.` is another way to write it.
+  const below = host.replace(/^\*?\.?/, ".");
+  const isWithSelf = !/^(?:\*\.|\.)/.test(host);
+  return (origin) => {
+    const name = origin.hostname.toLowerCase();
+    return isSamePort(origin) && (name.endsWith(below) || (isWithSelf && name === host));
+  };
+}
+
+function parseNetwork(written: string): BlockList | null {
+  const [, address = "", prefix = ""] = /^([\da-f.:]+)\/(\d{1,3})$/.exec(written) ?? [];
+  const family = isIP(address);
+  if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) return null;
+  const network = new BlockList();
+  network.addSubnet(address, Number(prefix), familyOf(address));
+  return network;
+}
+
+/** An IPv6 address with a port is in brackets; without brackets all of its colons are part of it. */
+function parseHostPort(written: string): { readonly host: string; readonly port: string | null } {
+  const bracketed = /^\[([\da-f.:]+)\](?::(\d+))?$/.exec(written);
+  if (bracketed !== null) return { host: bracketed[1] ?? "", port: bracketed[2] ?? null };
+  if (isIP(written) === 6) return { host: written, port: null };
+  const [, host = written, port = null] = /^(.*):(\d+)$/.exec(written) ?? [];
+  return { host, port };
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 4 ? "ipv4" : "ipv6";
+}
+
+function isWithin(network: BlockList, hostname: string): boolean {
+  return isIP(hostname) !== 0 && network.check(hostname, familyOf(hostname));
+}

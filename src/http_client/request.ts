@@ -1,0 +1,116 @@
+import { ConnectionError } from "../core/connection_error.ts";
+import type { Outgoing } from "../core/world.ts";
+import type { Origin } from "./dial.ts";
+import { isField } from "./head.ts";
+
+/** Where a request goes. */
+export interface Target extends Origin {
+  /** As the `Host` header has it. */
+  readonly host: string;
+  readonly path: string;
+  /** The value of the header for the user that the address names; null when it names none. */
+  readonly authorization: string | null;
+  /** Equal for addresses of the same origin only. */
+  readonly origin: string;
+}
+
+/** What the runtime's own client sends with every request. */
+const USUAL = [["accept", "*/*"], ["accept-language", "*"]] as const;
+
+/** They say how the request is framed, which is not for others to decide. */
+const OWN = new Set([
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "expect",
+  "upgrade",
+]);
+
+/** A body of up to so many bytes is copied behind its head: one write costs less than two. */
+const SMALL = 32 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Where an address leads. Throws when it is no HTTP address. */
+export function targetAt(address: string): Target {
+  const { protocol, host, hostname, port, pathname, search, username, password } = new URL(address);
+  const isSecure = protocol === "https:";
+  if (!isSecure && protocol !== "http:") throw new TypeError("the address is not of HTTP");
+  const user = `${decoded(username)}:${decoded(password)}`;
+  return {
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    isSecure,
+    host,
+    path: pathname + search,
+    origin: `${protocol}//${host}`,
+    authorization: user === ":" ? null : `Basic ${encoder.encode(user).toBase64()}`,
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * A request as it is written, one piece after the other. Throws a `ConnectionError` where a header
+ * cannot be sent.
+ */
+export function requestParts(
+  target: Target,
+  { method, headers, body }: Pick<Outgoing, "method" | "headers" | "body">,
+  isLast = false,
+): readonly Uint8Array<ArrayBuffer>[] {
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const length = bytes?.length ?? (method === "POST" ? 0 : null);
+  let text = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
+  for (const [name, value] of fieldsOf(target, headers)) {
+    if (!isField(name, value)) throw new ConnectionError("unsendable", "a header cannot be sent");
+    if (!OWN.has(name)) text += `${name}: ${value}\r\n`;
+  }
+  if (length !== null) text += `content-length: ${length}\r\n`;
+  if (isLast) text += "connection: close\r\n";
+  const head = latin1(`${text}\r\n`);
+  if (bytes === null) return [head];
+  return bytes.length <= SMALL ? [together(head, bytes)] : [head, bytes];
+}
+
+function fieldsOf({ authorization }: Target, headers: Outgoing["headers"]): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const [written, given] of Object.entries(headers)) {
+    const name = written.toLowerCase();
+    // Blanks and line ends around a value are no part of it (Fetch, "normalize").
+    const value = AROUND.test(given) ? given.replace(ALL_AROUND, "") : given;
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  if (authorization !== null && !fields.has("authorization")) {
+    fields.set("authorization", authorization);
+  }
+  for (const [name, value] of USUAL) if (!fields.has(name)) fields.set(name, value);
+  return fields;
+}
+
+const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
+const ALL_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g;
+
+/** Each character is a byte: that is how the runtime gives header values, too. */
+function latin1(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  const { read, written } = encoder.encodeInto(text, bytes);
+  if (read === written && written === text.length) return bytes;
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+function together(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

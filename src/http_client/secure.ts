@@ -1,0 +1,52 @@
+import type { TlsSettings } from "../core/transport.ts";
+
+const PROTOCOLS = ["http/1.1"];
+
+/** Turns a TCP connection into one over TLS; the handshake is still to come. */
+export function startTls(
+  tcp: Deno.TcpConn,
+  hostname: string,
+  tls: TlsSettings | null,
+): Promise<Deno.TlsConn> {
+  const caCerts = [...tls?.caCerts ?? []];
+  return Deno.startTls(tcp, { hostname, caCerts, alpnProtocols: PROTOCOLS });
+}
+
+/** TLS settings with a client certificate. */
+export type IdentifiedTls = TlsSettings & {
+  readonly identity: NonNullable<TlsSettings["identity"]>;
+};
+
+/**
+ * Connects to an address with a client certificate, which the runtime takes only together with the
+ * connecting. The handshake is still to come.
+ */
+export function connectWithIdentity(
+  address: string,
+  port: number,
+  serverName: string,
+  { caCerts, identity }: IdentifiedTls,
+): Promise<Deno.TlsConn> {
+  const options = {
+    hostname: address,
+    port,
+    caCerts: [...caCerts],
+    alpnProtocols: PROTOCOLS,
+    ...identity,
+  };
+  return Deno.connectTls(withServerName(options, serverName));
+}
+
+/**
+ * The same options with a server name that is not the address. The runtime has that option under a
+ * symbol that it does not export. Without it the certificate is compared with the address, so that a
+ * runtime that no longer asks for it refuses the connection.
+ */
+function withServerName<Options extends object>(options: Options, serverName: string): Options {
+  return new Proxy(options, {
+    get: (target, key) =>
+      typeof key === "symbol" && key.description === "unstableServerName"
+        ? serverName
+        : Reflect.get(target, key),
+  });
+}

@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Config } from "../config/schema.ts";
+import { RELEASE_ADDRESS } from "../core/release_address.ts";
+import type { World } from "../core/world.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Generation } from "../call/generation.ts";
+import type { Log } from "../observe/log.ts";
+import { type CapturedCall, newCapture } from "./capture.ts";
+import { openCollector } from "./collector.ts";
+import { eventCount, eventsOf, type ExportSettings } from "./export.ts";
+import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
+import { openRemoteControl } from "./remote_control.ts";
+
+/** What the outbound services need of the gateway. */
+export interface OutboundDeps {
+  readonly world: World;
+  readonly log: Log;
+  /** So many events for the dashboard were given up. */
+  dropped(events: number): void;
+  /** The one that new calls get. */
+  generation(): Generation;
+  /** Serves a request of the dashboard with all policies of the gateway. */
+  handle(request: Request): Promise<Response>;
+}
+
+/** Everything that the gateway does without being asked by a client. */
+export interface Outbound {
+  /** Returns what captures a call for the dashboard; null while data sharing is off. */
+  readonly newCapture: Gateway["newCapture"];
+  /** Serves this configuration from now on: what it changes is started, ended or replaced. */
+  apply(config: Config): void;
+  /** Ends everything; events that wait are sent, within 5 s. */
+  close(): Promise<void>;
+}
+
+/** The calls of remote control are over then; their answers get so many milliseconds to be sent. */
+const LAST_ANSWERS = 1_000;
+
+/** At the end of the process events get so many milliseconds to be sent. */
+const FLUSH = 5_000;
+
+/** Nothing runs before a configuration is applied. */
+export function openOutbound(deps: OutboundDeps): Outbound {
+  const instanceId = deps.world.uuid();
+  let closing: Promise<unknown> = Promise.resolve();
+
+  const sharing = slot((settings: Sharing) => {
+    const { identity } = settings;
+    let { content } = settings;
+    const collector = openCollector({ ...identity, instanceId }, deps);
+    announce();
+
+    function announce() {
+      const { share_prompts, share_responses } = content;
+      deps.log.info("the dashboard is told of calls", { share_prompts, share_responses });
+    }
+
+    return {
+      adapt(next: Sharing) {
+        const isSame = isDeepStrictEqual(next.identity, identity);
+        if (!isSame || isNarrower(next.content, content)) return false;
+        const isWider = isNarrower(content, next.content);
+        content = next.content;
+        if (isWider) announce();
+        return true;
+      },
+      share(call: CapturedCall) {
+        // What would be dropped is not put together first: a dead dashboard slows no call.
+        if (!collector.hasRoom()) return collector.drop(eventCount(call, content));
+        for (const event of eventsOf(call, content, deps.world.wall())) collector.add(event);
+      },
+      flush: () => collector.flush(FLUSH),
+      // What waits was taken under switches that no longer hold.
+      close: () => collector.discard(),
+    };
+  });
+  const control = slot((identity: Identity) =>
+    openRemoteControl({ ...identity, instanceId }, deps)
+  );
+  const releases = slot((settings: ReleaseCheckSettings) => openReleaseCheck(settings, deps));
+
+  /** A service that runs while there are settings for it, anew when it cannot adapt to others. */
+  function slot<Settings, Service extends Replaceable<Settings>>(
+    open: (settings: Settings) => Service,
+  ) {
+    let current: { readonly settings: Settings; readonly service: Service } | null = null;
+    return {
+      get service() {
+        return current?.service ?? null;
+      },
+      apply(settings: Settings | null) {
+        if (isDeepStrictEqual(settings, current?.settings ?? null)) return;
+        if (current !== null && settings !== null && current.service.adapt?.(settings)) {
+          current = { settings, service: current.service };
+          return;
+        }
+        if (current !== null) closing = Promise.all([closing, current.service.close()]);
+        current = settings === null ? null : { settings, service: open(settings) };
+      },
+    };
+  }
+
+  function share(call: CapturedCall): void {
+    sharing.service?.share(call);
+  }
+
+  return {
+    newCapture: (config) => newCapture(config, share),
+    apply(config) {
+      sharing.apply(sharingOf(config));
+      control.apply(controlOf(config));
+      control.service?.announce();
+      releases.apply(releasesOf(config));
+    },
+    async close() {
+      releases.apply(null);
+      const { service } = control;
+      await Promise.all([closing, service?.finish(LAST_ANSWERS), sharing.service?.flush()]);
+    },
+  };
+}
+
+/** What runs under settings. */
+interface Replaceable<Settings> {
+  /** Goes on under other settings; false when it must be replaced. */
+  adapt?(settings: Settings): boolean;
+  close(): Promise<void>;
+}
+
+interface Identity {
+  readonly backendUrl: string;
+  readonly apiKey: string;
+}
+
+interface Sharing {
+  readonly identity: Identity;
+  readonly content: ExportSettings;
+}
+
+/** Whether the first keeps something back that the second has shared. */
+function isNarrower(next: ExportSettings, last: ExportSettings): boolean {
+  return last.share_prompts && !next.share_prompts ||
+    last.share_responses && !next.share_responses ||
+    last.gateway_lat !== undefined && next.gateway_lat === undefined ||
+    last.gateway_lon !== undefined && next.gateway_lon === undefined;
+}
+
+function identityOf({ general, data_sharing }: Config): Identity | null {
+  const { api_key = "", backend_url = "" } = general;
+  if (!data_sharing.enabled) return null;
+  return { backendUrl: backend_url.trim().replace(/\/+$/, ""), apiKey: api_key };
+}
+
+function sharingOf(config: Config): Sharing | null {
+  const identity = identityOf(config);
+  const { share_prompts, share_responses, gateway_lat, gateway_lon } = config.data_sharing;
+  const content = { share_prompts, share_responses, gateway_lat, gateway_lon };
+  return identity === null ? null : { identity, content };
+}
+
+function controlOf(config: Config): Identity | null {
+  return config.data_sharing.remote_control ? identityOf(config) : null;
+}
+
+function releasesOf({ update_check }: Config): ReleaseCheckSettings | null {
+  const { enabled, endpoint = "", interval, timeout } = update_check;
+  const address = endpoint.trim() === "" ? RELEASE_ADDRESS : endpoint;
+  return enabled && address !== null ? { endpoint: address, interval, timeout } : null;
+}

@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Config } from "../../config/schema.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import type { ClientKey } from "../../call/generation.ts";
+
+type KeySettings = Config["security"]["api_key"];
+
+/**
+ * The key that the caller has presented; null while nobody is asked for one. Refused as
+ * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
+ */
+export function authenticate(call: Call): Result<ClientKey | null> {
+  const { generation: { clientKeys, config }, headers, answerHeaders, report, caller } = call;
+  if (clientKeys.length === 0) return success(null);
+  const settings = config.security.api_key;
+  const presented = presentedKey(headers, settings);
+  const key = presented === "" ? null : keyOf(presented, clientKeys);
+  if (key !== null) {
+    report.client = key.name;
+    caller.name = key.caller;
+    caller.isIsolated = config.security.isolate_clients;
+    return success(key);
+  }
+  answerHeaders["www-authenticate"] = 'Bearer realm="gateway"';
+  return presented === ""
+    ? refuse("missing_api_key", `Send a client key in the header ${formOf(settings)}.`)
+    : refuse("invalid_api_key", "This client key is not known here; send one that is.");
+}
+
+/** Every key is compared, each in the same time: how long it takes says nothing about any of them. */
+function keyOf(presented: string, keys: readonly ClientKey[]): ClientKey | null {
+  const digest = createHash("sha256").update(presented).digest();
+  let found: ClientKey | null = null;
+  for (const key of keys) {
+    if (timingSafeEqual(key.digest, digest)) found ??= key;
+  }
+  return found;
+}
+
+/** Empty when there is none. */
+function presentedKey(headers: Headers, settings: KeySettings): string {
+  const key = afterPrefix(headers.get(settings.header) ?? "", settings.prefix);
+  return key !== "" || !settings.allow_x_api_key ? key : headers.get("x-api-key") ?? "";
+}
+
+/** Upper case means nothing in the name of a scheme (RFC 9110, section 11.1). */
+function afterPrefix(value: string, prefix: string): string {
+  if (prefix === "") return value;
+  const [start, rest] = [value.slice(0, prefix.length), value.slice(prefix.length)];
+  return start.toLowerCase() === prefix.toLowerCase() && rest.startsWith(" ") ? rest.trim() : "";
+}
+
+function formOf({ header, prefix, allow_x_api_key }: KeySettings): string {
+  const form = `${header}: ${prefix === "" ? "" : `${prefix} `}KEY`;
+  return allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
+}

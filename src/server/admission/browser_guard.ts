@@ -1,0 +1,171 @@
+import type { Config } from "../../config/schema.ts";
+import type { Refusal } from "../../core/failure.ts";
+import type { Reply } from "../../core/reply.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import {
+  authorityIn,
+  isIpAddress,
+  isLocalName,
+  isLoopback,
+  type Origin,
+  readAuthority,
+  readOrigin,
+  usualPort,
+} from "./authority.ts";
+import { originText, parseOriginPattern } from "./origin_pattern.ts";
+import type { Peer } from "../peer.ts";
+
+/**
+ * What ends a call before anything else is looked at; null lets it pass. In HTTP/2 the authority of
+ * the request's URL is its `:authority`.
+ */
+export type Guard = (
+  call: Call,
+  request: Pick<Request, "url">,
+  peer: Peer,
+) => Result<Reply> | null;
+
+/** Origins of programs on the user's own machine: no page of the web has one. */
+const APP_ORIGIN =
+  /^(?:app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension):/i;
+
+// A list, because `*` does not stand for all names in every browser (Fetch, CORS protocol).
+const EXPOSED = [
+  "x-gateway-request-id",
+  "x-request-id",
+  "x-gateway-provider",
+  "x-gateway-model",
+  "x-gateway-route",
+  "x-gateway-cache-status",
+  "x-gateway-latency-ms",
+  "x-gateway-overhead-duration-ms",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "retry-after",
+].join(", ");
+
+/** The one path with figures of all clients that asks for no key. */
+const METRICS = "/metrics";
+
+const METHODS = "GET, HEAD, POST, DELETE";
+
+/** Seconds for which a browser need not ask again. */
+const PREFLIGHT_AGE = "600";
+
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+const EMPTY = new Uint8Array();
+
+/**
+ * Keeps web pages out that the user of a browser happens to open. A page may only call when its
+ * origin is the gateway's own, local or allowed. A gateway that asks for no key, and `/metrics` of
+ * every gateway, is only served under addresses and names that no stranger can point at it (DNS
+ * rebinding), whatever address it listens on.
+ */
+export function newGuard(server: Config["server"], hostname: string): Guard {
+  const bound = boundHost(server.host);
+  const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
+  const origins = server.allowed_origins.map(parseOriginPattern);
+  /** The `Host` of the last call: nearly all have the same. */
+  let known: string | null = null;
+
+  /** Where the request line and `Host` name two hosts, either could be the one that is meant. */
+  function isServed(written: string | null, authority: string, peer: Peer): boolean {
+    if (written !== null) {
+      return isHostAllowed(written) && (authority === written || isHostAllowed(authority));
+    }
+    // A request over no connection was made inside this process.
+    if (peer.remoteAddr === undefined) return true;
+    return isHostAllowed(authority) && !isFilledIn(authority, bound);
+  }
+
+  function isHostAllowed(written: string): boolean {
+    if (written === known) return true;
+    const host = readAuthority(written)?.host;
+    if (host === undefined) return false;
+    if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
+    known = written;
+    return true;
+  }
+
+  function isOriginAllowed(written: string, host: string): boolean {
+    if (APP_ORIGIN.test(written)) return true;
+    const origin = readOrigin(written);
+    if (origin === null) return false;
+    const isWeb = usualPort(origin.scheme) !== null;
+    if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
+    const text = originText(origin);
+    return origins.some((isMeant) => isMeant(text));
+  }
+
+  return ({ method, path, headers, generation, answerHeaders }, request, peer) => {
+    const host = headers.get("host");
+    const isOpen = generation.clientKeys.length === 0 || path === METRICS;
+    if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
+    const origin = headers.get("origin");
+    if (origin === null) return null;
+    answerHeaders["vary"] = "origin";
+    if (!isOriginAllowed(origin, host ?? authorityIn(request.url))) {
+      return refuse(
+        "origin_not_allowed",
+        "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
+      );
+    }
+    answerHeaders["access-control-allow-origin"] = origin;
+    const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
+    if (isPreflight) return success(preflight(headers.get("access-control-request-headers")));
+    answerHeaders["access-control-expose-headers"] = EXPOSED;
+    return null;
+  };
+}
+
+function hostRefusal(host: string | null): Failed<Refusal> {
+  return refuse(
+    "host_not_allowed",
+    host === null
+      ? "The request names no host that the gateway knows; " +
+        "send a Host header with its IP address or a name of server.allowed_hosts."
+      : "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+  );
+}
+
+/**
+ * Whether the runtime may have written the authority into the URL of a request that names none. It
+ * takes the address of the listener: `localhost` for every loopback address and for all addresses.
+ */
+function isFilledIn(authority: string, bound: string): boolean {
+  const host = readAuthority(authority)?.host ?? "";
+  if (host === "localhost") return true;
+  const isKnown = isLoopback(bound) || bound === "0.0.0.0" || bound === "[::]";
+  return !isKnown && isIpAddress(host);
+}
+
+function preflight(asked: string | null): Reply {
+  const headers = {
+    "access-control-allow-methods": METHODS,
+    "access-control-max-age": PREFLIGHT_AGE,
+    ...(asked !== null && HEADER_NAMES.test(asked)
+      ? { "access-control-allow-headers": asked }
+      : {}),
+  };
+  return { as: "answer", answer: { status: 204, headers, body: EMPTY } };
+}
+
+/** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */
+function isSameHost(origin: Origin, host: string): boolean {
+  const own = readAuthority(host);
+  if (own === null || own.host !== origin.host) return false;
+  const usual = usualPort(origin.scheme);
+  return (own.port ?? usual) === (origin.port ?? usual);
+}
+
+/** Also of short forms such as `127.1`. */
+function boundHost(written: string): string {
+  const host = written.includes(":") ? `[${written}]` : written;
+  return plainName(URL.parse(`http://${host}`)?.hostname ?? "");
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, "");
+}

@@ -1,0 +1,213 @@
+import type { Sockets } from "../../sockets/sockets.ts";
+import { MAX_STEPS_PER_TURN, walk } from "../../sockets/walk.ts";
+import type { World } from "../../core/world.ts";
+import { type Connection, parseKey } from "./connection.ts";
+import { newEndings } from "./endings.ts";
+import type { Peer } from "../peer.ts";
+import { newMessageWatches } from "../websocket/message_watch.ts";
+import { headSince, isOverdue, newRest, type RestLimits } from "./idle_rules.ts";
+
+/** The client connections of one listener. */
+export interface Connections {
+  /** Returns the peer of a request, which is in flight until `info.completed` settles. */
+  enter(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Peer;
+  /** Ends the supervision; the connections stay open. */
+  close(): void;
+}
+
+/** Time between two sweeps over all descriptors, in milliseconds; shorter for shorter limits. */
+const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
+
+/** Time between two slices of a sweep that nothing waits for, in milliseconds. */
+const SLICE_PAUSE_MS = 5;
+
+/** Descriptors per millisecond between two sweeps, at most: what bounds the work when all hurry. */
+const MAX_DESCRIPTORS_PER_MS = 50;
+
+/**
+ * Supervises the client connections of the listener at `address`, which the runtime itself never
+ * closes: those that rest for longer than the limits are ended. Sweeps over the descriptors of the
+ * process find them, because the runtime reports connections only with their requests.
+ */
+export function newConnections(
+  sockets: Sockets,
+  address: Pick<Deno.NetAddr, "hostname" | "port">,
+  limits: RestLimits,
+  clock: Pick<World, "now" | "after">,
+): Connections {
+  const byKey = new Map<string, Connection>();
+  const byDescriptor = new Map<number, Connection>();
+  const isOurs = localEnds(address);
+  const intervalMs = sweepInterval(limits);
+  const endings = newEndings(sockets, clock, hurry);
+  const watches = newMessageWatches(sockets, clock, hurry);
+  let sweeps = 0;
+  let isSweeping = false;
+  let isHurried = false;
+  let earliestMs = 0;
+  let isClosed = false;
+  let cancel = clock.after(intervalMs, sweep);
+
+  function add(key: string): Connection {
+    const connection: Connection = {
+      key,
+      remoteAddr: parseKey(key),
+      descriptor: null,
+      sweep: sweeps,
+      isGone: false,
+      inFlight: 0,
+      isEnding: false,
+      ...newRest(clock.now()),
+      ended() {
+        connection.inFlight--;
+        connection.sinceMs = clock.now();
+        if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
+      },
+      disconnect() {
+        connection.isEnding = true;
+        if (connection.inFlight === 0) endings.afterDelivery(connection);
+      },
+      watchMessages(onTooLarge) {
+        connection.inFlight++;
+        const { arrived, end } = watches.add(connection, () => {
+          onTooLarge();
+          endings.soon(connection);
+        });
+        let isOver = false;
+        return {
+          arrived,
+          end() {
+            if (isOver) return;
+            isOver = true;
+            end();
+            connection.ended();
+          },
+        };
+      },
+    };
+    byKey.set(key, connection);
+    return connection;
+  }
+
+  /** Sweeps as soon as may be: a descriptor is to be found. */
+  function hurry() {
+    if (isHurried || isClosed) return;
+    isHurried = true;
+    if (!isSweeping) plan();
+  }
+
+  function plan() {
+    cancel();
+    const ms = isHurried ? Math.max(0, earliestMs - clock.now()) : intervalMs;
+    cancel = clock.after(ms, sweep);
+  }
+
+  function sweep() {
+    sweeps++;
+    const pauseMs = isHurried ? 0 : SLICE_PAUSE_MS;
+    isSweeping = true;
+    isHurried = false;
+    const later = (task: () => void) => {
+      if (!isClosed) cancel = clock.after(pauseMs, task);
+    };
+    const bound = sockets.bound();
+    walk(
+      bound,
+      (descriptor) => {
+        const connection = found(descriptor);
+        if (connection !== null) inspect(connection, descriptor);
+        return true;
+      },
+      later,
+      () => forgetGone(later, bound),
+    );
+  }
+
+  /** Returns the client connection of a descriptor; null for what is none. */
+  function found(descriptor: number): Connection | null {
+    const remote = sockets.remote(descriptor);
+    const known = byDescriptor.get(descriptor);
+    if (known !== undefined && known.key === remote && !known.isGone) return known;
+    if (known !== undefined) byDescriptor.delete(descriptor);
+    if (remote === null || !isOurs(sockets.local(descriptor))) return null;
+    const connection = byKey.get(remote) ?? add(remote);
+    byDescriptor.set(descriptor, connection);
+    return connection;
+  }
+
+  function inspect(connection: Connection, descriptor: number) {
+    connection.sweep = sweeps;
+    connection.descriptor = descriptor;
+    if (connection.inFlight > 0) return;
+    const traffic = sockets.traffic(descriptor);
+    if (traffic === null) return;
+    const now = clock.now();
+    // A client may have come back from the same port since the last sweep: then this is a new one.
+    if (traffic.receivedBytes === 0) Object.assign(connection, newRest(now - traffic.silentMs));
+    connection.headSinceMs = headSince(connection, traffic, now);
+    if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
+  }
+
+  /** Forgets the connections that the sweep has not seen, and plans the next one. */
+  function forgetGone(later: (task: () => void) => void, bound: number) {
+    const all = byKey.values();
+
+    function go() {
+      for (let steps = 0; steps < MAX_STEPS_PER_TURN; steps++) {
+        const { done, value } = all.next();
+        if (done === true) return finish(bound);
+        if (value.sweep === sweeps) continue;
+        value.isGone = true;
+        byKey.delete(value.key);
+        if (value.descriptor !== null && byDescriptor.get(value.descriptor) === value) {
+          byDescriptor.delete(value.descriptor);
+        }
+      }
+      later(go);
+    }
+
+    go();
+  }
+
+  function finish(bound: number) {
+    isSweeping = false;
+    earliestMs = clock.now() + bound / MAX_DESCRIPTORS_PER_MS;
+    if (!isClosed) plan();
+  }
+
+  return {
+    enter(request, { remoteAddr: { hostname, port }, completed }) {
+      const key = `${hostname} ${port}`;
+      const connection = byKey.get(key) ?? add(key);
+      if (!connection.hasServed) {
+        connection.hasServed = true;
+        // HTTP/1.1 requires the field, and clients of HTTP/2 send `:authority` in its place.
+        connection.isMultiplexed = !request.headers.has("host");
+      }
+      connection.inFlight++;
+      connection.headSinceMs = null;
+      completed.then(connection.ended, connection.ended);
+      return connection;
+    },
+    close() {
+      isClosed = true;
+      cancel();
+      endings.close();
+      watches.close();
+      sockets.close();
+    },
+  };
+}
+
+/** Returns whether a local end belongs to connections of the listener. */
+function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) {
+  const isWildcard = hostname === "0.0.0.0" || hostname === "::";
+  const end = isWildcard ? ` ${port}` : `${hostname} ${port}`;
+  return (local: string | null) =>
+    local !== null && (isWildcard ? local.endsWith(end) : local === end);
+}
+
+function sweepInterval({ headMs, idleMs }: RestLimits): number {
+  const ms = Math.min(headMs, idleMs) / 4;
+  return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
+}

@@ -1,0 +1,39 @@
+import type { EndpointFacts } from "../core/endpoint.ts";
+import { type Call, readControls } from "../call/call.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { newReport } from "../observe/report.ts";
+
+/** A request as a call of its own: with an id, a report and the configuration of this moment. */
+export function admit(
+  gateway: Gateway,
+  request: Request,
+  path: string,
+  endpoint: EndpointFacts,
+): Call {
+  const { generation, vault, world, metrics } = gateway;
+  const id = world.uuid();
+  const report = newReport(id, request.method, path, world.now());
+  const { headers } = request;
+  report.endpoint = endpoint;
+  const controls = readControls(headers);
+  report.traceparent = headers.get("traceparent");
+  report.session = controls.session;
+  metrics.began(endpoint.path);
+  return {
+    id,
+    method: request.method,
+    path,
+    headers,
+    controls,
+    cancellation: vault.inFlight.start(id),
+    generation,
+    vault,
+    world,
+    metrics,
+    report,
+    caller: { name: null, isIsolated: false },
+    upstreamHeaders: {},
+    capture: gateway.newCapture(generation.config),
+    answerHeaders: vault.inFlight.isDraining ? { connection: "close" } : {},
+  };
+}

@@ -1,0 +1,179 @@
+import type { Message, Session } from "../../api/client_api.ts";
+import { type Failed, refuse } from "../../core/result.ts";
+import { isLongerThan, utf8Text } from "../../formats/utf8.ts";
+import type { Call } from "../../call/call.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { bugIn } from "../internal_error.ts";
+import type { Peer } from "../peer.ts";
+import { holdBody, takePlace } from "../admission/overload.ts";
+import { finish, type Rim } from "../respond.ts";
+import { socketWriter } from "./socket_writer.ts";
+import { newTurns } from "./turns.ts";
+import { type TurnCalls, turnCalls } from "./turn_call.ts";
+
+/** Largest message of a client. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** Time for the client to answer the close frame, before the connection counts as closed. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** On shutdown: time for the client to read the final error event of a cancelled turn. */
+const FINAL_EVENT_TIMEOUT_MS = 3_000;
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const GOING_AWAY = 1001, POLICY_VIOLATION = 1008, TOO_LARGE = 1009;
+
+const ENDING = "the gateway is shutting down";
+
+const TOO_LARGE_REASON = "a message may have at most 10 MiB";
+
+/**
+ * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
+ * Refused as `upgrade_required` when the request asks for none. The handshake is a call of its own,
+ * and so is every turn; all have the configuration of the handshake, except that the key and the rate
+ * of a turn are looked at as they are configured by then.
+ */
+export function openSocket(
+  gateway: Gateway,
+  asking: Call,
+  request: Request,
+  peer: Peer,
+  session: Session,
+  rim: Rim,
+): Response | Failed {
+  // Newer runtimes close a request that is upgraded: nothing of it can be read any more.
+  const handshake = { ...asking, headers: new Headers(asking.headers) };
+  const calls = turnCalls(gateway, handshake, seenNow(peer));
+  const upgraded = upgrade(request);
+  if (upgraded === null) {
+    handshake.answerHeaders["upgrade"] = "websocket";
+    return refuse(
+      "upgrade_required",
+      "This path is for WebSocket connections; send an upgrade request, or POST for one response.",
+    );
+  }
+  const { socket, response } = upgraded;
+  for (const [name, value] of Object.entries(handshake.answerHeaders)) {
+    response.headers.set(name, value);
+  }
+  for (const name of ["x-gateway-request-id", "x-request-id"]) {
+    response.headers.set(name, handshake.id);
+  }
+  handshake.report.session = calls.session;
+  handshake.report.status = response.status;
+  finish(handshake, rim, true);
+  converse(gateway, handshake.id, socket, peer, calls, session, rim);
+  return response;
+}
+
+/** A message waits and runs like a request over HTTP, and counts as one, its characters as bytes. */
+function takeMessage(call: Call, { length }: string): Failed | null {
+  return takePlace(call) ?? holdBody(call, length);
+}
+
+/** The runtime tells who it is only while there is a request. */
+function seenNow({ remoteAddr }: Peer): Peer {
+  return remoteAddr === undefined ? {} : { remoteAddr };
+}
+
+function upgrade(request: Request): Deno.WebSocketUpgrade | null {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return null;
+  try {
+    return Deno.upgradeWebSocket(request, { idleTimeout: IDLE_TIMEOUT_MS / 1_000 });
+  } catch {
+    // The rest of the handshake is not what it must be.
+    return null;
+  }
+}
+
+function converse(
+  gateway: Gateway,
+  id: string,
+  socket: WebSocket,
+  peer: Peer,
+  calls: TurnCalls,
+  session: Session,
+  rim: Rim,
+): void {
+  const { world, metrics, vault: { inFlight } } = gateway;
+  const connection = `socket ${id}`;
+  const writer = socketWriter(
+    socket,
+    world,
+    rim.flusher,
+    () => end(POLICY_VIOLATION, "read what you are sent"),
+  );
+  const turns = newTurns(writer, rim, () => {
+    if (inFlight.isDraining) end(GOING_AWAY, ENDING);
+  });
+  let isEnding = false;
+  let over = () => {};
+  let arrived = () => {};
+  socket.binaryType = "arraybuffer";
+
+  // Only now does the connection count: nothing is ever heard of one whose client leaves before.
+  socket.onopen = () => {
+    const cancellation = inFlight.startConnection(connection);
+    metrics.sockets(1);
+    const unsubscribe = inFlight.onDrain(leaveWhenIdle);
+    // The runtime joins the fragments of a message however large it becomes.
+    const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
+    if (watch !== undefined) arrived = () => watch.arrived();
+    cancellation.onCancel(() => {
+      leaveWhenIdle();
+      // A client that does not read would keep its turn and its connection open for ever.
+      world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY, ENDING));
+    });
+    over = () => {
+      over = () => {};
+      isEnding = true;
+      unsubscribe();
+      watch?.end();
+      turns.leave();
+      metrics.sockets(-1);
+      inFlight.finish(connection);
+    };
+    if (inFlight.isDraining) leaveWhenIdle();
+  };
+  socket.onmessage = ({ data }) => {
+    arrived();
+    if (isEnding) return;
+    const isTooLarge = typeof data === "string"
+      ? isLongerThan(data, MAX_MESSAGE_BYTES)
+      : data.byteLength > MAX_MESSAGE_BYTES;
+    if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
+    hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
+  };
+  socket.onerror = () => over();
+  socket.onclose = () => over();
+
+  function hear(text: string): void {
+    const call = calls.next();
+    const { label, turn } = understood(call, text);
+    turns.add(call, label, calls.enter(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
+  }
+
+  function understood(call: Call, text: string): Message {
+    try {
+      return session.read(text);
+    } catch (error) {
+      return { label: null, turn: bugIn(call, error) };
+    }
+  }
+
+  function leaveWhenIdle(): void {
+    turns.close();
+    if (turns.isIdle) end(GOING_AWAY, ENDING);
+  }
+
+  function end(code: number, reason: string): void {
+    if (isEnding) return;
+    isEnding = true;
+    turns.leave();
+    socket.close(code, reason);
+    world.after(CLOSE_TIMEOUT_MS, () => over());
+  }
+}

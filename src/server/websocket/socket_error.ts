@@ -1,0 +1,22 @@
+import { type Failure, statusOf } from "../../core/failure.ts";
+import { openaiError, typeOfStatus } from "../../core/openai_error.ts";
+import type { HeaderFields } from "../../core/reply.ts";
+
+const WAIT = "retry-after";
+
+/**
+ * Returns a failure as the error event of a socket, with the members of the error over HTTP, flat and
+ * nested at once: clients read either. `own` are headers that the gateway would add to the response over
+ * HTTP; of all headers only `Retry-After` is in the event (OpenAI API, Responses over WebSocket).
+ */
+export function errorEvent(failure: Failure, own: HeaderFields): string {
+  const status = statusOf(failure);
+  const { headers, error: shown } = openaiError(failure);
+  const type = typeof shown.type === "string" ? shown.type : typeOfStatus(status);
+  const message = typeof shown.message === "string" ? shown.message : failure.message;
+  const { code = null, param = null } = shown;
+  const wait = own[WAIT] ?? headers[WAIT];
+  const waiting = wait === undefined ? {} : { headers: { [WAIT]: wait } };
+  const error = { ...shown, type, code, message, param, ...waiting };
+  return JSON.stringify({ type: "error", status, code, message, param, sequence_number: 0, error });
+}

@@ -1,0 +1,61 @@
+import type { Failed } from "../../core/result.ts";
+import { type Call, readControls } from "../../call/call.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { newReport } from "../../observe/report.ts";
+import { enterTurn } from "../admission/admission.ts";
+import type { Peer } from "../peer.ts";
+
+/** Makes the calls of one socket, a new one for each message. */
+export interface TurnCalls {
+  /** What the session is called, by the client or by the gateway. */
+  readonly session: string | null;
+  next(): Call;
+  /** Why a call may not be made: its key is good no more, or it comes too soon; null when it may. */
+  enter(call: Call): Failed | null;
+}
+
+/** A key for one request that is good for no other. */
+const ONCE = "idempotency-key";
+
+const SESSION = "x-gateway-sessionid";
+
+/**
+ * Calls with the headers and the configuration of the handshake. A session without a name gets one,
+ * and every upstream request tells it.
+ */
+export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
+  const { world, vault, metrics } = gateway;
+  const { path, report: { endpoint, traceparent } } = handshake;
+  // As it was sent: what it says in UTF-8 may hold characters that no header can.
+  const session = handshake.headers.get(SESSION) || `wsresp_${world.uuid()}`;
+  const headers = new Headers([...handshake.headers].filter(([name]) => name !== ONCE));
+  headers.set(SESSION, session);
+  const controls = readControls(headers);
+
+  return {
+    session: controls.session,
+    next() {
+      const id = world.uuid();
+      const report = newReport(id, handshake.method, path, world.now());
+      report.endpoint = endpoint;
+      report.traceparent = traceparent;
+      report.session = controls.session;
+      // Whatever answers a turn comes as events.
+      report.stream = true;
+      metrics.began(endpoint.path);
+      return {
+        ...handshake,
+        id,
+        headers,
+        controls,
+        cancellation: vault.inFlight.start(id),
+        report,
+        caller: { name: null, isIsolated: false },
+        upstreamHeaders: { [SESSION]: session },
+        capture: gateway.newCapture(handshake.generation.config),
+        answerHeaders: {},
+      };
+    },
+    enter: (call) => enterTurn(call, gateway.generation, peer),
+  };
+}

@@ -1,0 +1,85 @@
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { missing, type Optional, unknownMember, unsupported, wrongType } from "./refusals.ts";
+
+/** What can be called: functions, or tools that take any text. */
+export type CallKind = "function" | "custom";
+
+/** A call that an assistant's message tells of. */
+export interface PastCall {
+  readonly kind: CallKind;
+  /** Null for the older `function_call`, which has none. */
+  readonly id: string | null;
+  readonly idPath: string;
+  readonly name: string;
+  /** What a model wrote: arguments, or the input of a custom tool. */
+  readonly text: Optional;
+  readonly textPath: string;
+}
+
+/** The member that holds what a model wrote. */
+const TEXT = { function: "arguments", custom: "input" } as const satisfies Record<CallKind, string>;
+
+/**
+ * What is made of each call of an assistant's message, of its `tool_calls` and then of its older
+ * `function_call`. A Refusal names the first member that is wrong or of a kind that has no place.
+ */
+export function eachCall<Made>(
+  message: JsonObject,
+  path: string,
+  kinds: readonly CallKind[],
+  make: (call: PastCall, index: number) => Result<Made>,
+): Result<readonly Made[]> {
+  const given = message.tool_calls ?? [];
+  if (!Array.isArray(given)) return wrongType(`${path}.tool_calls`, "an array");
+  const made: Made[] = [];
+  for (const [index, item] of given.entries()) {
+    const call = callOf(item, `${path}.tool_calls[${index}]`, kinds);
+    if (!call.ok) return call;
+    const one = make(call.value, index);
+    if (!one.ok) return one;
+    made.push(one.value);
+  }
+  const legacy = message.function_call ?? null;
+  if (legacy === null) return success(made);
+  const call = calledIn(legacy, `${path}.function_call`, "function", null, path);
+  if (!call.ok) return call;
+  const one = make(call.value, made.length);
+  return one.ok ? success([...made, one.value]) : one;
+}
+
+function callOf(item: Optional, path: string, kinds: readonly CallKind[]): Result<PastCall> {
+  if (!isObject(item)) return wrongType(path, "an object");
+  const type = item.type ?? "function";
+  const kind = kinds.find((known) => known === type);
+  if (kind === undefined) return unsupported(`${path}.type`);
+  // A call put together from chunks keeps their index; the order of the list says the same.
+  const unknown = unknownMember(item, ["id", "type", kind, "index"], path);
+  if (unknown !== null) return unknown;
+  const idPath = `${path}.id`;
+  if (typeof item.id !== "string") return missing(idPath);
+  return calledIn(item[kind], `${path}.${kind}`, kind, item.id, idPath);
+}
+
+function calledIn(
+  called: Optional,
+  path: string,
+  kind: CallKind,
+  id: string | null,
+  idPath: string,
+): Result<PastCall> {
+  if (!isObject(called)) return wrongType(path, "an object");
+  const member = TEXT[kind];
+  const unknown = unknownMember(called, ["name", member], path);
+  if (unknown !== null) return unknown;
+  const { name } = called;
+  if (typeof name !== "string") return missing(`${path}.name`);
+  return success({
+    kind,
+    id,
+    idPath,
+    name,
+    text: called[member],
+    textPath: `${path}.${member}`,
+  });
+}

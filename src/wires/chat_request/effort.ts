@@ -1,0 +1,31 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { contradiction, unknownMember, wrongType } from "./refusals.ts";
+
+/** A reasoning effort that a client asks for, and the field in which it does. */
+export interface RequestedEffort {
+  readonly path: "reasoning_effort" | "reasoning.effort";
+  /** Null when none is asked for. */
+  readonly effort: JsonValue;
+}
+
+/** The effort under either of the names that clients have for it. */
+export function requestedEffort(body: JsonObject): Result<RequestedEffort> {
+  const plain = body.reasoning_effort ?? null;
+  const reasoning = body.reasoning ?? {};
+  if (!isObject(reasoning)) return wrongType("reasoning", "an object");
+  const unknown = unknownMember(reasoning, ["effort"], "reasoning");
+  if (unknown !== null) return unknown;
+  const nested = reasoning.effort ?? null;
+  if (plain !== null && nested !== null && plain !== nested) {
+    return contradiction(
+      "reasoning.effort",
+      "'reasoning_effort' and 'reasoning.effort' must be equal when both are sent.",
+    );
+  }
+  return success(
+    plain === null
+      ? { path: "reasoning.effort", effort: nested }
+      : { path: "reasoning_effort", effort: plain },
+  );
+}

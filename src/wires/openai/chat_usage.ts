@@ -1,0 +1,43 @@
+import type { Usage } from "../../core/events.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"];
+
+const PROMPT_DETAILS = [
+  "cached_tokens",
+  "cache_write_tokens",
+  "audio_tokens",
+  "text_tokens",
+  "image_tokens",
+];
+
+const COMPLETION_DETAILS = [
+  "reasoning_tokens",
+  "audio_tokens",
+  "text_tokens",
+  "accepted_prediction_tokens",
+  "rejected_prediction_tokens",
+];
+
+/**
+ * Returns the counts of a `usage` object of Chat Completions; null when it holds none. A count with a
+ * fraction is a fault; other members may be any numbers, such as times and prices.
+ */
+export function usageOf(usage: JsonObject): Result<Usage | null> {
+  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage;
+  const problem = fractionProblem([
+    ...membersNamed(usage, COUNTS),
+    ...membersNamed(prompt, PROMPT_DETAILS),
+    ...membersNamed(completion, COMPLETION_DETAILS),
+  ]);
+  return problem ?? success(usageFrom({
+    input: tokenCount(usage.prompt_tokens),
+    output: tokenCount(usage.completion_tokens),
+    total: tokenCount(usage.total_tokens),
+    cached: isObject(prompt) ? tokenCount(prompt.cached_tokens) : null,
+    cacheWrite: isObject(prompt) ? tokenCount(prompt.cache_write_tokens) : null,
+    reasoning: isObject(completion) ? tokenCount(completion.reasoning_tokens) : null,
+  }));
+}

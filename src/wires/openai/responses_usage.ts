@@ -1,0 +1,34 @@
+import type { Usage } from "../../core/events.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+
+const COUNTS = ["input_tokens", "output_tokens", "total_tokens"];
+const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
+const OUTPUT_DETAILS = ["reasoning_tokens"];
+
+/**
+ * Returns the counts of a Response object; null when it holds none. A count with a fraction is a fault
+ * (Responses API, the Response object).
+ */
+export function responseUsage(
+  { usage, service_tier: tier }: JsonObject,
+): Result<Usage | null> {
+  if (!isObject(usage)) return success(null);
+  const input = membersNamed(usage.input_tokens_details, INPUT_DETAILS);
+  const output = membersNamed(usage.output_tokens_details, OUTPUT_DETAILS);
+  const problem = fractionProblem([...membersNamed(usage, COUNTS), ...input, ...output]);
+  if (problem !== null) return problem;
+  const [cached = null, cacheWrite = null] = input.map(tokenCount);
+  const [reasoning = null] = output.map(tokenCount);
+  const counted = usageFrom({
+    input: tokenCount(usage.input_tokens),
+    output: tokenCount(usage.output_tokens),
+    total: tokenCount(usage.total_tokens),
+    cached,
+    cacheWrite,
+    reasoning,
+  });
+  if (counted === null || typeof tier !== "string") return success(counted);
+  return success({ ...counted, serviceTier: tier });
+}

@@ -1,0 +1,200 @@
+import { responseEncoder, responseOf } from "../../../../src/api/responses/generate/encoder.ts";
+import type { StreamEvent } from "../../../../src/core/events.ts";
+import { isObject, type JsonObject } from "../../../../src/core/json/json.ts";
+import { fault } from "../../../../src/core/result.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { assertValid } from "../../../support/schemas.ts";
+import { call, encoded, finish, labelsOf, line, readEvents, USAGE } from "../encoded.ts";
+import { CASES, cited, more, reasoning, refusal, signed, text } from "../event_cases.ts";
+
+const BROKEN = fault("upstream_idle", "The upstream fell silent.").failure;
+
+for (const [name, events] of Object.entries(CASES)) {
+  Deno.test(`the events of ${name.replaceAll("_", " ")}`, () => {
+    const file = new URL(`../../golden/response_events/${name}.txt`, import.meta.url);
+    const lines = encoded(events).map(line).join("\n");
+    assertEquals(`${lines}\n`, Deno.readTextFileSync(file));
+  });
+
+  Deno.test(`a whole answer is what the stream ends with: ${name.replaceAll("_", " ")}`, () => {
+    const whole = responseOf(events, labelsOf());
+    assert(whole.ok);
+    assertValid("Response", whole.value.resource);
+    assertEquals<unknown>(whole.value.resource, encoded(events).at(-1)?.response);
+  });
+
+  Deno.test(`a failure at any point of ${name.replaceAll("_", " ")} is one terminal`, () => {
+    for (let at = 0; at <= events.length; at += 1) {
+      const encoder = responseEncoder(labelsOf());
+      const before = events.slice(0, at).flatMap((event) => {
+        const step = encoder.push(event);
+        assert(step.ok);
+        return [...step.value];
+      });
+      const said = readEvents([...before, ...encoder.fail(BROKEN)]);
+      assertEquals<unknown>(said.map((event) => event.sequence_number), [...said.keys()]);
+      assertEquals(said[0]?.type, "response.created");
+      assertFailed(said);
+      assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
+    }
+  });
+}
+
+Deno.test("a failure takes the place and the number of a terminal that could not be sent", () => {
+  const hi: StreamEvent = { type: "text", delta: "Hi" };
+  const finish: StreamEvent = { type: "finish", reason: "stop" };
+  for (const events of [[finish], [hi, finish]]) {
+    const encoder = responseEncoder(labelsOf());
+    const before = events.flatMap((event) => {
+      const step = encoder.push(event);
+      return step.ok ? [...step.value] : [];
+    });
+    assert(encoder.end().ok);
+    assertEquals(encoder.done(), true);
+    const said = readEvents([...before, ...encoder.fail(BROKEN)]);
+    assertEquals<unknown>(said.map((event) => event.sequence_number), [...said.keys()]);
+    assertEquals(said[0]?.type, "response.created");
+    assertEquals(said.at(-1)?.type, "response.failed");
+    assertEquals(encoder.resource()?.status, "failed");
+    assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
+  }
+});
+
+/** The last event is the failure, and its output is what was begun: the open item incomplete. */
+function assertFailed(said: readonly JsonObject[]): void {
+  const last = said.at(-1);
+  const response = isObject(last?.response) ? last.response : {};
+  assertEquals(last?.type, "response.failed");
+  assertEquals<unknown>(
+    [response.status, response.error, response.incomplete_details, response.completed_at],
+    [
+      "failed",
+      { code: "server_error", type: "server_error", message: "The upstream fell silent." },
+      null,
+      null,
+    ],
+  );
+  const added = said.filter(({ type }) => type === "response.output_item.added");
+  const done = said.flatMap(({ type, item }) => type === "response.output_item.done" ? [item] : []);
+  const output = Array.isArray(response.output) ? response.output : [];
+  assertEquals(output.length, added.length);
+  assertEquals(output.slice(0, done.length), done);
+  for (const open of output.slice(done.length)) {
+    assertEquals(isObject(open) ? open.status : null, "incomplete");
+  }
+}
+
+Deno.test("what carries nothing gives no event", () => {
+  const encoder = responseEncoder(labelsOf());
+  const silent: readonly StreamEvent[] = [
+    { type: "start", id: "", model: "", created: 0 },
+    text(""),
+    refusal(""),
+    reasoning(""),
+    cited(0, 1),
+    { type: "usage", usage: USAGE },
+    finish(),
+  ];
+  for (const event of silent) assertEquals(encoder.push(event), { ok: true, value: [] });
+  assertEquals([encoder.usage(), encoder.resource(), encoder.done()], [USAGE, null, false]);
+});
+
+Deno.test("an answer without a finish is a failure, streamed or whole", () => {
+  const encoder = responseEncoder(labelsOf());
+  encoder.push(text("Hi"));
+  for (const end of [encoder.end(), responseOf([text("Hi")], labelsOf())]) {
+    assert(!end.ok);
+    assertEquals(end.failure.kind, "invalid_upstream_response");
+  }
+});
+
+Deno.test("usage is told as it was last seen; silence is null", () => {
+  const [quiet, told] = [[], [{ type: "usage", usage: USAGE } as const]].map((usage) => {
+    const response = encoded([text("Hi"), ...usage, finish()]).at(-1)?.response;
+    return isObject(response) ? response.usage : undefined;
+  });
+  assertEquals<unknown>(quiet, null);
+  assertEquals<unknown>(told, {
+    input_tokens: 3,
+    input_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 },
+    output_tokens: 40,
+    output_tokens_details: { reasoning_tokens: 4 },
+    total_tokens: 43,
+  });
+});
+
+Deno.test("a citation counts from the text that holds it, not from that of the whole answer", () => {
+  const events = encoded([text("12345"), reasoning("x"), text("678"), cited(5, 8), finish()]);
+  const [added] = events.filter(({ type }) => String(type).endsWith("annotation.added"));
+  assert(isObject(added?.annotation));
+  assertEquals<unknown>([added.annotation.start_index, added.annotation.end_index], [0, 3]);
+});
+
+Deno.test("a function out of a namespace is called by both its names", () => {
+  const tools = [{
+    type: "namespace",
+    name: "db",
+    description: "d",
+    tools: [{ type: "function", name: "get" }],
+  }];
+  const events = encoded([...call(0, "db__get", "{}"), finish("tool_calls")], { tools });
+  const items = events.flatMap(({ item }) => isObject(item) ? [[item.namespace, item.name]] : []);
+  assertEquals<unknown>(items, [["db", "get"], ["db", "get"]]);
+});
+
+Deno.test("128 calls are carried and the 129th is a failure", () => {
+  const encoder = responseEncoder(labelsOf());
+  for (let index = 0; index < 128; index += 1) {
+    for (const event of call(index, "f", "{}")) assert(encoder.push(event).ok);
+  }
+  assertFailure(encoder.push({ type: "tool_call", index: 128, id: "c", name: "f" }));
+});
+
+Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () => {
+  const encoder = responseEncoder(labelsOf());
+  const piece = "é".repeat(1024 * 1024);
+  for (const event of [text, refusal, reasoning, text, refusal, reasoning, text]) {
+    assert(encoder.push(event(piece)).ok);
+  }
+  assert(encoder.push({ type: "tool_call", index: 0, id: "c", name: "f" }).ok);
+  assert(encoder.push(more(0, "x".repeat(2 * 1024 * 1024 - 2))).ok);
+  assertFailure(encoder.push(text("x")));
+});
+
+Deno.test("ever new items and parts are a failure long before their text is 16 MiB", () => {
+  for (const pair of [[text, refusal], [text, reasoning]]) {
+    const encoder = responseEncoder(labelsOf());
+    let begun = 0;
+    const isTaken = () => pair.every((event) => encoder.push(event("x")).ok);
+    while (begun < 20_000 && isTaken()) begun += 1;
+    assert(begun > 4000 && begun < 10_000, String(begun));
+  }
+});
+
+function assertFailure(step: ReturnType<ReturnType<typeof responseEncoder>["push"]>): void {
+  assert(!step.ok);
+  assertEquals(step.failure.kind, "upstream_response_too_large");
+}
+
+Deno.test("arguments of a call that is over, or never was, are a failure; blanks are nothing", () => {
+  const encoder = responseEncoder(labelsOf());
+  for (const event of [...call(0, "f", "{}"), ...call(1, "g", "{")]) assert(encoder.push(event).ok);
+  assertEquals(encoder.push(more(0, "\n ")), { ok: true, value: [] });
+  for (const index of [0, 7]) {
+    const step = encoder.push(more(index, "x"));
+    assert(!step.ok);
+    assertEquals(step.failure.kind, "invalid_upstream_response");
+  }
+});
+
+Deno.test("a signature keeps thinking in one item, and the next thought begins another part", () => {
+  const events = encoded([reasoning("A"), signed("A"), reasoning("B"), finish()]);
+  const parts = events.filter(({ type }) => type === "response.content_part.added");
+  assertEquals<unknown>(
+    parts.map(({ output_index, content_index }) => [output_index, content_index]),
+    [
+      [0, 0],
+      [0, 1],
+    ],
+  );
+});

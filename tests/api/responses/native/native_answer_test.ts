@@ -1,0 +1,89 @@
+import { nativeAnswer } from "../../../../src/api/responses/native/relay.ts";
+import type { UpstreamAnswer } from "../../../../src/core/reply.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { assertFailed, valueOf } from "../../../support/translated.ts";
+
+const TEXT =
+  ' { "object":"response","id":"resp_1","status":"completed","output":[],"temperature":1.0,"usage":{"input_tokens":1.0,"output_tokens":2}}\n';
+const HEADERS = { "content-type": "application/json", "x-request-id": "req_1" };
+const PLAIN = { conversation: null, expected: null };
+
+function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamAnswer {
+  return {
+    status: 200,
+    headers: () => HEADERS,
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+  };
+}
+
+Deno.test("a whole response keeps its bytes and headers", () => {
+  const given = answerOf(TEXT);
+  const { answer, outcome } = valueOf(nativeAnswer(given, { ...PLAIN, expected: "resp_1" }));
+  assertEquals(answer, { ...given, headers: HEADERS });
+  assert(answer.body === given.body);
+  assertEquals(JSON.stringify(outcome.resource).includes('"temperature":1.0'), true);
+  assertEquals(outcome.usage, {
+    input: 1,
+    output: 2,
+    total: 3,
+    cached: 0,
+    cacheWrite: 0,
+    reasoning: 0,
+  });
+});
+
+Deno.test("a local conversation is put into a whole response", () => {
+  const options = { ...PLAIN, conversation: "conv_1" };
+  for (const theirs of ["", '"conversation":null,', '"conversation":{"id":"conv_x"},']) {
+    const text = TEXT.replace('"status"', `${theirs}"status"`);
+    const { answer, outcome } = valueOf(nativeAnswer(answerOf(text), options));
+    const ours = '"conversation":{"id":"conv_1"},';
+    const wanted = theirs === "" ? TEXT.replace("{", `{${ours}`) : text.replace(theirs, ours);
+    assertEquals(new TextDecoder().decode(answer.body), wanted);
+    assertEquals(answer.headers["x-request-id"], "req_1");
+    assertEquals<unknown>(outcome.resource?.conversation, { id: "conv_1" });
+  }
+});
+
+Deno.test("what is no exact Response object is a fault", () => {
+  const broken: readonly (string | Uint8Array<ArrayBuffer>)[] = [
+    "",
+    "[]",
+    "null",
+    `${TEXT}{}`,
+    `\ufeff${TEXT}`,
+    new Uint8Array([...new TextEncoder().encode('{"object":"response","id":"'), 0xff, 0x22, 0x7d]),
+    TEXT.replace('"response"', '"chat.completion"'),
+    TEXT.replace('"object":"response",', ""),
+    TEXT.replace('"resp_1"', '""'),
+    TEXT.replace('"resp_1"', '" resp_1"'),
+    TEXT.replace('"resp_1"', '"resp_1\\n"'),
+    TEXT.replace('"resp_1"', "1"),
+    TEXT.replace('"id":"resp_1",', ""),
+    TEXT.replace('"id"', '"id":"resp_2","id"'),
+    TEXT.replace("[]", `${"[".repeat(600)}${"]".repeat(600)}`),
+  ];
+  for (const body of broken) {
+    assertFailed(nativeAnswer(answerOf(body), PLAIN), "invalid_upstream_response");
+  }
+});
+
+Deno.test("another response than the one asked for is a fault", () => {
+  const options = { ...PLAIN, expected: "resp_2" };
+  assertFailed(nativeAnswer(answerOf(TEXT), options), "invalid_upstream_response");
+});
+
+Deno.test("an error with status 200 is the provider's error", () => {
+  const result = nativeAnswer(answerOf('{"error":{"message":"No.","code":429}}'), PLAIN);
+  assertFailed(result, "upstream_throttled");
+});
+
+Deno.test("a response that failed is an answer, its error and all", () => {
+  const text = TEXT.replace(
+    '"completed"',
+    '"failed","error":{"code":"server_error","message":"x"}',
+  );
+  const { answer, outcome } = valueOf(nativeAnswer(answerOf(text), PLAIN));
+  assertEquals(new TextDecoder().decode(answer.body), text);
+  assertEquals<unknown>(outcome.resource?.status, "failed");
+});

@@ -1,0 +1,32 @@
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { bindingOf } from "../../../support/object_store.ts";
+import { nativeConfig, nativeGateway, responseOf } from "../../../support/native_gateway.ts";
+
+const CAN = ["responses_lifecycle"];
+
+Deno.test("1,000 ids are remembered, the oldest goes first", async () => {
+  let count = 0;
+  const calls = nativeGateway(
+    nativeConfig({ up: { can: CAN } }),
+    () => ({ body: responseOf(`resp_${++count}`) }),
+  );
+  for (let at = 0; at < 1001; at++) await calls.post("/responses", { model: "m", input: "x" });
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 1000);
+  assertEquals((await calls.get("/responses/resp_1")).status, 404);
+  await calls.get("/responses/resp_2");
+  assertEquals(calls.lastAsked(), "up GET /responses/resp_2");
+});
+
+Deno.test("ids together take at most 1 MiB; one that is larger is not remembered", async () => {
+  const long = "x".repeat(400_000);
+  let count = 0;
+  const calls = nativeGateway(
+    nativeConfig({ up: { can: CAN } }),
+    () => ({ body: responseOf(count === 3 ? "y".repeat(1_100_000) : `${long}${++count}`) }),
+  );
+  for (let at = 0; at < 3; at++) await calls.post("/responses", { model: "m", input: "x" });
+  assertEquals(calls.vault.objects.stats().response_bindings.entries, 2);
+  assert(await bindingOf(calls, "response", `${long}1`) === null);
+  const answer = await calls.post("/responses", { model: "m", input: "x" });
+  assertEquals([answer.status, calls.vault.objects.stats().response_bindings.entries], [200, 2]);
+});

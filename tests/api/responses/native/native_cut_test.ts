@@ -1,0 +1,39 @@
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { NATIVE_RECORDS, WAITING } from "./native_recording.ts";
+import { failureIn, relayed } from "./native_stream.ts";
+
+const TEXT = NATIVE_RECORDS.join("");
+const BYTES = new TextEncoder().encode(TEXT);
+
+/** Where each record ends, in bytes. */
+const ENDS = NATIVE_RECORDS.map((_, at) =>
+  new TextEncoder().encode(NATIVE_RECORDS.slice(0, at + 1).join("")).length
+);
+
+for (const ending of ["clean", "reset"] as const) {
+  for (const readSize of [48, BYTES.length]) {
+    Deno.test(`a native stream may end at any byte (${ending}, ${readSize} a read)`, async () => {
+      for (let at = 0; at <= BYTES.length; at++) {
+        const { refused, text, broken, outcome } = await relayed(BYTES.subarray(0, at), {
+          ending,
+          readSize,
+        });
+        const whole = ENDS.filter((end) => end <= at).length;
+        if (whole <= WAITING) {
+          const kind = ending === "clean" ? "invalid_upstream_response" : "upstream_unreachable";
+          assertEquals([refused?.kind, text], [kind, ""], `${at} bytes`);
+        } else if (whole === NATIVE_RECORDS.length) {
+          assertEquals([refused, text, broken], [null, TEXT, null]);
+          assertEquals<unknown>(outcome?.resource?.id, "resp_1");
+        } else {
+          const before = NATIVE_RECORDS.slice(0, whole).join("");
+          assert(text.startsWith(before) && broken !== null && outcome === null, `${at} bytes`);
+          const rest = text.slice(before.length);
+          assertEquals(rest.split("\n\n").length, 2, rest);
+          const told = /.*"sequence_number": ?(\d+)/s.exec(before)?.[1];
+          assertEquals<unknown>(failureIn(rest, Number(told) + 1).id, "resp_1");
+        }
+      }
+    });
+  }
+}

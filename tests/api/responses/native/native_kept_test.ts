@@ -1,0 +1,185 @@
+import type { JsonObject } from "../../../../src/core/json/json.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { bindingOf } from "../../../support/object_store.ts";
+import {
+  naming,
+  nativeConfig,
+  type NativeGateway,
+  nativeGateway,
+  responseOf,
+  streamOf,
+} from "../../../support/native_gateway.ts";
+import { objectsAt, refusalOf } from "../../../support/state_call.ts";
+
+/** A gateway whose upstream gives the responses `resp_1`, `resp_2` and so on, each with this in it. */
+function gateway(can: readonly string[] = [], more: JsonObject = {}): NativeGateway {
+  let count = 0;
+  return nativeGateway(nativeConfig({ up: { can } }), ({ json }) => {
+    const id = `resp_${++count}`;
+    return { body: json.stream === true ? streamOf(id, more) : responseOf(id, more) };
+  });
+}
+
+function create(calls: NativeGateway, body: JsonObject = {}) {
+  return calls.post("/responses", { model: "m", input: "one", ...body });
+}
+
+const GONE = [404, "response_not_found", "response_id"];
+
+Deno.test("a native response is bound, and with a lifecycle kept nowhere else", async () => {
+  for (const stream of [false, true]) {
+    const calls = gateway(["responses_lifecycle"]);
+    assertEquals((await create(calls, { stream })).status, 200);
+    assertEquals(calls.vault.objects.stats().responses.entries, 0);
+    const binding = await bindingOf(calls, "response", "resp_1");
+    assert(binding?.state === "bound");
+    const { provider, origin } = binding.owner;
+    assertEquals(provider, "up");
+    assertEquals(origin, {
+      route: "main",
+      model: "m",
+      asked: "m",
+      protocol: "responses",
+      hasSnapshot: false,
+    });
+  }
+});
+
+Deno.test("a native response that is not to be stored is neither bound nor kept", async () => {
+  for (const can of [[], ["responses_lifecycle"]]) {
+    for (const stream of [false, true]) {
+      const calls = gateway(can);
+      const { status } = await create(calls, { stream, store: false });
+      assertEquals(status, 200);
+      assertEquals(calls.asked[0]?.json.store, false);
+      assertEquals([
+        calls.vault.objects.stats().responses.entries,
+        calls.vault.objects.stats().response_bindings.entries,
+      ], [0, 0]);
+      assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
+    }
+  }
+});
+
+Deno.test("without a lifecycle upstream a completed response is kept here, streamed or not", async () => {
+  for (const stream of [false, true]) {
+    const calls = gateway();
+    await create(calls, { stream });
+    const kept = await calls.get("/responses/resp_1");
+    assertEquals([kept.status, kept.json], [200, responseOf("resp_1")]);
+    const items = await calls.get("/responses/resp_1/input_items");
+    assertEquals(objectsAt(items.json, "data").map(({ role }) => role), ["user"]);
+    const cancelled = await calls.post("/responses/resp_1/cancel");
+    assertEquals(refusalOf(cancelled), [400, "unsupported_feature", null]);
+    assertEquals((await calls.delete("/responses/resp_1")).status, 204);
+    assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
+    assertEquals(calls.asked.length, 1);
+  }
+});
+
+Deno.test("an id that its provider gives again after 30 minutes is that of the new response", async () => {
+  let time = 1;
+  const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
+    body: responseOf("resp_1", { created_at: time }),
+  }));
+  await create(calls);
+  await calls.world.advance(30 * 60_000);
+  time = 2;
+  await create(calls);
+  assertEquals((await calls.get("/responses/resp_1")).json.created_at, 2);
+});
+
+Deno.test("nothing is kept under the id of two accounts", async () => {
+  const calls = nativeGateway(nativeConfig({ first: {}, second: {} }), () => ({
+    body: responseOf("resp_1"),
+  }));
+  for (const provider of ["first", "second", "second"]) {
+    await calls.post("/responses", { model: "m", input: "x" }, naming(provider));
+  }
+  assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 3]);
+});
+
+Deno.test("numbers of a kept native response stay as they were written", async () => {
+  const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
+    body: JSON.stringify(responseOf("resp_1", { temperature: 77 })).replace("77", "1.0"),
+  }));
+  const { text } = await create(calls);
+  assertEquals((await calls.get("/responses/resp_1")).text, text);
+});
+
+Deno.test("what is not completed is bound but not kept", async () => {
+  for (const status of ["incomplete", "failed", "cancelled", "in_progress", "queued"]) {
+    const calls = gateway([], { status });
+    assertEquals((await create(calls)).status, 200);
+    assertEquals([
+      calls.vault.objects.stats().responses.entries,
+      calls.vault.objects.stats().response_bindings.entries,
+    ], [0, 1]);
+    const refused = await calls.get("/responses/resp_1");
+    assertEquals(refusalOf(refused), [400, "unsupported_feature", "provider"]);
+  }
+});
+
+Deno.test("a kept native response is continued by sending it all again, items as they were", async () => {
+  const calls = gateway();
+  const input = '[{"role":"user","content":"one","x":12345678901234567890}]';
+  await calls.post("/responses", `{"model":"m","input":${input}}`);
+  await create(calls, { input: "two", previous_response_id: "resp_1" });
+  const sent = calls.asked[1]?.json ?? {};
+  assertEquals([sent.previous_response_id, sent.model], [undefined, "m"]);
+  const items = objectsAt(sent, "input");
+  assertEquals(items.map(({ role }) => role), ["user", "assistant", "user"]);
+  assert(calls.asked[1]?.body.includes('"x":12345678901234567890'));
+  assertEquals(items[1], objectsAt(responseOf("resp_1"), "output")[0]);
+  assertEquals((await calls.get("/responses/resp_2")).status, 200);
+});
+
+Deno.test("new items behind what was kept keep their text", async () => {
+  const calls = gateway();
+  await create(calls);
+  const items = [
+    '{"role" : "user","content":"tw\\u006f","y":1.0}',
+    '{"type":"of_tomorrow", "n":1e2}',
+  ];
+  const follow = `"previous_response_id":"resp_1", "input":[ ${items.join(" , ")} ]`;
+  await calls.post("/responses", `{"model":"m",${follow},"z":1.0}`);
+  const kept = [
+    ...objectsAt((await calls.get("/responses/resp_1/input_items")).json, "data"),
+    ...objectsAt(responseOf("resp_1"), "output"),
+  ].map((item) => JSON.stringify(item));
+  const wanted = `{"model":"m","input":[${[...kept, ...items].join(",")}],"z":1.0}`;
+  assertEquals(calls.asked[1]?.body, wanted);
+});
+
+Deno.test("items that no translation could take are replayed to a native target", async () => {
+  const output = [
+    { id: "ws_1", type: "web_search_call", status: "in_progress", action: { a: [1.5] } },
+    { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "theirs" },
+  ];
+  const calls = gateway([], { output });
+  await create(calls);
+  const answer = await create(calls, { input: "two", previous_response_id: "resp_1" });
+  assertEquals(answer.status, 200);
+  assertEquals(objectsAt(calls.asked[1]?.json ?? {}, "input").slice(1, 3), output);
+});
+
+Deno.test("a native response upstream is continued by its id alone", async () => {
+  const calls = gateway(["responses_lifecycle"]);
+  await create(calls, { stream: true });
+  const text = '{"model":"m","input":"two",  "previous_response_id" : "resp_1","x":1.0}';
+  assertEquals((await calls.post("/responses", text)).status, 200);
+  assertEquals(calls.asked[1]?.body, text);
+});
+
+Deno.test("a broken native stream leaves nothing behind", async () => {
+  for (const can of [[], ["responses_lifecycle"]]) {
+    const [begin = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
+    const calls = nativeGateway(nativeConfig({ up: { can } }), () => ({ body: begin }));
+    const { text } = await create(calls, { stream: true });
+    assert(text.includes("response.failed"));
+    assertEquals([
+      calls.vault.objects.stats().responses.entries,
+      calls.vault.objects.stats().response_bindings.entries,
+    ], [0, 0]);
+  }
+});

@@ -1,0 +1,108 @@
+import {
+  labelOf,
+  readFrame,
+  readMessage,
+} from "../../../../src/api/responses/socket/socket_message.ts";
+import { parseJson } from "../../../../src/core/json/json.ts";
+import type { Result } from "../../../../src/core/result.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { assertFailed, valueOf } from "../../../support/translated.ts";
+
+const MAX_ITEMS = 1_000;
+
+/** The request that a message holds; `warm` in front of one that is not to be generated. */
+function requestIn(text: string): string {
+  const { document, isWarmUp } = valueOf(readFrame(valueOf(readMessage(text, MAX_ITEMS))));
+  return `${isWarmUp ? "warm " : ""}${document.text}`;
+}
+
+function refusalOf(text: string): Result<unknown> {
+  const message = readMessage(text, MAX_ITEMS);
+  return message.ok ? readFrame(message.value) : message;
+}
+
+Deno.test("a request stands at the top level of its message or one level down, and keeps its text", () => {
+  const fields = '"model":"m", "input":[ ], "temperature":1.0, "seed":12345678901234567890';
+  const request = `{${fields},"stream":true}`;
+  assertEquals(requestIn(`{"type":"response.create",${fields},"stream":false}`), request);
+  assertEquals(
+    requestIn(`{"type":"response.create","response":{${fields},"stream":null}}`),
+    request,
+  );
+  assertEquals(requestIn(`{"type":"response.create","response":{}}`), '{"stream":true}');
+});
+
+Deno.test("what belongs to the message is not in the request", () => {
+  const about = '"event_id":"e","stream_id":"s","generate":true,"type":"response.create"';
+  assertEquals(requestIn(`{${about},"model":"m"}`), '{"stream":true,"model":"m"}');
+  assertEquals(requestIn(`{${about},"response":{"model":"m"}}`), '{"stream":true,"model":"m"}');
+  assertEquals(
+    requestIn(`{${about},"response":{"model":"m",${about}}}`),
+    '{"stream":true,"model":"m"}',
+  );
+  assertEquals(requestIn(`{${about},"response":null,"model":"m"}`), '{"stream":true,"model":"m"}');
+});
+
+Deno.test("a message that generates nothing says so at either place", () => {
+  const warm = 'warm {"stream":true,"model":"m"}';
+  assertEquals(requestIn('{"type":"response.create","generate":false,"model":"m"}'), warm);
+  for (
+    const text of [
+      '{"type":"response.create","generate":false,"response":{"model":"m"}}',
+      '{"type":"response.create","response":{"generate":false,"model":"m"}}',
+    ]
+  ) assertEquals(requestIn(text), warm);
+});
+
+Deno.test("an empty input adds nothing to what it continues, and is refused later where it does not", () => {
+  const previous = '"previous_response_id":"resp_1"';
+  assertEquals(
+    requestIn(`{"type":"response.create","input":[],${previous}}`),
+    `{"stream":true,${previous}}`,
+  );
+  for (const other of ['"previous_response_id":null', '"conversation":"conv_1"']) {
+    const text = requestIn(`{"type":"response.create","input":[],${other}}`);
+    assertEquals(text, `{"stream":true,"input":[],${other}}`);
+  }
+});
+
+Deno.test("a message has the label that it names at either place, and no other", () => {
+  const labels = [
+    '{"stream_id":"s"}',
+    '{"response":{"stream_id":"s"}}',
+    '{"stream_id":"s","response":{"stream_id":"t"}}',
+    '{"stream_id":null,"response":{"stream_id":"s"}}',
+    '{"stream_id":""}',
+    '{"stream_id":7}',
+    '{"response":"s"}',
+    "{}",
+    "[]",
+    "no JSON",
+  ].map((text) => labelOf(parseJson(text)));
+  assertEquals(labels, ["s", "s", "s", "s", null, null, null, null, null, null]);
+});
+
+Deno.test("what is no request is refused by its path", () => {
+  for (const text of ["", "7", "[]", "{", '{"a":1,"a":2}', '"response.create"', "\u0000"]) {
+    assertFailed(refusalOf(text), "invalid_json", "type");
+  }
+  const create = '{"type":"response.create"';
+  const refused = [
+    ["{}", "invalid_value", "type"],
+    ['{"type":"response.cancel"}', "invalid_value", "type"],
+    ['{"type":["response.create"]}', "invalid_value", "type"],
+    [`${create},"stream_id":""}`, "invalid_value", "stream_id"],
+    [`${create},"response":{"stream_id":7}}`, "invalid_value", "stream_id"],
+    [`${create},"stream_id":"${"s".repeat(257)}"}`, "invalid_value", "stream_id"],
+    [`${create},"response":"m"}`, "invalid_type", "response"],
+    [`${create},"response":[]}`, "invalid_type", "response"],
+    [`${create},"response":{"a":1,"a":2}}`, "invalid_json", null],
+    [`${create},"response":{},"model":"m"}`, "invalid_parameter_combination", "model"],
+    [`${create},"generate":"no"}`, "invalid_type", "generate"],
+    [`${create},"response":{"generate":0}}`, "invalid_type", "generate"],
+    [`${create},"background":true}`, "unsupported_feature", "background"],
+    [`${create},"response":{"background":true}}`, "unsupported_feature", "background"],
+  ] as const;
+  for (const [text, kind, param] of refused) assertFailed(refusalOf(text), kind, param);
+  assertEquals(requestIn(`${create},"background":false}`), '{"stream":true,"background":false}');
+});

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import {
+  isObject,
+  isTooDeep,
+  MOST_LEVELS,
+  numberOf,
+  parseExact,
+} from "../../../src/core/json/json.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const NUMBERS = [
+  "0",
+  "-0",
+  "1.0",
+  "1.50",
+  "1e5",
+  "1E+2",
+  "12345678901234567890",
+  "0.0000001",
+  "1234567.12345678901",
+  "1e400",
+  "-0.0",
+];
+
+Deno.test("numbers keep their text, however JavaScript would write them", () => {
+  for (const text of NUMBERS) {
+    const document = `{"a":${text},"b":[${text},"${text}"]}`;
+    assertEquals(JSON.stringify(parseExact(document)), document);
+  }
+});
+
+Deno.test("random numbers keep their text", () => {
+  const digits = fc.stringMatching(/^[0-9]{1,25}$/);
+  const number = fc.tuple(
+    fc.constantFrom("", "-"),
+    digits.map((text) => text.replace(/^0+(?=\d)/, "")),
+    fc.option(digits, { nil: undefined }),
+    fc.option(fc.tuple(fc.constantFrom("e", "E", "e+", "e-"), digits), { nil: undefined }),
+  ).map(([sign, whole, fraction, exponent]) =>
+    `${sign}${whole}${fraction === undefined ? "" : `.${fraction}`}${exponent?.join("") ?? ""}`
+  );
+  fc.assert(fc.property(number, (text) => {
+    assertEquals(JSON.stringify(parseExact(`[${text}]`)), `[${text}]`);
+  }));
+});
+
+Deno.test("a number that keeps its text is a number and no object", () => {
+  const value = parseExact('{"a":1.0}');
+  assert(isObject(value));
+  assertEquals(isObject(value.a), false);
+  assertEquals(numberOf(value.a), 1);
+  assertEquals(numberOf("1"), null);
+});
+
+Deno.test("what is no JSON is undefined", () => {
+  for (const text of ["", "{", "1.", "nul", '{"a":1}x']) assertEquals(parseExact(text), undefined);
+});
+
+Deno.test("levels are counted to the limit and not beyond", () => {
+  const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  assertEquals(isTooDeep(nested(MOST_LEVELS)), false);
+  assertEquals(isTooDeep(nested(MOST_LEVELS + 1)), true);
+  assertEquals(isTooDeep(nested(100_000)), true);
+  assertEquals(isTooDeep("text"), false);
+});

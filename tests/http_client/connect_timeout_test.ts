@@ -1,0 +1,94 @@
+import { ConnectionError } from "../../src/core/connection_error.ts";
+import type { Clock } from "../../src/http_client/pool.ts";
+import { httpClient } from "../../src/http_client/client.ts";
+import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
+import { assertEquals } from "../support/assert.ts";
+import { textOf } from "./heard.ts";
+import { answering, plain, post, server } from "./server.ts";
+
+/** A clock on which only what is waited for passes, when the test says so. */
+function alarms() {
+  const asked: number[] = [];
+  const waiting = new Set<() => void>();
+  const began = Promise.withResolvers<void>();
+  const clock: Clock = {
+    now: () => 0,
+    every: () => () => {},
+    after(ms, task) {
+      asked.push(ms);
+      waiting.add(task);
+      began.resolve();
+      return () => void waiting.delete(task);
+    },
+  };
+  return { clock, asked, waiting, began: began.promise };
+}
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => "answered",
+    (error: unknown) => error instanceof ConnectionError && !error.mayHaveRun ? error.kind : "?",
+  );
+}
+
+Deno.test("a server that accepts nothing is given up after the connect timeout, and nothing was sent", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
+  const { port } = listener.addr;
+  using _first = await Deno.connect({ hostname: "127.0.0.1", port });
+  using _second = await Deno.connect({ hostname: "127.0.0.1", port });
+  const { clock, asked, waiting, began } = alarms();
+  const client = httpClient(clock);
+  const kind = kindOf(client.send(`http://127.0.0.1:${port}/`, post("x")));
+  await began;
+  assertEquals(asked, [10_000]);
+  for (const ring of waiting) ring();
+  assertEquals([await kind, waiting.size], ["timeout", 0]);
+  client.close();
+});
+
+Deno.test("a server that is silent in the TLS handshake is given up after the connect timeout", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { clock, asked, waiting } = alarms();
+  const client = httpClient(clock);
+  const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 77 };
+  const url = `https://127.0.0.1:${listener.addr.port}/`;
+  const kind = kindOf(client.send(url, post("x", { transport })));
+  using accepted = await listener.accept();
+  await accepted.read(new Uint8Array(4_096));
+  assertEquals(asked, [77]);
+  for (const ring of waiting) ring();
+  assertEquals([await kind, waiting.size], ["timeout", 0]);
+  assertEquals(await accepted.read(new Uint8Array(4_096)), null);
+  client.close();
+});
+
+Deno.test("a connection that is open has no connect timeout any more, and a reused one never had any", async () => {
+  const { clock, asked, waiting } = alarms();
+  await using served = server(answering(() => plain("a")), clock);
+  for (let count = 0; count < 3; count++) {
+    assertEquals(await textOf(await served.client.send(served.url, post("x"))), "a");
+  }
+  assertEquals([asked.length, waiting.size, served.connections()], [1, 0, 1]);
+});
+
+Deno.test("a connect timeout beyond the longest timer of the runtime is waited for in pieces", async () => {
+  const LONGEST_TIMER_MS = 2 ** 31 - 1;
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const client = httpClient();
+  const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 1_000 * 3_600_000 };
+  const url = `https://127.0.0.1:${listener.addr.port}/`;
+  const asked: unknown[] = [];
+  const { setTimeout: real } = globalThis;
+  globalThis.setTimeout = new Proxy(real, {
+    apply(timer, self, [task, ms]) {
+      asked.push(ms);
+      return Reflect.apply(timer, self, [task, ms]);
+    },
+  });
+  const kind = kindOf(client.send(url, post("x", { transport })));
+  globalThis.setTimeout = real;
+  using accepted = await listener.accept();
+  await accepted.read(new Uint8Array(4_096));
+  client.close();
+  assertEquals([await kind, asked], ["aborted", [LONGEST_TIMER_MS]]);
+});

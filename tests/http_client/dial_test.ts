@@ -1,0 +1,132 @@
+import { newCutOff } from "../../src/http_client/cut_off.ts";
+import { dial } from "../../src/http_client/dial.ts";
+import { Cancellation } from "../../src/core/cancellation.ts";
+import { ConnectionError } from "../../src/core/connection_error.ts";
+import { assertEquals } from "../support/assert.ts";
+import { answering, plain, post, server } from "./server.ts";
+import { textOf } from "./heard.ts";
+
+const cutOff = newCutOff();
+// What a cut loads is not kept for the next test.
+cutOff.close();
+
+const NAME = { hostname: "a.test", port: 1, isSecure: false };
+
+async function errorOf(work: Promise<Deno.Conn>): Promise<string> {
+  try {
+    (await work).close();
+    return "connected";
+  } catch (error) {
+    if (!(error instanceof ConnectionError) || error.mayHaveRun || error.isAnswered) return "?";
+    return error.kind;
+  }
+}
+
+/** A listener whose queue is full: who connects to it waits. */
+async function fullListener() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
+  const { port } = listener.addr;
+  const queued = [
+    await Deno.connect({ hostname: "127.0.0.1", port }),
+    await Deno.connect({ hostname: "127.0.0.1", port }),
+  ];
+  return {
+    port,
+    [Symbol.dispose]() {
+      for (const connection of queued) connection.close();
+      listener.close();
+    },
+  };
+}
+
+Deno.test("of several addresses one that answers is enough", async () => {
+  await using served = server(answering(() => plain("a")));
+  const { client, port } = served;
+  const url = `http://localhost:${port}/v1`;
+  assertEquals(await textOf(await client.send(url, post("x"))), "a");
+  const cancellation = new Cancellation();
+  const origin = { hostname: "a.test", port, isSecure: false };
+  for (
+    const addresses of [["::1", "127.0.0.1"], ["127.0.0.1", "::1"], ["::1", "::1", "127.0.0.1"]]
+  ) {
+    const find = () => Promise.resolve(addresses);
+    assertEquals(await errorOf(dial(origin, cancellation, cutOff, { find })), "connected");
+  }
+});
+
+Deno.test("an address that is silent keeps the next one waiting for a moment only", async () => {
+  using silent = await fullListener();
+  const listener = Deno.listen({ hostname: "127.0.0.2", port: silent.port });
+  const find = () => Promise.resolve(["127.0.0.1", "127.0.0.2"]);
+  const origin = { ...NAME, port: silent.port };
+  const connection = await dial(origin, new Cancellation(), cutOff, { find });
+  assertEquals(
+    connection.remoteAddr.transport === "tcp" && connection.remoteAddr.hostname,
+    "127.0.0.2",
+  );
+  connection.close();
+  listener.close();
+});
+
+Deno.test("what is thrown names its cause, and says that nothing was sent", async () => {
+  const cancellation = new Cancellation();
+  const lost = () => Promise.reject(new Error("a.test was not found"));
+  assertEquals(await errorOf(dial(NAME, cancellation, cutOff, { find: lost })), "dns");
+  const none = () => Promise.resolve([]);
+  assertEquals(await errorOf(dial(NAME, cancellation, cutOff, { find: none })), "dns");
+  const refused = () => Promise.resolve(["127.0.0.1", "::1"]);
+  assertEquals(await errorOf(dial(NAME, cancellation, cutOff, { find: refused })), "refused");
+  using plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = plain.accept().then(async (connection) => {
+    await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad\r\n\r\n"));
+    connection.close();
+  });
+  const secure = { hostname: "127.0.0.1", port: plain.addr.port, isSecure: true };
+  assertEquals(await errorOf(dial(secure, cancellation, cutOff)), "tls_other");
+  await serving;
+});
+
+Deno.test("nothing is dialled once it is given up", async () => {
+  const giveUp = new Cancellation();
+  giveUp.cancel(null);
+  assertEquals(
+    await errorOf(dial(NAME, giveUp, cutOff, { find: () => Promise.resolve([]) })),
+    "aborted",
+  );
+});
+
+Deno.test("an abort ends the look-up of a name", async () => {
+  const giveUp = new Cancellation();
+  const found = Promise.withResolvers<readonly string[]>();
+  const dialled = errorOf(dial(NAME, giveUp, cutOff, { find: () => found.promise }));
+  giveUp.cancel(null);
+  assertEquals(await dialled, "aborted");
+  found.reject(new Error("found too late to be anybody's"));
+});
+
+Deno.test("an abort ends the wait for a connection", async () => {
+  using silent = await fullListener();
+  for (const addresses of [["127.0.0.1"], ["127.0.0.1", "127.0.0.1"]]) {
+    const giveUp = new Cancellation();
+    const find = () => Promise.resolve(addresses);
+    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp, cutOff, { find }));
+    // Two turns: by then the connection is asked for.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    giveUp.cancel(null);
+    assertEquals(await dialled, "aborted");
+  }
+});
+
+Deno.test("an abort ends a handshake, and the connection with it", async () => {
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const giveUp = new Cancellation();
+  const origin = { hostname: "127.0.0.1", port: silent.addr.port, isSecure: true };
+  const dialled = errorOf(dial(origin, giveUp, cutOff));
+  const connection = await silent.accept();
+  const room = new Uint8Array(64 * 1024);
+  await connection.read(room);
+  giveUp.cancel(null);
+  assertEquals(await dialled, "aborted");
+  assertEquals(await connection.read(room), null);
+  connection.close();
+});

@@ -1,0 +1,167 @@
+import { ConnectionError } from "../../src/core/connection_error.ts";
+import { httpClient } from "../../src/http_client/client.ts";
+import type { Outgoing } from "../../src/core/world.ts";
+import { assertEquals } from "../support/assert.ts";
+import type { Line } from "../support/line.ts";
+import { readRequest } from "../support/received_request.ts";
+import { textOf } from "./heard.ts";
+import { abortable, encoder, plain, post, type Served, server } from "./server.ts";
+
+/** What a server does with a request on a connection that was used before. */
+type Second = (line: Line) => unknown;
+
+/** Answers the first request of each connection, and does as it is told with the second. */
+function stale(second: Second) {
+  const paths: string[] = [];
+  const served = server(async (line, number) => {
+    for (let count = 1;; count++) {
+      const request = await readRequest(line.read);
+      if (request === null) return;
+      paths.push(`${number} ${request.path}`);
+      if (count > 1) return void await second(line);
+      await line.write(encoder.encode(plain(`from ${number}`)));
+    }
+  });
+  return { served, paths };
+}
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(() => "answered", (error: unknown) => {
+    if (!(error instanceof ConnectionError)) return "?";
+    return `${error.kind}${error.isAnswered ? ", answered" : ""}${
+      error.mayHaveRun ? "" : ", not run"
+    }`;
+  });
+}
+
+async function used({ client, url }: Served): Promise<void> {
+  await textOf(await client.send(`${url}/first`, post("x")));
+}
+
+/** A request that may be repeated, and how often it was. */
+function repeatable(body: string | null = "x", more: Partial<Outgoing> = {}) {
+  let repeats = 0;
+  const onRepeat = () => void repeats++;
+  return { request: post(body, { isRepeatable: true, onRepeat, ...more }), repeats: () => repeats };
+}
+
+const ENDS: Readonly<Record<string, Second>> = {
+  "closed": (line) => line.close(),
+  "half closed": async (line) => {
+    await line.halfClose();
+    while (await line.read() !== null);
+  },
+  "reset": (line) => line.reset(),
+};
+
+Deno.test("a reused connection that fails before any byte of the response is replaced by a new one, once", async () => {
+  for (const [way, end] of Object.entries(ENDS)) {
+    for (const body of [null, "x", "x".repeat(300_000)]) {
+      const { served, paths } = stale(end);
+      await using _closed = served;
+      await used(served);
+      const { request, repeats } = repeatable(body);
+      const answer = await textOf(await served.client.send(`${served.url}/second`, request));
+      assertEquals([answer, repeats()], ["from 2", 1], way);
+      assertEquals(paths, ["1 /v1/first", "1 /v1/second", "2 /v1/second"], way);
+    }
+  }
+});
+
+Deno.test("a request that may not be repeated is written once, whatever ends its reused connection", async () => {
+  for (const [way, end] of Object.entries(ENDS)) {
+    const { served, paths } = stale(end);
+    await using _closed = served;
+    await used(served);
+    const kind = await kindOf(served.client.send(`${served.url}/second`, post("x")));
+    assertEquals(kind, way === "reset" ? "reset" : "closed", way);
+    assertEquals(paths, ["1 /v1/first", "1 /v1/second"], way);
+  }
+});
+
+Deno.test("a new connection that fails is not replaced, also not the one that replaced another", async () => {
+  const paths: string[] = [];
+  await using served = server(async (line) => {
+    for (let count = 1;; count++) {
+      const request = await readRequest(line.read);
+      if (request === null) return;
+      paths.push(request.path);
+      if (request.path !== "/v1/first") return line.close();
+      await line.write(encoder.encode(plain("a")));
+    }
+  });
+  const { request, repeats } = repeatable();
+  assertEquals(await kindOf(served.client.send(`${served.url}/new`, request)), "closed");
+  assertEquals(repeats(), 0);
+  await used(served);
+  assertEquals(await kindOf(served.client.send(`${served.url}/used`, request)), "closed");
+  assertEquals(repeats(), 1);
+  assertEquals(paths, ["/v1/new", "/v1/first", "/v1/used", "/v1/used"]);
+});
+
+Deno.test("a response that has begun is never asked for again", async () => {
+  for (const begin of ["H", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le"]) {
+    const { served, paths } = stale(async (line) => {
+      await line.write(encoder.encode(begin));
+      line.close();
+    });
+    await using _closed = served;
+    await used(served);
+    const { request, repeats } = repeatable();
+    const kind = await kindOf(served.client.send(`${served.url}/second`, request));
+    assertEquals([kind, repeats()], ["closed, answered", 0], begin);
+    assertEquals(paths.length, 2);
+  }
+});
+
+Deno.test("a malformed response on a reused connection is not asked for again", async () => {
+  const { served } = stale((line) => line.write(encoder.encode("no HTTP\r\n\r\n")));
+  await using _closed = served;
+  await used(served);
+  const { request, repeats } = repeatable();
+  const kind = await kindOf(served.client.send(`${served.url}/second`, request));
+  assertEquals([kind, repeats()], ["malformed, answered", 0]);
+});
+
+Deno.test("an abort and the end of the client are no reasons to repeat a request", async () => {
+  for (const way of ["abort", "close"]) {
+    const came = Promise.withResolvers<void>();
+    const { served, paths } = stale(async (line) => {
+      came.resolve();
+      while (await line.read() !== null);
+    });
+    await using _closed = served;
+    await used(served);
+    const { request, abort } = abortable("x");
+    let repeats = 0;
+    const onRepeat = () => void repeats++;
+    const kind = kindOf(
+      served.client.send(`${served.url}/second`, { ...request, isRepeatable: true, onRepeat }),
+    );
+    await came.promise;
+    if (way === "abort") abort();
+    else served.client.close();
+    assertEquals([await kind, repeats, paths.length], ["aborted", 0, 2], way);
+  }
+});
+
+Deno.test("a repeat whose request is aborted meanwhile ends, and nothing of it stays open", async () => {
+  const { served, paths } = stale((line) => line.close());
+  await using _closed = served;
+  await used(served);
+  const { request, abort } = abortable("x");
+  const sent = served.client.send(`${served.url}/second`, {
+    ...request,
+    isRepeatable: true,
+    onRepeat: abort,
+  });
+  // The first connection may have carried it.
+  assertEquals(await kindOf(sent), "aborted");
+  assertEquals(paths, ["1 /v1/first", "1 /v1/second"]);
+});
+
+Deno.test("a closed client connects to nothing", async () => {
+  const client = httpClient();
+  client.close();
+  assertEquals(await kindOf(client.send("http://127.0.0.1:1/", post("x"))), "aborted, not run");
+});

@@ -1,0 +1,259 @@
+import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
+import type { Clock } from "../../src/http_client/pool.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import type { Line } from "../support/line.ts";
+import { readRequest } from "../support/received_request.ts";
+import { textOf } from "./heard.ts";
+import { answering, encoder, plain, post, type Served, server } from "./server.ts";
+
+/** One whole exchange. */
+async function ask({ client, url }: Served, body = "x", keepAliveMs?: number): Promise<string> {
+  const more = keepAliveMs === undefined
+    ? {}
+    : { transport: { ...DEFAULT_TRANSPORT, keepAliveMs } };
+  return await textOf(await client.send(url, post(body, more)));
+}
+
+async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(() => "answered", () => "broken");
+}
+
+/** A time that passes when the test says so. */
+function handClock() {
+  let now = 0;
+  let tick: (() => void) | null = null;
+  const clock: Clock = {
+    now: () => now,
+    every(_ms, task) {
+      tick = task;
+      return () => void (tick = null);
+    },
+    // No dial takes long here.
+    after: () => () => {},
+  };
+  return {
+    clock,
+    isRunning: () => tick !== null,
+    pass(ms: number) {
+      now += ms;
+      tick?.();
+    },
+  };
+}
+
+Deno.test("a connection that is to be closed is not used again", async () => {
+  for (const more of ["connection: close\r\n", "Connection: x, Close\r\n"]) {
+    await using served = server(answering(() => plain("a", more)));
+    assertEquals([await ask(served), await ask(served)], ["a", "a"]);
+    assertEquals(served.connections(), 2);
+  }
+});
+
+Deno.test("a body that is given up is not read to its end", async () => {
+  await using served = server(answering(() => plain("abc")));
+  const { body } = await served.client.send(served.url, post("x"));
+  await body?.cancel();
+  assertEquals(await ask(served), "abc");
+  assertEquals(served.connections(), 2);
+});
+
+Deno.test("an answer that nobody asked for is never the next one", async () => {
+  const extra = plain("evil");
+  await using served = server(
+    answering((_request, count) => plain("a") + (count === 1 ? extra : "")),
+  );
+  assertEquals([await ask(served), await ask(served)], ["a", "a"]);
+  assertEquals(served.connections(), 2);
+});
+
+Deno.test("an answer that comes while its connection is idle ends that one", async () => {
+  const late = Promise.withResolvers<void>();
+  await using served = server(async (line, number) => {
+    await readRequest(line.read);
+    await line.write(encoder.encode(plain(`from ${number}`)));
+    if (number > 1) return;
+    await late.promise;
+    await line.write(encoder.encode(plain("evil")));
+    // The client has seen it when it hangs up.
+    assertEquals(await line.read(), null);
+    seen.resolve();
+  });
+  const seen = Promise.withResolvers<void>();
+  assertEquals(await ask(served), "from 1");
+  late.resolve();
+  await seen.promise;
+  assertEquals(await ask(served), "from 2");
+});
+
+Deno.test("a connection that the server closes while it is idle is not used again", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using served = server(async (line, number) => {
+    await readRequest(line.read);
+    await line.write(encoder.encode(plain(`from ${number}`)));
+    if (number > 1) return;
+    await line.halfClose();
+    assertEquals(await line.read(), null);
+    closed.resolve();
+  });
+  assertEquals(await ask(served), "from 1");
+  await closed.promise;
+  assertEquals(await ask(served), "from 2");
+});
+
+Deno.test("a request is written once, on a new connection and on one that was used", async () => {
+  for (const body of ["small", "x".repeat(300_000)]) {
+    const came: string[] = [];
+    await using served = server(async (line: Line) => {
+      for (let count = 1;; count++) {
+        const request = await readRequest(line.read);
+        if (request === null) return;
+        came.push(request.path);
+        if (!request.path.endsWith("fine")) return line.close();
+        await line.write(encoder.encode(plain("a")));
+      }
+    });
+    const { client, url } = served;
+    assertEquals(await outcomeOf(client.send(`${url}/new`, post(body))), "broken");
+    assertEquals(await textOf(await client.send(`${url}/fine`, post(body))), "a");
+    assertEquals(await outcomeOf(client.send(`${url}/used`, post(body))), "broken");
+    assertEquals(came, ["/v1/new", "/v1/fine", "/v1/used"]);
+    assertEquals(served.connections(), 2);
+  }
+});
+
+Deno.test("a connection over which not the whole request went is not used again", async () => {
+  await using served = server(async (line, number) => {
+    if (number > 1) return await answering(() => plain("b"))(line);
+    await line.read();
+    await line.write(encoder.encode(plain("too much")));
+    await done.promise;
+  });
+  const done = Promise.withResolvers<void>();
+  assertEquals(await ask(served, "x".repeat(30_000_000)), "too much");
+  assertEquals(await ask(served), "b");
+  assertEquals(served.connections(), 2);
+  done.resolve();
+});
+
+Deno.test("an idle connection is closed after 4 s, also when nothing else happens", async () => {
+  const { clock, pass, isRunning } = handClock();
+  const closed = Promise.withResolvers<void>();
+  await using served = server(async (line, number) => {
+    await answering(() => plain(`from ${number}`))(line);
+    closed.resolve();
+  }, clock);
+  assert(!isRunning());
+  assertEquals(await ask(served), "from 1");
+  pass(3_999);
+  assertEquals(await ask(served), "from 1");
+  pass(4_000);
+  assert(!isRunning());
+  await closed.promise;
+  assertEquals(await ask(served), "from 2");
+});
+
+Deno.test("at most 256 connections to one origin are kept", async () => {
+  await using served = server(answering(() => plain("a")));
+  const all = async () => await Promise.all(Array.from({ length: 260 }, () => ask(served)));
+  await all();
+  assertEquals(served.connections(), 260);
+  await all();
+  assertEquals(served.connections(), 264);
+});
+
+Deno.test("nothing is open once the client is closed", async () => {
+  const { clock, isRunning } = handClock();
+  const came = Promise.withResolvers<void>();
+  await using served = server(async (line, number) => {
+    const request = await readRequest(line.read);
+    if (number === 1) await line.write(encoder.encode(plain("a")));
+    if (number === 2) await line.write(encoder.encode(plain("part").slice(0, -1)));
+    if (number === 3 && request !== null) came.resolve();
+    assertEquals(await line.read(), null);
+  }, clock);
+  const { client, url } = served;
+  const idle = await client.send(url, post("x"));
+  const partly = await client.send(url, post("x"));
+  const waiting = outcomeOf(client.send(url, post("x")));
+  await came.promise;
+  assertEquals(await textOf(idle), "a");
+  const reading = outcomeOf(textOf(partly));
+  assert(isRunning());
+  client.close();
+  client.close();
+  assertEquals([await waiting, await reading, isRunning()], ["broken", "broken", false]);
+  assertEquals(await outcomeOf(client.send(url, post("x"))), "broken");
+});
+
+Deno.test("an empty line before the head of an answer is passed over", async () => {
+  await using served = server(answering(() => `\r\n\r\n${plain("a")}`));
+  assertEquals(await ask(served), "a");
+});
+
+Deno.test("a server that says when it closes an idle connection is asked on it a second less", async () => {
+  for (const [said, rest] of [["timeout=5, max=9", 4_000], ["timeout=900", 60_000]] as const) {
+    const hand = handClock();
+    await using served = server(
+      answering(() => plain("a", `keep-alive: ${said}\r\n`)),
+      hand.clock,
+    );
+    await ask(served);
+    hand.pass(rest - 1);
+    await ask(served);
+    assertEquals(served.connections(), 1, said);
+    hand.pass(rest);
+    await ask(served);
+    assertEquals(served.connections(), 2, said);
+  }
+  await using brief = server(answering(() => plain("a", "Keep-Alive: timeout=1\r\n")));
+  assertEquals([await ask(brief), await ask(brief), brief.connections()], ["a", "a", 2]);
+});
+
+Deno.test("a connection that was closed while nobody looked is not used after a long rest", async () => {
+  const hand = handClock();
+  const closed = Promise.withResolvers<void>();
+  await using served = server(async (line) => {
+    await readRequest(line.read);
+    await line.write(encoder.encode(plain("a")));
+    if (served.connections() > 1) return void await line.read();
+    line.close();
+    closed.resolve();
+  }, hand.clock);
+  await ask(served);
+  hand.pass(1_000);
+  await closed.promise;
+  assertEquals(await ask(served), "a");
+  assertEquals(served.connections(), 2);
+});
+
+Deno.test("an idle connection is kept for the time that is set, and for a server's own word instead", async () => {
+  const cases: readonly (readonly [number, string, number])[] = [
+    [90_000, "", 90_000],
+    [90_000, "timeout=5", 4_000],
+    [1_000, "timeout=9", 8_000],
+  ];
+  for (const [keepAliveMs, said, rest] of cases) {
+    const hand = handClock();
+    const header = said === "" ? "" : `keep-alive: ${said}\r\n`;
+    await using served = server(answering(() => plain("a", header)), hand.clock);
+    await ask(served, "x", keepAliveMs);
+    hand.pass(rest - 1);
+    await ask(served, "x", keepAliveMs);
+    assertEquals(served.connections(), 1, `${keepAliveMs} ${said}`);
+    hand.pass(rest);
+    await ask(served, "x", keepAliveMs);
+    assertEquals(served.connections(), 2, `${keepAliveMs} ${said}`);
+  }
+});
+
+Deno.test("with a keep-alive of 0 no connection is used twice, and the server is told so", async () => {
+  const told: (string | undefined)[] = [];
+  await using served = server(answering(({ headers }) => {
+    told.push(headers.connection);
+    return plain("a", "keep-alive: timeout=60\r\n");
+  }));
+  await ask(served, "x", 0);
+  await ask(served, "x", 0);
+  await ask(served);
+  assertEquals([told, served.connections()], [["close", "close", undefined], 3]);
+});

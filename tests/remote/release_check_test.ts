@@ -1,0 +1,154 @@
+import { VERSION } from "../../src/core/version.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
+import { openReleaseCheck } from "../../src/remote/release_check.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const DAY = 86_400_000;
+const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY, timeout: 3_000 };
+
+/** A running check whose questions are answered like this. */
+function checking(
+  answer: (signal: AbortSignal | null | undefined) => Promise<Response>,
+  settings = SETTINGS,
+) {
+  const asked: { readonly url: string; readonly init: RequestInit }[] = [];
+  const lines: string[] = [];
+  const world = scriptedWorld({
+    fetch(url, init) {
+      asked.push({ url, init });
+      return answer(init.signal);
+    },
+  });
+  const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
+  const check = openReleaseCheck(settings, { world, log });
+  return { asked, lines, world, check };
+}
+
+function answering(text: string, status = 200) {
+  return () => Promise.resolve(new Response(text, { status }));
+}
+
+Deno.test("the first question comes after 30 s and the next ones after each interval", async () => {
+  const { asked, world, check } = checking(answering(JSON.stringify({ version: VERSION })));
+  await world.advance(29_999);
+  assertEquals(asked.length, 0);
+  await world.advance(1);
+  assertEquals(asked.length, 1);
+  await world.advance(DAY - 1);
+  assertEquals(asked.length, 1);
+  await world.advance(1);
+  assertEquals(asked.length, 2);
+  await check.close();
+  await world.advance(3 * DAY);
+  assertEquals([asked.length, world.waiting], [2, 0]);
+});
+
+Deno.test("an interval may be longer than the timers of the platform can wait", async () => {
+  const interval = 10_000 * 3_600_000;
+  const answer = answering(JSON.stringify({ version: VERSION }));
+  const { asked, world, check } = checking(answer, { ...SETTINGS, interval });
+  await world.advance(30_000);
+  await world.advance(interval - 1);
+  assertEquals(asked.length, 1);
+  await world.advance(1);
+  assertEquals(asked.length, 2);
+  await check.close();
+});
+
+Deno.test("version and CPU type are all that is sent, and no redirect is followed", async () => {
+  const { asked, world, check } = checking(answering("", 302));
+  await world.advance(30_000);
+  const [{ url, init } = { url: "", init: {} }] = asked;
+  assertEquals(url, SETTINGS.endpoint);
+  assert(init.body instanceof Uint8Array);
+  assertEquals(JSON.parse(new TextDecoder().decode(init.body)), {
+    version: VERSION,
+    arch: Deno.build.arch,
+  });
+  assertEquals<unknown>(init.headers, {
+    "user-agent": "switchyard",
+    "accept-encoding": "identity",
+    "content-type": "application/json",
+  });
+  assertEquals([init.method, init.redirect], ["POST", "manual"]);
+  assertEquals(asked.length, 1);
+  await check.close();
+});
+
+Deno.test("a newer version is one line in the log, once", async () => {
+  const { lines, world, check } = checking(answering('{"version":"900.1.0","more":true}'));
+  await world.advance(30_000 + 2 * DAY);
+  const told = lines.filter((line) => line.includes('"level":"info"'));
+  assertEquals(told.length, 1);
+  assert(told[0]?.includes('"msg":"a newer version is available","version":"900.1.0"'));
+  await check.close();
+});
+
+Deno.test("whatever else is answered is no news", async () => {
+  const long = `{"version":"900.1.0","more":"${"x".repeat(4_096)}"}`;
+  const wrong = ["", "garbage", "[]", '{"version":900}', '{"version":"latest"}', long];
+  for (const text of [...wrong, '{"version":"0.0.1"}', JSON.stringify({ version: VERSION })]) {
+    const { lines, world, check } = checking(answering(text));
+    await world.advance(30_000);
+    assertEquals(lines.filter((line) => !line.includes('"level":"debug"')), [], text);
+    await check.close();
+  }
+  for (const status of [302, 404, 500]) {
+    const { lines, world, check } = checking(answering('{"version":"900.1.0"}', status));
+    await world.advance(30_000);
+    assertEquals(lines.length, 1);
+    assert(lines[0]?.includes(`"reason":"status ${status}"`));
+    await check.close();
+  }
+});
+
+Deno.test("no more than 4 KiB of an answer are read, and the rest is not waited for", async () => {
+  let isCancelled = false;
+  let sent = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        sent += 1_000;
+        controller.enqueue(new Uint8Array(1_000).fill(32));
+      },
+      cancel() {
+        isCancelled = true;
+      },
+    }, { highWaterMark: 0 });
+  const { world, check } = checking(() => Promise.resolve(new Response(endless())));
+  await world.advance(30_000);
+  assertEquals([isCancelled, sent], [true, 5_000]);
+  await check.close();
+});
+
+Deno.test("an answer that does not come in time is given up, and asked for again", async () => {
+  let hanging = 0;
+  const { asked, lines, world, check } = checking((signal) => {
+    hanging++;
+    return new Promise((_, reject) => {
+      signal?.addEventListener("abort", () => {
+        hanging--;
+        reject(new DOMException("aborted", "AbortError"));
+      });
+    });
+  });
+  await world.advance(32_999);
+  assertEquals([hanging, lines.length], [1, 0]);
+  await world.advance(1);
+  assertEquals([hanging, lines.length], [0, 1]);
+  await world.advance(DAY);
+  assertEquals(asked.length, 2);
+  const closed = check.close();
+  assertEquals(hanging, 0);
+  await closed;
+});
+
+Deno.test("a body that stops is given up in time", async () => {
+  let isCancelled = false;
+  const stopped = new ReadableStream({ cancel: () => void (isCancelled = true) });
+  const { lines, world, check } = checking(() => Promise.resolve(new Response(stopped)));
+  await world.advance(33_000);
+  assertEquals([isCancelled, lines.length], [true, 1]);
+  await check.close();
+});

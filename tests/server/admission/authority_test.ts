@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { isLoopback, readAuthority, readOrigin } from "../../../src/server/admission/authority.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const PIECES = [
+  ..."localhost|127.0.0.1|127.1|[::1]|[::ffff:127.0.0.1]|example.com|.|:|/|@|#|?|,| |%|*|_|-|\\"
+    .split("|"),
+  ..."http://|https://|http:|//|0|1|80|443|65535|65536|a|A|é|\u0000|\t|[|]|::|xn--a".split("|"),
+];
+
+const hostile = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((all) => all.join(""));
+
+Deno.test("whatever is read as an origin is the origin that a browser reads", () => {
+  let read = 0;
+  fc.assert(
+    fc.property(fc.constantFrom("http://", "https://", ""), hostile, (scheme, text) => {
+      const origin = readOrigin(scheme + text);
+      // Other schemes have other rules, and are only ever compared with what is configured.
+      if (origin === null || !/^https?$/.test(origin.scheme)) return;
+      const url = URL.parse(scheme + text);
+      // Browsers read some numbers as addresses, or refuse them: here they are names that match nothing.
+      if (url === null || /^[\d.]+$/.test(url.hostname)) return;
+      read++;
+      assertEquals(origin.host, url.hostname.replace(/\.$/, ""));
+      assertEquals(`${origin.scheme}:`, url.protocol);
+      const usual = url.protocol === "http:" ? 80 : 443;
+      assertEquals(origin.port ?? usual, url.port === "" ? usual : Number(url.port));
+      assertEquals([url.username, url.password, url.pathname], ["", "", "/"]);
+      assertEquals([url.search, url.hash], ["", ""]);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert(read > 100, `only ${read} were read at all`);
+});
+
+Deno.test("what a browser looks up is never taken for this machine", () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const host = readAuthority(text)?.host;
+      if (host === undefined || !isLoopback(host)) return;
+      const url = URL.parse(`http://${text}`);
+      // A browser that cannot read it goes nowhere.
+      if (url === null) return;
+      const name = url.hostname.replace(/\.$/, "");
+      assert(/(^|\.)localhost$|^127\.\d+\.\d+\.\d+$|^\[::(1|ffff:7f.*)\]$/.test(name), text);
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+Deno.test("a host is read with and without its port", () => {
+  assertEquals(readAuthority("Example.COM.:8080"), { host: "example.com", port: 8080 });
+  assertEquals(readAuthority("example.com"), { host: "example.com", port: null });
+  assertEquals(readAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
+  assertEquals(readAuthority("localhost:"), { host: "localhost", port: null });
+  assertEquals(readAuthority("a".repeat(300)), null);
+});

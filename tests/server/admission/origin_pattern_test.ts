@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { parseOriginPattern } from "../../../src/server/admission/origin_pattern.ts";
+import { assertEquals } from "../../support/assert.ts";
+
+function isMeant(allowed: string, origin: string): boolean {
+  return parseOriginPattern(allowed)(origin);
+}
+
+Deno.test("an origin pattern means what a regular expression would", () => {
+  const piece = fc.constantFrom("a", "b", ".", "*", "-", "ab", "a.b");
+  const name = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+  const port = fc.constantFrom("", ":*", ":80", ":8080");
+  const host = fc.array(fc.constantFrom("a", "b", ".", "-", ":"), { maxLength: 12 })
+    .map((pieces) => pieces.join(""));
+  const written = fc.tuple(name, port, host, fc.constantFrom("", ":80", ":8080"));
+  fc.assert(
+    fc.property(written, ([stem, anyPort, given, givenPort]) => {
+      const parts = `x://${stem}`.split("*").map((part) => RegExp.escape(part));
+      const ending = anyPort === ":*" ? "(?::\\d+)?" : anyPort;
+      const expected = new RegExp(`^${parts.join("[a-z0-9_.-]+")}${ending}$`);
+      const origin = `x://${given}${givenPort}`;
+      assertEquals(isMeant(`x://${stem}${anyPort}`, origin), expected.test(origin));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+Deno.test("a pattern of many stars is compared with the longest origin at once", () => {
+  const pattern = `https://${"*.".repeat(20)}example.com`;
+  assertEquals(isMeant(pattern, `https://${"a.".repeat(120)}example.net`), false);
+  assertEquals(isMeant(pattern, `https://${"a.".repeat(120)}example.com`), true);
+});

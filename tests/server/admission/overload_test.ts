@@ -1,0 +1,188 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
+import { create } from "../../support/dialogue.ts";
+import { oneProvider, serveGateway, testGateway } from "../../support/gateway.ts";
+import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
+import { startUpstream } from "../../support/upstream.ts";
+import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
+import { scriptedWorld } from "../../support/world.ts";
+import { connectRaw } from "../raw_connection.ts";
+
+const OVERLOADED = [503, "server_error", "overloaded"];
+const HEAD = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n";
+
+function withServer(settings: string, url = "http://up.test"): string {
+  return `${oneProvider(url)}server: {${settings}}`;
+}
+
+/** Resolves when this many calls are in flight. */
+async function inFlight({ url, gateway }: SocketGateway, count: number): Promise<void> {
+  // Each call gives the messages time to arrive.
+  while (gateway.vault.admission.count() < count) await got(await fetch(`${url}/health`));
+}
+
+/** A gateway whose provider answers when the test says so. */
+function heldGateway(settings: string) {
+  const held = Promise.withResolvers<void>();
+  const world = scriptedWorld({
+    async fetch() {
+      await held.promise;
+      return await answers(200, COMPLETION);
+    },
+  });
+  const gateway = testGateway(withServer(settings), world);
+  const metric = async (name: string) => {
+    const { text } = await got(await gateway.app(new Request("http://localhost/metrics")));
+    return Number(new RegExp(`^${RegExp.escape(name)} (\\d+)$`, "m").exec(text)?.[1]);
+  };
+  return { ...gateway, world, metric, finish: held.resolve };
+}
+
+Deno.test("one request more than may run at once is refused with Retry-After, and counted", async () => {
+  const { app, metric, finish } = heldGateway("max_concurrent_requests: 2");
+  const running = [app(chatRequest()), app(chatRequest())];
+  const refused = await got(await app(chatRequest()));
+  assertEquals(verdictOf(refused), OVERLOADED);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertStringIncludes(refused.text, "server.max_concurrent_requests");
+  assertEquals(await metric('gateway_overloaded_total{reason="requests"}'), 1);
+  assertEquals(await metric('gateway_overloaded_total{reason="body_memory"}'), 0);
+  finish();
+  for (const answer of running) assertEquals((await got(await answer)).status, 200);
+  assertEquals((await app(chatRequest())).status, 200);
+});
+
+Deno.test("health, readiness and metrics are served however much runs", async () => {
+  const { app, finish } = heldGateway("max_concurrent_requests: 1");
+  const running = app(chatRequest());
+  for (const path of ["/health", "/ready", "/metrics"]) {
+    assertEquals((await app(new Request(`http://localhost${path}`))).status, 200, path);
+  }
+  const models = await app(new Request("http://localhost/v1/models"));
+  assertEquals(models.status, 503, "every path below /v1/ counts");
+  finish();
+  assertEquals((await running).status, 200);
+});
+
+Deno.test("a caller without a key is refused for that, and takes no place", async () => {
+  const { app, finish } = heldGateway(
+    "max_concurrent_requests: 1}\nsecurity: {enabled: true, api_key: {keys: [{name: a, value: long-enough-key}]}",
+  );
+  for (let count = 0; count < 3; count++) assertEquals((await app(chatRequest())).status, 401);
+  const running = app(chatRequest({ headers: { authorization: "Bearer long-enough-key" } }));
+  assertEquals((await app(chatRequest())).status, 401);
+  finish();
+  assertEquals((await running).status, 200);
+});
+
+Deno.test("bodies are held until their calls are over, and no more of them than server.max_body_memory", async () => {
+  const { app, metric, finish } = heldGateway("max_body_memory: 250");
+  const body = await chatRequest().text();
+  const padded = () =>
+    new Request(chatRequest().url, { method: "POST", body: body + " ".repeat(100 - body.length) });
+  const running = [app(padded()), app(padded())];
+  const refused = await got(await app(padded()));
+  assertEquals(verdictOf(refused), OVERLOADED);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertStringIncludes(refused.text, "server.max_body_memory");
+  assertEquals(await metric('gateway_overloaded_total{reason="body_memory"}'), 1);
+  assertEquals(await metric("gateway_request_body_bytes"), 200);
+  finish();
+  for (const answer of running) assertEquals((await got(await answer)).status, 200);
+  assertEquals(await metric("gateway_request_body_bytes"), 0);
+});
+
+Deno.test("a body counts by what has arrived, and is freed however its call ends", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using gateway = serveGateway(withServer("max_body_memory: 1000", upstream.url));
+  const bytesHeld = async () => {
+    const { text } = await got(await fetch(`${gateway.url}/metrics`));
+    return Number(/^gateway_request_body_bytes (\d+)$/m.exec(text)?.[1]);
+  };
+  {
+    await using leaver = await connectRaw(gateway.url);
+    await leaver.send(`${HEAD}content-length: 10000000\r\n\r\n${"x".repeat(300)}`);
+    while (await bytesHeld() === 0);
+    assertEquals(await bytesHeld(), 300, "ten million are only declared");
+  }
+  while (await bytesHeld() > 0);
+
+  await using endless = await connectRaw(gateway.url);
+  const chunk = `190\r\n${"x".repeat(0x190)}\r\n`;
+  await endless.send(`${HEAD}transfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}`);
+  const answer = await endless.receiveUntil("\0");
+  assertMatch(answer, /^HTTP\/1\.1 503 /);
+  assertMatch(answer, /retry-after: 1\r\n/i);
+  assertMatch(answer, /connection: close\r\n/i);
+  assertEquals(await bytesHeld(), 0);
+  for (const body of ["no json", "{}", await chatRequest().text()]) {
+    await got(await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body }));
+    assertEquals(await bytesHeld(), 0, body);
+  }
+});
+
+Deno.test("a stream holds its place and its body until its last record is out", async () => {
+  const held = heldStream();
+  const upstream = wordStreams((sent) => held.answer(sent));
+  await using served = socketGateway(
+    withServer("max_concurrent_requests: 1, max_body_memory: 1000"),
+    upstream,
+  );
+  const streaming = chatRequest({ url: served.url, body: { stream: true } });
+  held.say("first");
+  const answer = await fetch(streaming);
+  const reader = answer.body?.getReader();
+  await reader?.read();
+  assert(served.gateway.vault.admission.bodyBytes() > 0);
+  assertEquals((await got(await fetch(chatRequest({ url: served.url })))).status, 503);
+  held.finish();
+  while (!(await reader?.read())?.done);
+  await served.reported(2);
+  const { admission } = served.gateway.vault;
+  assertEquals([admission.count(), admission.bodyBytes()], [0, 0]);
+});
+
+Deno.test("an idle socket takes no place; its messages count one by one, those that wait as well", async () => {
+  const held = heldStream();
+  const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
+  await using served = socketGateway(withServer("max_concurrent_requests: 2"), upstream);
+  await using busy = await served.open();
+  await using other = await served.open();
+  await using third = await served.open();
+  assertEquals(served.gateway.vault.admission.count(), 0);
+  held.say("first");
+  busy.send(create());
+  assertEquals<unknown>((await busy.next()).type, "response.created");
+  busy.send(create());
+  await inFlight(served, 2);
+  const { end, error, events } = await other.turn(create());
+  assertEquals<unknown>([events.length, end.status, error.code], [1, 503, "overloaded"]);
+  assertEquals<unknown>(error.headers, { "retry-after": "1" });
+  held.finish();
+  await busy.rest();
+  await busy.rest();
+  assertEquals((await third.turn(create())).output, "later");
+  assertEquals(served.gateway.vault.admission.count(), 0);
+});
+
+Deno.test("messages of sockets that wait and run are held as bodies", async () => {
+  const held = heldStream();
+  const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
+  await using served = socketGateway(withServer("max_body_memory: 3000"), upstream);
+  const { admission } = served.gateway.vault;
+  held.say("first");
+  {
+    await using client = await served.open();
+    client.send(create({ instructions: "x".repeat(1_200), stream_id: "a" }));
+    assertEquals<unknown>((await client.next()).type, "response.created");
+    client.send(create({ instructions: "x".repeat(1_200) }));
+    client.send(create({ instructions: "x".repeat(1_200), stream_id: "c" }));
+    await inFlight(served, 3);
+    held.finish();
+    await client.rest();
+    assertEquals((await client.rest()).output, "later");
+    const { end, error } = await client.rest();
+    assertEquals<unknown>([end.status, error.code, end.stream_id], [503, "overloaded", "c"]);
+  }
+  assertEquals([admission.count(), admission.bodyBytes()], [0, 0]);
+});

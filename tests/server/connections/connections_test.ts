@@ -1,0 +1,216 @@
+import { MAX_STEPS_PER_TURN } from "../../../src/sockets/walk.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { scriptedSocket } from "../../support/scripted_sockets.ts";
+import { scriptedListener } from "../scripted_listener.ts";
+
+const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+
+/** The longest time after a limit at which it is noticed. */
+const SWEEP_MS = 5_100;
+
+Deno.test("a connection without a whole request head is closed after 60 s", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  const half = listener.connect(6, 40_002);
+  for (let count = 0; count < 11; count++) {
+    listener.receive(half, 10);
+    await listener.world.advance(5_000);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(5_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5, 6]);
+  listener.connections.close();
+});
+
+Deno.test("the time of a connection counts from its opening, not from when it was found", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001).receivedMs = -58_000;
+  await listener.world.advance(SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a connection is closed when it was idle for the idle timeout after its last request", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  for (const rest of [100_000, 119_000]) {
+    listener.receive(socket, 100);
+    await listener.request(40_001).end();
+    await listener.world.advance(rest);
+    assertEquals(listener.shutDown(), []);
+  }
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a later request has 60 s for its head from its first bytes", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001).end();
+  await listener.world.advance(10_000);
+  listener.receive(socket, 10);
+  await listener.world.advance(59_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a head that becomes whole in time starts the time of the next one", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  for (let count = 0; count < 5; count++) {
+    listener.receive(socket, 100);
+    await listener.request(40_001).end();
+    await listener.world.advance(1_000);
+    listener.receive(socket, 10);
+    await listener.world.advance(50_000);
+  }
+  assertEquals(listener.shutDown(), []);
+  listener.connections.close();
+});
+
+Deno.test("a connection with a request in flight is never closed", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  const first = listener.request(40_001);
+  const second = listener.request(40_001);
+  await listener.world.advance(300_000);
+  await first.end();
+  await listener.world.advance(300_000);
+  assertEquals(listener.shutDown(), []);
+  await second.end();
+  await listener.world.advance(130_000);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a WebSocket is never closed while it is open, however its watch ends", async () => {
+  const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000 });
+  listener.receive(listener.connect(5, 40_001), 100);
+  const handshake = listener.request(40_001);
+  const watch = handshake.peer.watchMessages?.(() => assert(false, "nothing has grown"));
+  await handshake.end();
+  await listener.world.advance(5_000);
+  assertEquals(listener.shutDown(), []);
+  watch?.end();
+  watch?.end();
+  const next = listener.request(40_001);
+  await listener.world.advance(5_000);
+  assertEquals(listener.shutDown(), []);
+  await next.end();
+  await listener.world.advance(2_000);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  for (let count = 0; count < 23; count++) {
+    await listener.world.advance(5_000);
+    listener.receive(socket, 17);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(5_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("other sockets of the process are never shut down", async () => {
+  const listener = scriptedListener(LIMITS);
+  const { open } = listener.sockets;
+  open.set(3, scriptedSocket("127.0.0.1 8080", null));
+  open.set(4, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
+  open.set(5, scriptedSocket("127.0.0.1 50002", "127.0.0.1 8080"));
+  open.set(6, scriptedSocket("127.0.0.1 18080", "127.0.0.1 40001"));
+  await listener.world.advance(600_000);
+  assertEquals(listener.shutDown(), []);
+  listener.connections.close();
+});
+
+Deno.test("a descriptor that belongs to another connection by now has that one's time", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  await listener.world.advance(58_000);
+  listener.connect(5, 40_002);
+  await listener.world.advance(58_000);
+  listener.sockets.open.set(5, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
+  await listener.world.advance(600_000);
+  assertEquals(listener.shutDown(), []);
+  listener.connections.close();
+});
+
+Deno.test("a connection that comes back from the same port is a new one", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  const stuck = listener.request(40_001);
+  await listener.world.advance(20_000);
+  listener.sockets.open.delete(5);
+  await listener.world.advance(SWEEP_MS);
+  listener.connect(9, 40_001);
+  await listener.world.advance(SWEEP_MS);
+  // The old connection's request ends only now, and is no matter of the new one.
+  await stuck.end();
+  await listener.world.advance(50_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), [9]);
+  listener.connections.close();
+});
+
+Deno.test("a port that another connection had before does not give it that one's time", async () => {
+  for (const descriptor of [5, 6]) {
+    for (const hasServed of [true, false]) {
+      const listener = scriptedListener({ headMs: 60_000, idleMs: 20_000 });
+      const socket = listener.connect(5, 40_001);
+      if (hasServed) {
+        listener.receive(socket, 100);
+        await listener.request(40_001).end();
+      }
+      await listener.world.advance(19_000);
+      listener.sockets.open.delete(5);
+      listener.connect(descriptor, 40_001);
+      await listener.world.advance(19_000);
+      assertEquals(listener.shutDown(), []);
+      await listener.world.advance(1_000 + SWEEP_MS);
+      assertEquals(listener.shutDown(), [descriptor]);
+      listener.connections.close();
+    }
+  }
+});
+
+Deno.test("10,000 connections are looked at in slices, and closed", async () => {
+  const listener = scriptedListener(LIMITS, 16_384);
+  for (let number = 0; number < 10_000; number++) {
+    // All of them are due at the second sweep.
+    listener.connect(number, 50_000 - number).receivedMs = -54_000;
+  }
+  const { sockets, world } = listener;
+  let most = 0;
+  await world.advance(4_999);
+  for (let ms = 0; ms < 400; ms++) {
+    sockets.looks = 0;
+    await world.advance(1);
+    most = Math.max(most, sockets.looks);
+  }
+  assertEquals(most, MAX_STEPS_PER_TURN);
+  assertEquals(listener.shutDown(), []);
+  await world.advance(6_500);
+  assertEquals(listener.shutDown().length, 10_000);
+  listener.connections.close();
+});
+
+Deno.test("nothing is left to do once the listener is closed, also amid a sweep", async () => {
+  for (const ms of [0, 5_002]) {
+    const listener = scriptedListener(LIMITS, 16_384);
+    listener.connect(5, 40_001);
+    await listener.world.advance(ms);
+    listener.connections.close();
+    assertEquals([listener.world.waiting, listener.sockets.isClosed], [0, true]);
+  }
+});

@@ -1,0 +1,70 @@
+import { assertEquals } from "../../support/assert.ts";
+import { scriptedListener } from "../scripted_listener.ts";
+
+const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+
+Deno.test("a connection that is to end does so once its response has been delivered", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.connect(6, 40_002);
+  const request = listener.request(40_001);
+  request.peer.disconnect?.();
+  await listener.world.advance(1_000);
+  assertEquals(listener.shutDown(), [], "the response is not there yet");
+  socket.isDelivered = false;
+  await request.end();
+  await listener.world.advance(1_000);
+  assertEquals(listener.shutDown(), [], "the client has not taken it yet");
+  socket.isDelivered = true;
+  await listener.world.advance(20);
+  assertEquals(listener.shutDown(), [], "the runtime may not have written all of it");
+  await listener.world.advance(20);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a client that does not take the response is disconnected after 5 s", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001).isDelivered = false;
+  const request = listener.request(40_001);
+  request.peer.disconnect?.();
+  await request.end();
+  await listener.world.advance(4_900);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(200);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a connection is ended after its response, too, and not while another is in flight", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  const first = listener.request(40_001);
+  await first.end();
+  first.peer.disconnect?.();
+  const second = listener.request(40_001);
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), []);
+  await second.end();
+  await listener.world.advance(100);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("only the connection itself is ended, wherever it is found, or none when it is gone", async () => {
+  const listener = scriptedListener(LIMITS, 1_024);
+  listener.connect(700, 40_001);
+  const moved = listener.request(40_001);
+  listener.connect(5, 40_002);
+  const gone = listener.request(40_002);
+  await listener.world.advance(6_000);
+  listener.connect(5, 40_003);
+  for (const request of [moved, gone]) {
+    request.peer.disconnect?.();
+    await request.end();
+  }
+  await listener.world.advance(30_000);
+  assertEquals(listener.shutDown(), [700]);
+  assertEquals(listener.world.waiting, 1, "only the next sweep");
+  listener.connections.close();
+});

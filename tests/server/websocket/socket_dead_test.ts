@@ -1,0 +1,55 @@
+import { assert, assertEquals } from "../../support/assert.ts";
+import { create } from "../../support/dialogue.ts";
+import { oneProvider } from "../../support/gateway.ts";
+import { frame, handshake, PONG, TEXT } from "../../support/raw_frames.ts";
+import { socketGateway } from "../../support/socket_gateway.ts";
+import { heldStream, wordStreams } from "../../support/word_stream.ts";
+import { connectRaw } from "../raw_connection.ts";
+
+const CONFIG = oneProvider("http://up.test");
+const PING = "\x89\x00";
+
+/** Has the runtime ask after so many seconds, halved, instead of what the gateway wants; tells what that was. */
+function withIdleTimeout(seconds: number) {
+  const upgrade = Deno.upgradeWebSocket;
+  const wanted: unknown[] = [];
+  const impatient: typeof upgrade = (request, options) => {
+    wanted.push(options?.idleTimeout);
+    return upgrade(request, { ...options, idleTimeout: seconds });
+  };
+  assert(Reflect.set(Deno, "upgradeWebSocket", impatient));
+  return {
+    wanted,
+    [Symbol.dispose]: () => void Reflect.set(Deno, "upgradeWebSocket", upgrade),
+  };
+}
+
+Deno.test("a silent client is asked whether it is there, and left when it does not say", async () => {
+  using impatience = withIdleTimeout(0.1);
+  const held = heldStream();
+  await using served = socketGateway(CONFIG, wordStreams(held.answer));
+  await using raw = await connectRaw(served.url);
+  await raw.send(handshake(new URL(served.url).host));
+  await raw.receiveUntil("\r\n\r\n");
+  await raw.send(frame(TEXT, JSON.stringify(create())));
+  await raw.receiveUntil(PING);
+  await held.cancelled;
+  await served.gateway.vault.inFlight.idle();
+  assertEquals(await served.sockets(), 0);
+  assertEquals((await served.reported(2)).failure?.kind, "client_cancelled");
+  assertEquals(impatience.wanted, [60]);
+});
+
+Deno.test("a client that says it is there may be silent for long", async () => {
+  using _ = withIdleTimeout(0.1);
+  await using served = socketGateway(CONFIG);
+  await using raw = await connectRaw(served.url);
+  await raw.send(handshake(new URL(served.url).host));
+  await raw.receiveUntil("\r\n\r\n");
+  for (let asked = 0; asked < 4; asked++) {
+    await raw.receiveUntil(PING);
+    await raw.send(frame(PONG, ""));
+  }
+  await raw.send(frame(TEXT, "{}"));
+  assert((await raw.receiveUntil('"invalid_value"')).includes('"type":"error"'));
+});

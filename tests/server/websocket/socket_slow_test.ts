@@ -1,0 +1,151 @@
+import { isObject, parseJson } from "../../../src/core/json/json.ts";
+import { realWorld } from "../../../src/world/real_world.ts";
+import type { World } from "../../../src/core/world.ts";
+import { utf8Bytes } from "../../../src/formats/utf8.ts";
+import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { create } from "../../support/dialogue.ts";
+import { frameReader } from "../../support/frame_reader.ts";
+import { type Line, openLine } from "../../support/line.ts";
+import { frame, handshake, TEXT } from "../../support/raw_frames.ts";
+import { socketGateway } from "../../support/socket_gateway.ts";
+
+const CONFIG = `
+providers:
+  up: {type: compat, base_url: "http://up.test", api_key: k}
+routing:
+  routes: [{name: main, targets: [{provider: up, upstream_request_type: responses}]}]
+retry: {enabled: false}
+`;
+
+/** Events of 64 KiB, 48 MiB together: far more than two kernels keep for a connection. */
+const EVENTS = 768;
+
+/** Milliseconds for which the gateway waits for a client at the end; here nobody does. */
+const FAREWELLS: readonly number[] = [1_000, 3_000];
+
+/** A world whose upstream has much to say, and that counts what was taken and how often the gateway waited. */
+function talkative() {
+  const real = realWorld();
+  const waits = Promise.withResolvers<void>();
+  const gaveUp = Promise.withResolvers<void>();
+  let taken = 0;
+  let asked = 0;
+  const world: World & { close(): void } = {
+    ...real,
+    after(ms, task) {
+      if (ms === 20 && ++asked === 5) waits.resolve();
+      return real.after(FAREWELLS.includes(ms) ? 0 : ms, task);
+    },
+    send: (_url, { cancellation }) => {
+      const body = new ReadableStream({
+        type: "bytes",
+        start(controller) {
+          cancellation.onCancel(() => {
+            controller.error(new DOMException("given up", "AbortError"));
+            gaveUp.resolve();
+          });
+        },
+        pull(controller) {
+          controller.enqueue(utf8Bytes(eventAt(taken)));
+          if (++taken < EVENTS) return;
+          controller.close();
+          controller.byobRequest?.respond(0);
+        },
+      });
+      const headers = { "content-type": "text/event-stream" };
+      return Promise.resolve(new Response(body, { headers }));
+    },
+  };
+  return { world, waits: waits.promise, gaveUp: gaveUp.promise, taken: () => taken };
+}
+
+function eventAt(sequence: number): string {
+  if (sequence === 0) return sse(lifecycle("response.created", 0));
+  return sse(
+    sequence === EVENTS - 1
+      ? lifecycle("response.completed", sequence)
+      : delta(sequence, { delta: "x".repeat(64 * 1024) }),
+  );
+}
+
+/** Opens a socket, asks for a response and does not read it. */
+async function asking(url: string): Promise<Line> {
+  const { hostname, port, host } = new URL(url);
+  const line = openLine(await Deno.connect({ hostname, port: Number(port) }));
+  const text = handshake(host) + frame(TEXT, JSON.stringify(create()));
+  await line.write(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
+  return line;
+}
+
+Deno.test("a client that does not read holds its upstream back, and misses nothing when it does", async () => {
+  const { world, waits, taken } = talkative();
+  await using served = socketGateway(CONFIG, { world });
+  const line = await asking(served.url);
+  await waits;
+  assert(taken() < EVENTS / 2, `${taken()} of ${EVENTS} events were taken`);
+  const reader = frameReader();
+  const numbers: unknown[] = [];
+  for (let last: unknown = null; last !== "response.completed";) {
+    const bytes = await line.read();
+    assert(bytes !== null);
+    for (const message of reader.push(bytes)) {
+      const event = parseJson(message);
+      assert(isObject(event));
+      numbers.push(event.sequence_number);
+      last = event.type;
+    }
+  }
+  assertEquals(numbers, Array.from({ length: EVENTS }, (_none, at) => at));
+  line.close();
+  await line.quiet();
+  world.close();
+});
+
+Deno.test("a client that leaves while its upstream is held back ends both at once", async () => {
+  const { world, waits, gaveUp } = talkative();
+  await using served = socketGateway(CONFIG, { world });
+  const line = await asking(served.url);
+  await waits;
+  line.reset();
+  await gaveUp;
+  const report = await served.reported(2);
+  assertEquals(report.failure?.kind, "client_cancelled");
+  await served.gateway.vault.inFlight.idle();
+  assertEquals(await served.sockets(), 0);
+  await line.quiet();
+  world.close();
+});
+
+Deno.test("a client that does not read does not keep a gateway that ends", async () => {
+  const { world, waits } = talkative();
+  await using served = socketGateway(CONFIG, { world });
+  const line = await asking(served.url);
+  await waits;
+  const { inFlight } = served.gateway.vault;
+  inFlight.drain();
+  inFlight.cancelAll();
+  await served.reported(2);
+  await inFlight.idle();
+  assertEquals(await served.sockets(), 0);
+  line.close();
+  await line.quiet();
+  world.close();
+});
+
+Deno.test("a client that only sends is left, and what it sent is not begun", async () => {
+  const { world, waits } = talkative();
+  await using served = socketGateway(CONFIG, { world });
+  const line = await asking(served.url);
+  await waits;
+  const label = "x".repeat(64 * 1024);
+  const refused = frame(TEXT, JSON.stringify(create({ stream_id: label })));
+  const bytes = Uint8Array.from(refused, (letter) => letter.charCodeAt(0));
+  while (await line.write(bytes) && (await served.sockets()) > 0);
+  await served.gateway.vault.inFlight.idle();
+  assertEquals(served.reports.filter(({ provider }) => provider === "up").length, 1);
+  assert(served.reports.some(({ status }) => status === 400));
+  line.close();
+  await line.quiet();
+  world.close();
+});

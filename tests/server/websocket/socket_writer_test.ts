@@ -1,0 +1,69 @@
+import { socketWriter } from "../../../src/server/websocket/socket_writer.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { scriptedWorld } from "../../support/world.ts";
+
+const KIB = 1024;
+
+/** A socket that takes nothing by itself. */
+function fakeSocket() {
+  const sent: string[] = [];
+  let floods = 0;
+  const socket = {
+    readyState: Number(WebSocket.OPEN),
+    bufferedAmount: 0,
+    send: (data: unknown) => void sent.push(String(data)),
+  };
+  const world = scriptedWorld();
+  return {
+    socket,
+    sent,
+    world,
+    writer: socketWriter(socket, world, { soon: (task) => world.after(1, task) }, () => floods++),
+    floods: () => floods,
+  };
+}
+
+/** Whether a promise is settled, and with what. */
+function watched<T>(promise: Promise<T>): { value: T | "waits" } {
+  const watch: { value: T | "waits" } = { value: "waits" };
+  void promise.then((value) => watch.value = value);
+  return watch;
+}
+
+Deno.test("there is room until much waits; then the writer waits until less does", async () => {
+  const { socket, world, writer, sent } = fakeSocket();
+  socket.bufferedAmount = 64 * KIB;
+  assertEquals(await writer.send("one"), true);
+  socket.bufferedAmount++;
+  const second = watched(writer.send("two"));
+  await world.advance(500);
+  assertEquals<unknown>([second.value, sent], ["waits", ["one", "two"]]);
+  socket.bufferedAmount = 0;
+  await world.advance(20);
+  assertEquals(second.value, true);
+  assertEquals(world.waiting, 0);
+});
+
+Deno.test("a writer that waits learns that the socket is closed, and sends no more", async () => {
+  const { socket, world, writer, sent } = fakeSocket();
+  socket.bufferedAmount = 300 * KIB;
+  const first = watched(writer.send("one"));
+  await world.advance(20);
+  socket.readyState = WebSocket.CLOSING;
+  await world.advance(20);
+  assertEquals(first.value, false);
+  assertEquals(await writer.send("two"), false);
+  writer.tell("three");
+  assertEquals(sent, ["one"]);
+  assertEquals(world.waiting, 0);
+});
+
+Deno.test("what is said out of turn goes out at once, until far too much is unread", () => {
+  const { socket, writer, sent, floods } = fakeSocket();
+  socket.bufferedAmount = 4 * KIB * KIB;
+  writer.tell("one");
+  assertEquals([sent.length, floods()], [1, 0]);
+  socket.bufferedAmount++;
+  writer.tell("two");
+  assertEquals([sent.length, floods()], [1, 1]);
+});

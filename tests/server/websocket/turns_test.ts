@@ -1,0 +1,113 @@
+import type { StreamRecord } from "../../../src/core/reply.ts";
+import { success } from "../../../src/core/result.ts";
+import { compile } from "../../../src/gateway/compile.ts";
+import { newGateway } from "../../../src/gateway/gateway.ts";
+import { type CallReport, endOf } from "../../../src/observe/report.ts";
+import { admit } from "../../../src/server/new_call.ts";
+import { newTurns } from "../../../src/server/websocket/turns.ts";
+import { configOf } from "../../config/parse.ts";
+import { endpointAt } from "../../observe/reports.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { oneProvider } from "../../support/gateway.ts";
+import { scriptedWorld } from "../../support/world.ts";
+
+type Group = readonly StreamRecord[];
+
+/** Turns over a writer that takes so many messages, then none. */
+function turnsOver(room: number) {
+  const world = scriptedWorld();
+  const reports: Readonly<CallReport>[] = [];
+  const gateway = newGateway(compile(configOf(oneProvider("http://up.test")), 1), world, [
+    (report) => void reports.push(report),
+  ]);
+  const sent: string[] = [];
+  const writer = {
+    send(text: string) {
+      if (sent.length >= room) return Promise.resolve(false);
+      sent.push(text);
+      return Promise.resolve(true);
+    },
+    tell: (text: string) => void sent.push(text),
+  };
+  const idle: string[] = [];
+  const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
+  const turns = newTurns(writer, rim, () => void idle.push("idle"));
+  return {
+    world,
+    reports,
+    sent,
+    idle,
+    turns,
+    begin(records: () => AsyncGenerator<Group, void, void>) {
+      const request = new Request("http://localhost/v1/responses");
+      const call = admit(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
+      const reply = success({ as: "stream" as const, headers: {}, records: records() });
+      turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
+    },
+  };
+}
+
+function event(data: string): Group {
+  return [{ event: null, data, raw: null }];
+}
+
+Deno.test("when nothing more can be sent the turn is over, and so is its stream", async () => {
+  const { begin, world, reports, sent, idle } = turnsOver(1);
+  let isEnded = false;
+  begin(async function* () {
+    try {
+      for (let at = 0;; at++) yield event(`{"at":${at}}`);
+    } finally {
+      isEnded = true;
+    }
+  });
+  await world.advance(0);
+  assert(isEnded);
+  assertEquals(sent, ['{"at":0}']);
+  assertEquals(reports.map(endOf), ["client_gone"]);
+  assertEquals(idle, ["idle"]);
+});
+
+Deno.test("who leaves after the last event has had everything", async () => {
+  const { begin, turns, world, reports } = turnsOver(9);
+  const ended = Promise.withResolvers<void>();
+  begin(async function* () {
+    yield event("{}");
+    await ended.promise;
+  });
+  await world.advance(0);
+  turns.leave();
+  turns.leave();
+  ended.resolve();
+  await world.advance(0);
+  assertEquals(reports.map(endOf), ["complete"]);
+  assert(turns.isIdle);
+});
+
+Deno.test("a stream that throws is told as a failure of the gateway, and the next turn runs", async () => {
+  const { begin, world, reports, sent } = turnsOver(9);
+  begin(async function* () {
+    yield event("{}");
+    await Promise.resolve();
+    throw new RangeError("secret words");
+  });
+  begin(async function* () {
+    await Promise.resolve();
+    yield event('{"next":true}');
+  });
+  await world.advance(0);
+  assertEquals([sent.length, sent[0], sent[2]], [3, "{}", '{"next":true}']);
+  assert(sent[1]?.includes('"code":"internal_error"') && !sent[1].includes("secret"));
+  assertEquals(reports.map(endOf), ["internal", "complete"]);
+  assertEquals(reports[0]?.bug?.split("\n")[0], "RangeError");
+});
+
+Deno.test("records without data are no messages", async () => {
+  const { begin, world, sent } = turnsOver(9);
+  begin(async function* () {
+    await Promise.resolve();
+    yield [...event(""), ...event("{}"), ...event("")];
+  });
+  await world.advance(0);
+  assertEquals(sent, ["{}"]);
+});
