@@ -1,35 +1,35 @@
-import { attempt, attemptOnce } from "./attempts/attempt.ts";
+import { runCandidates, runOnce } from "./attempts/attempt.ts";
 import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./state/catalog.ts";
 import type { Reply } from "./core/reply.ts";
 import { type Result, success } from "./core/result.ts";
 import type { Call } from "./call/call.ts";
-import type { Attempt, Inference } from "./call/inference.ts";
-import { choose } from "./routing/choose.ts";
-import { type Requested, requested } from "./routing/requested_model.ts";
+import type { Candidate, Inference } from "./call/inference.ts";
+import { planRoute } from "./routing/choose.ts";
+import { parseRequestedModel, type RequestedModel } from "./routing/requested_model.ts";
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
 /** The road of a request: choose its targets, look for a kept answer, then try them. */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
-  const plan = choose(call, inference);
+  const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
   const kept = lookup?.answer ?? null;
   if (kept !== null) return success({ as: "answer", answer: kept });
-  const reply = await attempt(call, plan.value);
+  const reply = await runCandidates(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;
 }
 
 /** The way of a call that only its owner can serve: no choice, no cache, one attempt. */
-export async function forward(call: Call, attempt: Attempt): Promise<Result<Reply>> {
-  return await attemptOnce(call, attempt);
+export async function forward(call: Call, attempt: Candidate): Promise<Result<Reply>> {
+  return await runOnce(call, attempt);
 }
 
 /** The provider and the bare model that a client names; null where it leaves them open. */
-export function namedBy(call: Call, model: string): Result<Requested> {
-  return requested(call, model);
+export function namedBy(call: Call, model: string): Result<RequestedModel> {
+  return parseRequestedModel(call, model);
 }
 
 /** The models that a provider is known to have. */

@@ -1,11 +1,11 @@
 import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json/json.ts";
-import type { UpstreamAnswer } from "../core/reply.ts";
+import type { UpstreamResponse } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import { membersOf } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
 /** The JSON object that an upstream has answered with; a fault when it is none or nested too deep. */
-export function answerDocument({ body }: Pick<UpstreamAnswer, "body">): Result<JsonDocument> {
+export function answerDocument({ body }: Pick<UpstreamResponse, "body">): Result<JsonDocument> {
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)

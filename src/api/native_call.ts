@@ -1,12 +1,12 @@
 import type { Usage } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
-import type { Answer, Reply, UpstreamAnswer } from "../core/reply.ts";
+import type { HttpResponse, Reply, UpstreamResponse } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import type { Reader } from "../call/inference.ts";
+import type { ResponseHandler } from "../call/inference.ts";
 import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";
@@ -39,7 +39,7 @@ export interface NativeCall {
   /** Returns what the client gets instead of the valid resource; null leaves its bytes as they are. */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Reads something else than one JSON resource. */
-  readonly reader?: Reader;
+  readonly reader?: ResponseHandler;
 }
 
 /**
@@ -58,9 +58,9 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       payload: body === null ? null : newPayload(() => body),
       headers: accept === null ? {} : { accept },
     },
-    leavesState: true,
-    reader: () => native.reader ?? readerOf(native, received),
-    settle: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
+    hasSideEffects: true,
+    responseHandler: () => native.reader ?? readerOf(native, received),
+    onComplete: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
   });
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
@@ -89,7 +89,10 @@ function pathOf({ path, query }: NativeCall): string {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf({ isValid, usage, withoutBody }: NativeCall, received: Received): Reader {
+function readerOf(
+  { isValid, usage, withoutBody }: NativeCall,
+  received: Received,
+): ResponseHandler {
   return {
     as: "answer",
     limit: RESOURCE_LIMIT,
@@ -120,7 +123,7 @@ function readerOf({ isValid, usage, withoutBody }: NativeCall, received: Receive
   };
 }
 
-function answerWithoutBody(answer: UpstreamAnswer, resource: JsonObject | null): Answer {
+function answerWithoutBody(answer: UpstreamResponse, resource: JsonObject | null): HttpResponse {
   const { "content-type": _theirs, ...headers } = answer.headers();
   if (resource === null) return { status: 204, headers, body: new Uint8Array() };
   return {

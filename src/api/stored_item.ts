@@ -10,7 +10,7 @@ import { withoutNulls } from "./shape.ts";
  * where listed items have one, and without known members that are null, which ask for nothing (OpenAI
  * API, Conversations). Everything else stays as it was sent.
  */
-export function keptItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonObject {
+export function toStoredItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonObject {
   const item = withoutNulls(inputItem, sent);
   const type = typeOf(item);
   const id = typeof item.id === "string" ? item.id : newId(prefixOf(type), mint);

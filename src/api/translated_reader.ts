@@ -1,11 +1,11 @@
-import { chain, type EventEncoder } from "../core/chain.ts";
+import { type EventEncoder, translateStream } from "../core/chain.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import { extractFromEvents, extractingDecoder } from "../core/reasoning_tags.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
-import type { Reader } from "../call/inference.ts";
-import type { Mint, Target } from "../wires/wire.ts";
+import type { ResponseHandler } from "../call/inference.ts";
+import type { IdSource, Target } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";
 
 /** A whole answer in the protocol of the client. */
@@ -30,16 +30,16 @@ export interface AnswerEncoding {
  */
 export function translatedReader(
   { wire, provider }: Target,
-  mint: Mint,
+  mint: IdSource,
   isStream: boolean,
   { newEncoder, encodeWhole }: AnswerEncoding,
-): Reader {
+): ResponseHandler {
   const extracts = provider.settings.extract_reasoning_tags;
   if (isStream) {
     const decoder = wire.decoder(mint);
     return {
       as: "stream",
-      delivery: chain(extracts ? extractingDecoder(decoder) : decoder, newEncoder()),
+      delivery: translateStream(extracts ? extractingDecoder(decoder) : decoder, newEncoder()),
     };
   }
   return {

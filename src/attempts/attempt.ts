@@ -4,22 +4,22 @@ import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import type { Attempt, Plan } from "../call/inference.ts";
+import type { Candidate, Candidates } from "../call/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
 import { open } from "../upstream/open.ts";
-import { again, type Next } from "./retry_policy.ts";
+import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
 /** Tries the plan, target by target; the last failure decides what the client sees. */
-export async function attempt(call: Call, plan: Plan): Promise<Result<Reply>> {
+export async function runCandidates(call: Call, plan: Candidates): Promise<Result<Reply>> {
   const { report } = call;
   // A call waits for its target, though a fallback is free. A plan may also hold fallbacks alone.
   let current = report.fallbacks === 0 ? plan[0] : nextFallback(call, plan) ?? plan[0];
-  let rest: readonly Attempt[] = plan;
+  let rest: readonly Candidate[] = plan;
   for (;;) {
-    const { reply, next } = await tryTarget(call, current);
-    if (next.do !== "fall back") return reply;
+    const { reply, next } = await runCandidate(call, current);
+    if (next.kind !== "fallback") return reply;
     rest = rest.filter((one) => one !== current);
     const fallback = nextFallback(call, rest);
     if (fallback === undefined) return reply;
@@ -32,8 +32,8 @@ export async function attempt(call: Call, plan: Plan): Promise<Result<Reply>> {
  * Returns the first of these fallbacks; one without a free slot is passed over while a later one can run
  * now. Undefined without fallbacks.
  */
-function nextFallback(call: Call, fallbacks: readonly Attempt[]): Attempt | undefined {
-  const { slots, breakers } = call.vault;
+function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
+  const { slots, breakers } = call.state;
   const settings = call.generation.config.circuit_breaker;
   const [first] = fallbacks;
   if (first === undefined || slots.isFree(first.target.provider)) return first;
@@ -43,54 +43,54 @@ function nextFallback(call: Call, fallbacks: readonly Attempt[]): Attempt | unde
 }
 
 /** One owner, one attempt: no repeat, no fallback. */
-export async function attemptOnce(call: Call, attempt: Attempt): Promise<Result<Reply>> {
+export async function runOnce(call: Call, attempt: Candidate): Promise<Result<Reply>> {
   const { provider, model } = attempt.target;
   call.report.provider = provider.id;
   if (model !== "") call.report.model = model;
-  return await tryOnce(call, attempt, 1);
+  return await sendOnce(call, attempt, 1);
 }
 
 interface Tried {
   readonly reply: Result<Reply>;
-  readonly next: Next;
+  readonly next: RetryDecision;
 }
 
-async function tryTarget(call: Call, attempt: Attempt): Promise<Tried> {
-  const { report, generation, controls, vault } = call;
+async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
+  const { report, generation, controls, state } = call;
   const { account } = attempt.target.provider;
   report.provider = attempt.target.provider.id;
   report.model = attempt.target.model;
-  for (let tries = 1;; tries++) {
-    const reply = await tryOnce(call, attempt, tries);
-    if (reply.ok) return { reply, next: { do: "stop" } };
-    const next = again({
+  for (let attempts = 1;; attempts++) {
+    const reply = await sendOnce(call, attempt, attempts);
+    if (reply.ok) return { reply, next: { kind: "stop" } };
+    const next = decideRetry({
       failure: reply.failure,
-      tries,
+      attempts,
       retry: generation.config.retry,
-      mayRepeat: !controls.noRetry,
+      retryAllowed: !controls.noRetry,
       random: call.world.random(),
-      leavesState: attempt.leavesState,
+      hasSideEffects: attempt.hasSideEffects,
     });
-    if (next.do !== "repeat") return { reply, next };
+    if (next.kind !== "retry") return { reply, next };
     // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
-    const openFor = vault.breakers.openFor(account, generation.config.circuit_breaker);
+    const openFor = state.breakers.openFor(account, generation.config.circuit_breaker);
     if (openFor <= next.after) await pause(call.world, call.cancellation, next.after);
     const { reason } = call.cancellation;
-    if (reason !== null) return { reply: failed(reason), next: { do: "stop" } };
+    if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
 }
 
-function tryOnce(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
+function sendOnce(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
-  return call.vault.slots.isInUse
+  return call.state.slots.isInUse
     ? tryInSlot(call, attempt, number)
     : trySend(call, attempt, number, NO_SLOT);
 }
 
 const NO_SLOT: Slot = { release() {} };
 
-async function tryInSlot(call: Call, attempt: Attempt, number: number): Promise<Result<Reply>> {
+async function tryInSlot(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
   const began = call.world.now();
   const slot = await takeSlot(call, attempt);
   if (slot.ok) return await trySend(call, attempt, number, slot.value);
@@ -102,14 +102,14 @@ async function tryInSlot(call: Call, attempt: Attempt, number: number): Promise<
 /** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
 async function trySend(
   call: Call,
-  attempt: Attempt,
+  attempt: Candidate,
   number: number,
   slot: Slot,
 ): Promise<Result<Reply>> {
-  const { vault, generation, report } = call;
+  const { state, generation, report } = call;
   const { account } = attempt.target.provider;
   const began = call.world.now();
-  const permit = vault.breakers.admit(account, generation.config.circuit_breaker);
+  const permit = state.breakers.admit(account, generation.config.circuit_breaker);
   if ("openFor" in permit) {
     slot.release();
     const refused = circuitOpen(permit.openFor);
@@ -144,12 +144,12 @@ async function trySend(
 /** Adds an attempt that ends now to the report of the call. */
 function note(
   { report, world }: Call,
-  { target: { provider, model } }: Attempt,
+  { target: { provider, model } }: Candidate,
   number: number,
   began: number,
   failure: Failure | null,
 ): void {
-  report.tries.push({
+  report.attempts.push({
     provider: provider.id,
     model,
     outcome: failure?.kind ?? "success",

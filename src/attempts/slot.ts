@@ -1,6 +1,6 @@
 import { type Failed, failed, fault, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import type { Attempt } from "../call/inference.ts";
+import type { Candidate } from "../call/inference.ts";
 import type { Slot } from "../state/provider_slots.ts";
 
 /** `Retry-After` of a provider without a free slot, in milliseconds. */
@@ -13,9 +13,9 @@ const BUSY_RETRY_AFTER_MS = 1_000;
  */
 export async function takeSlot(
   call: Call,
-  { target: { provider } }: Attempt,
+  { target: { provider } }: Candidate,
 ): Promise<Result<Slot>> {
-  const { slots, breakers } = call.vault;
+  const { slots, breakers } = call.state;
   // Waiting for a provider that would not be asked helps no call. The permit is taken later, with the
   // slot: a call in the queue must not hold one of the trials of a half-open breaker.
   const openFor = breakers.openFor(provider.account, call.generation.config.circuit_breaker);

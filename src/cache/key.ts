@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Call } from "../call/call.ts";
-import type { Attempt, Inference } from "../call/inference.ts";
+import type { Candidate, Inference } from "../call/inference.ts";
 
 /** Client headers that may change what an upstream answers. */
 const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as const;
@@ -13,7 +13,7 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
 export function keyOf(
   call: Pick<Call, "headers" | "generation" | "caller">,
   inference: Pick<Inference, "matchesAs" | "canonical">,
-  { target, request }: Pick<Attempt, "target" | "request">,
+  { target, request }: Pick<Candidate, "target" | "request">,
 ): string | null {
   const canonical = inference.canonical(request);
   if (canonical === null) return null;

@@ -1,11 +1,11 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { headerWords } from "../core/decode_header_text.ts";
+import { decodeHeaderText } from "../core/decode_header_text.ts";
 import type { HeaderFields, Reply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Caller } from "../state/bindings.ts";
-import type { Vault } from "../state/gateway_state.ts";
+import type { GatewayState } from "../state/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
 
@@ -43,7 +43,7 @@ export interface Call {
   /** Cancelled when the client disconnects or the gateway shuts down. */
   readonly cancellation: Cancellation;
   readonly generation: Generation;
-  readonly vault: Vault;
+  readonly state: GatewayState;
   readonly world: World;
   readonly metrics: Metrics;
   readonly report: CallReport;
@@ -72,7 +72,7 @@ export function readControls(headers: Headers): Controls {
 
 function named(headers: Headers, name: string): string | null {
   const value = headers.get(name);
-  return value === null || value === "" ? null : headerWords(value);
+  return value === null || value === "" ? null : decodeHeaderText(value);
 }
 
 /** A header that is sent twice counts when one of them is true: what it asks for only holds back. */

@@ -1,9 +1,9 @@
-import type { Delivery, Outcome } from "../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../core/codec.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import type { Answer, UpstreamAnswer } from "../core/reply.ts";
+import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import type { Pin } from "./owner.ts";
+import type { RequiredTarget } from "./owner.ts";
 
 /** What a client API asks of the road. */
 export interface Inference {
@@ -13,49 +13,51 @@ export interface Inference {
   readonly model: string;
   readonly stream: boolean;
   /** What the call continues, and so who must serve it: no choice, no fallback. Null: whoever can. */
-  readonly owner: Pin | null;
+  readonly owner: RequiredTarget | null;
   /**
    * The client's JSON and the request it becomes for a target, as one canonical text; null when the
    * answer is not to be cached.
    */
   canonical(request: UpstreamRequest): string | null;
   /** The call as it would go to this target; a Refusal when the target cannot keep a field of it. */
-  prepare(target: Target): Result<Attempt>;
+  prepare(target: Target): Result<Candidate>;
 }
 
 /** A call ready for one target. */
-export interface Attempt {
+export interface Candidate {
   readonly target: Target;
   readonly request: UpstreamRequest;
   /** It leaves something upstream: then only a try that was certainly not taken is repeated. */
-  readonly leavesState: boolean;
+  readonly hasSideEffects: boolean;
   /** Fresh for every try: a delivery holds state. */
-  reader(): Reader;
+  responseHandler(): ResponseHandler;
   /**
    * Stores what the call leaves; null if that is nothing. Awaited before the answer or the terminal of
    * the stream is sent: a failure takes its place.
    */
-  settle(outcome: Outcome): Promise<Result<void>> | null;
+  onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of a streamed response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
 }
 
 /** The chosen target, then the fallbacks in order. */
-export type Plan = readonly [Attempt, ...Attempt[]];
+export type Candidates = readonly [Candidate, ...Candidate[]];
 
 /** How the upstream's answer becomes the client's. */
-export type Reader =
+export type ResponseHandler =
   | {
     readonly as: "answer";
     /** The most bytes that the answer may have; that of every answer when absent. */
     readonly limit?: number;
     /** True where every 2xx status brings an answer, also one without a body; else only 200 does. */
     readonly takesAnySuccess?: boolean;
-    read(answer: UpstreamAnswer): Result<{ readonly answer: Answer; readonly outcome: Outcome }>;
+    read(
+      answer: UpstreamResponse,
+    ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }>;
   }
   | {
     readonly as: "stream";
-    readonly delivery: Delivery;
+    readonly delivery: StreamTranslation;
     /** The upstream's headers go to the client. */
     readonly copiesHeaders?: boolean;
   };

@@ -4,8 +4,8 @@ import {
   type Creator,
   creatorOf,
   isVisibleTo,
-  type Origin,
   type Owner,
+  type ResponseProvenance,
 } from "../state/bindings.ts";
 import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
@@ -13,18 +13,18 @@ import type { Call } from "./call.ts";
 import { namedProvider } from "./named_provider.ts";
 
 /** Who must serve a call, and what of the earlier one it keeps. */
-export interface Pin {
+export interface RequiredTarget {
   readonly provider: Provider;
   /** The API that must be asked. */
-  readonly protocol: Origin["protocol"];
+  readonly protocol: ResponseProvenance["protocol"];
   /** Null: the client names the provider of something that nothing is known about. */
-  readonly origin: Origin | null;
+  readonly origin: ResponseProvenance | null;
   /** The field of the request that holds the id of what is continued. */
   readonly param: "previous_response_id" | "conversation";
 }
 
 /** The API that a target of this protocol is asked. */
-export function protocolOf({ name }: Pick<Wire, "name">): Origin["protocol"] {
+export function protocolOf({ name }: Pick<Wire, "name">): ResponseProvenance["protocol"] {
   return name === "responses" ? "responses" : "chat_completions";
 }
 
@@ -40,24 +40,24 @@ export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): b
 
 /** Binds an object that an upstream has made for the call. */
 export async function bindObject(
-  { vault, caller: { name: creator } }: Call,
+  { state, caller: { name: creator } }: Call,
   type: Exclude<BoundType, "response">,
   id: string,
   { id: provider, account }: Provider,
 ): Promise<Result<void>> {
   const owner = { provider, account, origin: null, creator };
-  const bound = await vault.objects.owners[type].bind(id, owner);
+  const bound = await state.objects.owners[type].bind(id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 
 /** Removes the owner of a deleted object, unless another caller has got the ID since. */
 export async function release(
-  { vault, caller }: Call,
+  { state, caller }: Call,
   type: BoundType,
   id: string,
   account: string,
 ): Promise<Result<void>> {
-  const unbound = await ownerStore(vault.objects, type).unbind(id, account, caller);
+  const unbound = await ownerStore(state.objects, type).unbind(id, account, caller);
   return unbound.ok ? success(undefined) : unbound;
 }
 
@@ -87,7 +87,7 @@ export interface Reference {
 
 /** Looks up the owner of an object; see `ownerIn`. */
 export async function ownerOf(call: Call, reference: Reference): Promise<Result<Owned | null>> {
-  const binding = await ownerStore(call.vault.objects, reference.type).findBinding(reference.id);
+  const binding = await ownerStore(call.state.objects, reference.type).findBinding(reference.id);
   return binding.ok ? ownerIn(call, reference, binding.value) : binding;
 }
 
@@ -133,12 +133,12 @@ export function ownerIn(
 }
 
 /** How a response was made; null when nothing is known of it that holds for the provider's account. */
-export function originOf({ provider, owner }: Owned): Origin | null {
+export function originOf({ provider, owner }: Owned): ResponseProvenance | null {
   return owner?.account === provider.account ? owner.origin : null;
 }
 
 /** Whether the upstream keeps a response that was made so, and the gateway does not. */
-export function isUpstreamOnly({ protocol, hasSnapshot }: Origin): boolean {
+export function isUpstreamOnly({ protocol, hasSnapshot }: ResponseProvenance): boolean {
   return protocol === "responses" && !hasSnapshot;
 }
 

@@ -17,8 +17,8 @@ import {
 } from "../routing/eligible.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
-import { matchedAs, mismatch, type Routed } from "../routing/match.ts";
-import { type Requested, requested } from "../routing/requested_model.ts";
+import { matchedAs, mismatch, type RouteInput } from "../routing/match.ts";
+import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
 import { serverText, shareText } from "./route_text.ts";
 
 /** What becomes of a request, line by line. */
@@ -29,14 +29,14 @@ export interface Explanation {
 }
 
 /** Follows a request through the routes without sending anything. */
-export function explanation(call: Routed, model: string): Explanation {
-  const wanted = requested(call, model);
+export function explanation(call: RouteInput, model: string): Explanation {
+  const wanted = parseRequestedModel(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
   const matchesAs = requestTypesOf(call.path);
   if (matchesAs === null) {
-    return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
+    return { lines: [`Refused: calls of ${call.path} are not target.`], isServed: false };
   }
-  const { routed, type } = matchedAs(call, matchesAs, wanted.value);
+  const { input, type } = matchedAs(call, matchesAs, wanted.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
     `model ${wanted.value.model ?? "left to the route"}, ` +
@@ -46,7 +46,7 @@ export function explanation(call: Routed, model: string): Explanation {
   let taken: Route | null = null;
   let isServed = false;
   for (const route of call.generation.routes) {
-    const reason = mismatch(route, routed, type, wanted.value);
+    const reason = mismatch(route, input, type, wanted.value);
     if (taken !== null || reason !== null) {
       const why = reason ?? `route ${taken?.name} comes first`;
       lines.push(`Route ${route.name}: passed over, ${why}`);
@@ -63,7 +63,7 @@ export function explanation(call: Routed, model: string): Explanation {
 }
 
 /** Names that the file does not know are mostly slips. */
-function nameHints({ controls, generation }: Routed, wanted: Requested): string[] {
+function nameHints({ controls, generation }: RouteInput, wanted: RequestedModel): string[] {
   const hints: string[] = [];
   const ids = [...generation.providers.keys()];
   if (wanted.provider !== null && !ids.includes(wanted.provider)) {
@@ -84,14 +84,14 @@ function likely(written: string, known: readonly string[]): string {
 function routeExplanation(
   route: Route,
   type: RequestType,
-  wanted: Requested,
+  wanted: RequestedModel,
   noFallback: boolean,
 ): Explanation {
   const prepare = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
   const evaluated = evaluateTargets(route.targets, wanted, prepare);
-  const able = eligibleOf(evaluated).map(({ routed }) => routed);
+  const able = eligibleOf(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
-    const share = one.kind === "eligible" ? shareText(one.routed, able, route.strategy) : "-";
+    const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
     return line(share, one, wanted);
   });
   let place = 0;
@@ -115,11 +115,11 @@ function routeExplanation(
   };
 }
 
-function line(label: string, one: Evaluation<unknown>, wanted: Requested): string {
-  const { routed } = one;
-  const name = `${routed.provider.id}/${routed.model ?? modelOf(routed, wanted) ?? "?"}`;
+function line(label: string, one: Evaluation<unknown>, wanted: RequestedModel): string {
+  const { target } = one;
+  const name = `${target.provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
   const rest = one.kind === "eligible"
-    ? `: ${serverText(routed)}`
+    ? `: ${serverText(target)}`
     : ` passed over: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }

@@ -2,7 +2,7 @@ import { readControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { isModel, isProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
-import { requested } from "../routing/requested_model.ts";
+import { parseRequestedModel } from "../routing/requested_model.ts";
 
 /** The path of the call that is shown to new users. */
 export const CHAT_PATH = "/v1/chat/completions";
@@ -90,7 +90,7 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
   const call = { path: CHAT_PATH, headers, controls: readControls(headers), generation };
-  const wanted = requested(call, model);
+  const wanted = parseRequestedModel(call, model);
   if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
   return route.targets.some((target) =>
     target.weight > 0 && isProvider(target, wanted.value) && isModel(target, wanted.value)

@@ -12,7 +12,7 @@ import { openSpans } from "../observe/spans.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { createApp } from "../server/app.ts";
 import { restLimits } from "../server/connections/idle_rules.ts";
-import { newRemoteEntrance } from "../server/admission/remote_admission.ts";
+import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
 import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
@@ -64,7 +64,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
       log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
     },
   });
-  const remote = createApp(gateway, newRemoteEntrance(gateway));
+  const remote = createApp(gateway, newRemoteAdmission(gateway));
   const { host, port, idle_timeout } = config.server;
   const listening = listen(createApp(gateway), host, port, restLimits(idle_timeout));
   if (!listening.ok) {
@@ -96,7 +96,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     },
     reloaded: (isTaken) => gateway.metrics.reloaded(isTaken),
     async close() {
-      const { inFlight } = gateway.vault;
+      const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
       await Promise.all([outbound.close(), spans?.flush()]);
       world.close();

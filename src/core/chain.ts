@@ -1,4 +1,4 @@
-import type { Codec, Decoder, Delivery } from "./codec.ts";
+import type { Codec, Decoder, StreamTranslation } from "./codec.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json/json.ts";
@@ -20,7 +20,7 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
  * Reads one protocol and writes another. Fails when either side does, and then nothing of that
  * record goes out; it is done when the decoder is, with the encoder's terminal.
  */
-export function chain(decoder: Decoder, encoder: EventEncoder): Delivery {
+export function translateStream(decoder: Decoder, encoder: EventEncoder): StreamTranslation {
   let done = false;
 
   function encode(

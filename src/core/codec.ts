@@ -21,7 +21,7 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
 }
 
 /** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
-export interface Delivery extends Codec<StreamRecord, StreamRecord> {
+export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
   /** Returns the ID of the response once a record with it is returned; null before. Absent if unused. */
   identity?(): string | null;
   /**

@@ -1,8 +1,8 @@
 import type { Failure } from "./failure.ts";
-import type { Answer } from "./reply.ts";
+import type { HttpResponse } from "./reply.ts";
 
 /** How a client API reports failures. */
 export interface ErrorFormat {
   /** Returns the response to a call that failed before anything was delivered. */
-  whole(failure: Failure): Answer;
+  whole(failure: Failure): HttpResponse;
 }

@@ -2,14 +2,14 @@
 export type HeaderFields = Readonly<Record<string, string>>;
 
 /** A whole HTTP answer. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /** A whole HTTP answer of an upstream. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   /** Those that may go to the client. Copied when asked for: most answers do not hand them on. */
   headers(): HeaderFields;
@@ -31,7 +31,7 @@ export type Reply = WholeReply | StreamReply;
 /** A whole answer. */
 export interface WholeReply {
   readonly as: "answer";
-  readonly answer: Answer;
+  readonly answer: HttpResponse;
 }
 
 /** Records in groups that arrived together. */

@@ -4,7 +4,7 @@ import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
-import { newVault, type Vault } from "../state/gateway_state.ts";
+import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
@@ -14,7 +14,7 @@ import type { Generation } from "../call/generation.ts";
 export interface Gateway {
   /** The one that new calls get; those that run keep theirs. */
   readonly generation: Generation;
-  readonly vault: Vault;
+  readonly state: GatewayState;
   readonly world: World;
   readonly metrics: Metrics;
   /** What this machine is called; empty when that is not known. */
@@ -49,7 +49,7 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
-  const vault = newVault(world, first.config.caching, first.config.server);
+  const vault = newGatewayState(world, first.config.caching, first.config.server);
   vault.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
@@ -73,7 +73,7 @@ export function newGateway(
     get generation() {
       return current;
     },
-    vault,
+    state: vault,
     world,
     metrics,
     hostname,
@@ -109,17 +109,17 @@ function limitsOf(settings: ProviderConfig): SlotLimits | null {
 }
 
 /** Only providers with a limit are counted. */
-function* slotCounts({ generation, vault }: Gateway) {
+function* slotCounts({ generation, state }: Gateway) {
   for (const provider of generation.providers.values()) {
     if (provider.settings.max_concurrent === undefined) continue;
-    yield [provider.id, vault.slots.counts(provider)] as const;
+    yield [provider.id, state.slots.counts(provider)] as const;
   }
 }
 
-function* breakersOf({ generation, vault }: Gateway) {
+function* breakersOf({ generation, state }: Gateway) {
   const { enabled } = generation.config.circuit_breaker;
   for (const { id, account } of generation.providers.values()) {
     // A breaker that is switched off lets everything pass, whatever it was before.
-    yield [id, enabled ? vault.breakers.state(account) : "closed"] as const;
+    yield [id, enabled ? state.breakers.state(account) : "closed"] as const;
   }
 }

@@ -1,7 +1,7 @@
 /** Framing of a response body: finds its bytes in what is received. Throws if the framing is malformed. */
 export interface BodyFraming {
   /** Moves the bytes of the body to the front of those given. */
-  take(bytes: Uint8Array): Taken;
+  take(bytes: Uint8Array): Consumed;
   /** The body has ended. */
   isOver(): boolean;
   /** False once framing was read that other parsers refuse: the connection is not used again. */
@@ -11,7 +11,7 @@ export interface BodyFraming {
 }
 
 /** The part of the received bytes that was read. */
-export interface Taken {
+export interface Consumed {
   /** Bytes of the body, at the front. */
   readonly length: number;
   /** Bytes that are done with; the rest is to be given again, with more behind it. */

@@ -1,9 +1,9 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
-import { exchange } from "./exchange.ts";
-import { type Clock, newPool } from "./pool.ts";
-import { requestParts, type Target, targetAt } from "./request.ts";
+import { roundTrip } from "./round_trip.ts";
+import { type Clock, newPool } from "./connection_pool.ts";
+import { type Destination, parseDestination, requestParts } from "./request.ts";
 
 /** Sends requests over connections that it keeps. */
 export interface HttpClient {
@@ -24,13 +24,13 @@ const MOST_TARGETS = 200;
  */
 export function httpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);
-  const targets = new Map<string, Target>();
+  const targets = new Map<string, Destination>();
 
-  function targetOf(url: string): Target {
+  function targetOf(url: string): Destination {
     const known = targets.get(url);
     if (known !== undefined) return known;
     if (targets.size >= MOST_TARGETS) targets.clear();
-    const target = targetAt(url);
+    const target = parseDestination(url);
     targets.set(url, target);
     return target;
   }
@@ -44,7 +44,7 @@ export function httpClient(clock: Clock = realClock): HttpClient {
     const reused = pool.idle(target, transport);
     if (reused !== null) {
       try {
-        return await exchange(reused, parts, request);
+        return await roundTrip(reused, parts, request);
       } catch (error) {
         if (request.isRepeatable !== true || !isStale(error)) throw error;
         request.onRepeat?.();
@@ -53,7 +53,7 @@ export function httpClient(clock: Clock = realClock): HttpClient {
     const line = await pool.open(target, transport, request.cancellation).catch((error) => {
       throw reused === null ? error : writtenBefore(error);
     });
-    return await exchange(line, parts, request);
+    return await roundTrip(line, parts, request);
   }
 
   return { send, close: pool.close };

@@ -2,9 +2,9 @@ import { lookup } from "node:dns/promises";
 import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { TlsSettings } from "../core/transport.ts";
-import type { CutOff } from "./cut_off.ts";
+import type { ForceShutdown } from "./force_shutdown.ts";
 import { causeOf } from "./runtime_errors.ts";
-import { connectWithIdentity, startTls } from "./secure.ts";
+import { connectWithIdentity, startTls } from "./tls.ts";
 
 /** Where a connection goes. */
 export interface Origin {
@@ -18,7 +18,7 @@ export interface Origin {
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /** An address that has not answered after this many milliseconds no longer keeps the next one waiting. */
-const HEAD_START = 300;
+const CONNECTION_ATTEMPT_DELAY_MS = 300;
 
 /** How a connection is made; what is absent is as usual. */
 export interface DialOptions {
@@ -33,7 +33,7 @@ export interface DialOptions {
 export async function dial(
   { hostname, port, isSecure }: Origin,
   cancellation: Cancellation,
-  cutOff: CutOff,
+  cutOff: ForceShutdown,
   { tls = null, find = addressesOf }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -73,7 +73,7 @@ async function secured(
   raw: Deno.Conn,
   start: () => Promise<Deno.TlsConn>,
   aborted: Promise<never>,
-  cutOff: CutOff,
+  cutOff: ForceShutdown,
 ): Promise<Deno.TlsConn> {
   let connection: Deno.Conn = raw;
   try {
@@ -145,7 +145,7 @@ function causeOfAll(error: unknown) {
 async function isEarly(attempts: readonly Promise<Deno.Conn>[]): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), HEAD_START);
+    timer = setTimeout(() => resolve(false), CONNECTION_ATTEMPT_DELAY_MS);
   });
   const any = Promise.any(attempts).then(() => true, () => false);
   const last = attempts.at(-1)?.then(() => true, () => false) ?? late;

@@ -26,7 +26,7 @@ const LONGEST_REST = 60_000;
  * Returns the milliseconds for which a connection may be idle once the body has ended; 0 when it cannot
  * be used again. A server's `Keep-Alive` wins over the given time, less a second: it is to close first.
  */
-export function restOf({ fields, isReusable }: Head, keepAliveMs: number): number {
+export function keepAliveMs({ fields, isReusable }: Head, keepAliveMs: number): number {
   if (keepAliveMs <= 0 || !isReusable) return 0;
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/.exec(fields.get("keep-alive") ?? "")?.[1];
   return seconds === undefined

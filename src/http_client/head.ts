@@ -1,4 +1,4 @@
-import type { Received } from "./received.ts";
+import type { ReadBuffer } from "./read_buffer.ts";
 
 /** The head of an answer. */
 export interface Head {
@@ -34,7 +34,7 @@ export function isFieldLine(line: string): boolean {
 }
 
 /** The head of the final answer; interim ones are passed over. Throws when there is none. */
-export async function readHead(received: Received): Promise<Head> {
+export async function readHead(received: ReadBuffer): Promise<Head> {
   let isReusable = true;
   for (let interim = 0; interim <= MOST_INTERIM; interim++) {
     const head = await nextHead(received);
@@ -49,7 +49,7 @@ export async function readHead(received: Received): Promise<Head> {
   throw new Error("the answer is announced without end");
 }
 
-async function nextHead(received: Received): Promise<Head> {
+async function nextHead(received: ReadBuffer): Promise<Head> {
   for (let seen = 0;;) {
     skipLineEnds(received);
     const bytes = received.bytes();
@@ -71,7 +71,7 @@ async function nextHead(received: Received): Promise<Head> {
 const LF = 10, CR = 13;
 
 /** Some servers write an empty line behind the body before (RFC 9112, 2.2, of requests). */
-function skipLineEnds(received: Received): void {
+function skipLineEnds(received: ReadBuffer): void {
   const bytes = received.bytes();
   let count = 0;
   while (bytes[count] === LF || (bytes[count] === CR && bytes[count + 1] === LF)) {

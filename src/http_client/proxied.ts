@@ -1,6 +1,6 @@
 import type { HttpClient } from "./client.ts";
 import type { ProxyRule } from "./proxy_rule.ts";
-import { targetAt } from "./request.ts";
+import { parseDestination } from "./request.ts";
 
 /** Addresses whose way is remembered: few, but the ids of stored objects stand in paths. */
 const MAX_REMEMBERED = 200;
@@ -17,7 +17,7 @@ export function proxiedClient(
     const known = ways.get(url);
     if (known !== undefined) return known;
     if (ways.size >= MAX_REMEMBERED) ways.clear();
-    const way = isProxied(targetAt(url)) ? proxied : direct;
+    const way = isProxied(parseDestination(url)) ? proxied : direct;
     ways.set(url, way);
     return way;
   }

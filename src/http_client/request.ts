@@ -4,7 +4,7 @@ import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
 
 /** Where a request goes. */
-export interface Target extends Origin {
+export interface Destination extends Origin {
   /** As the `Host` header has it. */
   readonly host: string;
   readonly path: string;
@@ -33,7 +33,7 @@ const SMALL = 32 * 1024;
 const encoder = new TextEncoder();
 
 /** Where an address leads. Throws when it is no HTTP address. */
-export function targetAt(address: string): Target {
+export function parseDestination(address: string): Destination {
   const { protocol, host, hostname, port, pathname, search, username, password } = new URL(address);
   const isSecure = protocol === "https:";
   if (!isSecure && protocol !== "http:") throw new TypeError("the address is not of HTTP");
@@ -62,7 +62,7 @@ function decoded(text: string): string {
  * cannot be sent.
  */
 export function requestParts(
-  target: Target,
+  target: Destination,
   { method, headers, body }: Pick<Outgoing, "method" | "headers" | "body">,
   isLast = false,
 ): readonly Uint8Array<ArrayBuffer>[] {
@@ -80,7 +80,10 @@ export function requestParts(
   return bytes.length <= SMALL ? [together(head, bytes)] : [head, bytes];
 }
 
-function fieldsOf({ authorization }: Target, headers: Outgoing["headers"]): Map<string, string> {
+function fieldsOf(
+  { authorization }: Destination,
+  headers: Outgoing["headers"],
+): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [written, given] of Object.entries(headers)) {
     const name = written.toLowerCase();

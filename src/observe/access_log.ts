@@ -6,7 +6,7 @@ import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 export function accessLog(log: Log): Sink {
   return (report) => {
     log.info("request", accessFields(report));
-    for (const { provider, outcome, cause } of report.tries) {
+    for (const { provider, outcome, cause } of report.attempts) {
       if (cause === null) continue;
       log.debug("connection failed", { request_id: report.id, provider, outcome, cause });
     }
@@ -29,7 +29,7 @@ const LONGEST_SESSION = 256;
 
 /** What an access line says: never a prompt, an answer, a key or a query. */
 export function accessFields(report: Readonly<CallReport>): Fields {
-  const { ms, tries, usage } = report;
+  const { ms, attempts, usage } = report;
   return {
     request_id: report.id,
     method: report.method,
@@ -47,9 +47,9 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     tokens_in: usage?.input,
     tokens_out: usage?.output,
     cache: report.cache,
-    retries: retriesOf(tries).length,
+    retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,
-    tries: tries.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
+    tries: attempts.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     upstream_cause: connectionCause(report.failure),
     end: endOf(report),
   };

@@ -45,7 +45,7 @@ type Counted = Pick<
   | "route"
   | "status"
   | "cache"
-  | "tries"
+  | "attempts"
   | "fallbacks"
   | "brokeOff"
   | "usage"
@@ -101,9 +101,32 @@ export function newMetrics(sources: MetricSources): Metrics {
 }
 
 function countedOf(report: Readonly<CallReport>): Counted {
-  const { endpoint, ms, failure, route, status, cache, tries, fallbacks, brokeOff, usage, cost } =
-    report;
-  return { endpoint, ms, failure, route, status, cache, tries, fallbacks, brokeOff, usage, cost };
+  const {
+    endpoint,
+    ms,
+    failure,
+    route,
+    status,
+    cache,
+    attempts,
+    fallbacks,
+    brokeOff,
+    usage,
+    cost,
+  } = report;
+  return {
+    endpoint,
+    ms,
+    failure,
+    route,
+    status,
+    cache,
+    attempts,
+    fallbacks,
+    brokeOff,
+    usage,
+    cost,
+  };
 }
 
 interface Labels {
@@ -122,11 +145,11 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
     to.overhead.observe({ endpoint }, Math.max(0, ms.firstByte - ms.upstream) / 1000);
   }
   if (report.cache !== null) to.lookups.inc({ result: report.cache.toLowerCase() });
-  for (const { provider, outcome, cause } of report.tries) {
+  for (const { provider, outcome, cause } of report.attempts) {
     to.attempts.inc({ provider, outcome });
     if (cause !== null) to.connectionFailures.inc({ provider, cause });
   }
-  for (const { provider } of retriesOf(report.tries)) to.retries.inc({ provider });
+  for (const { provider } of retriesOf(report.attempts)) to.retries.inc({ provider });
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
   const cause = report.brokeOff ? connectionCause(failure) : null;
   if (cause !== null) to.connectionFailures.inc({ provider, cause });

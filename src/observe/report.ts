@@ -4,7 +4,7 @@ import type { Usage } from "../core/events.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
 /** One try at one provider. */
-export interface Try {
+export interface Attempt {
   readonly provider: string;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
@@ -18,7 +18,7 @@ export interface Try {
 }
 
 /** Returns the retries that were sent: one that an open breaker or a missing slot kept back was not. */
-export function retriesOf(tries: readonly Try[]): Try[] {
+export function retriesOf(tries: readonly Attempt[]): Attempt[] {
   return tries.filter(({ number, outcome }) =>
     number > 1 && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
   );
@@ -50,7 +50,7 @@ export interface CallReport {
   brokeOff: boolean;
   /** Targets that were given up for the next one. */
   fallbacks: number;
-  readonly tries: Try[];
+  readonly attempts: Attempt[];
   /** Milliseconds in queues of providers; 0 if the call never waited. They are part of `ms.upstream`. */
   queuedMs: number;
   usage: Usage | null;
@@ -91,7 +91,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     failure: null,
     brokeOff: false,
     fallbacks: 0,
-    tries: [],
+    attempts: [],
     queuedMs: 0,
     usage: null,
     cost: null,

@@ -1,6 +1,6 @@
 import { type Failure, isServerFailure } from "../core/failure.ts";
 import { accessFields } from "./access_log.ts";
-import type { CallReport, Try } from "./report.ts";
+import type { Attempt, CallReport } from "./report.ts";
 
 /** Attributes of a span; those that are undefined are left out. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
@@ -45,14 +45,14 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
 }
 
 /** `chat MODEL` (OpenTelemetry GenAI conventions). */
-export function tryName({ endpoint }: Readonly<CallReport>, { model }: Try): string {
+export function tryName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
   return `${endpoint.operation ?? "call"} ${cut(model)}`;
 }
 
 /** What one try at a provider was; `failure` is the kind of what ended it, null when it went well. */
 export function tryAttributes(
   report: Readonly<CallReport>,
-  one: Try,
+  one: Attempt,
   failure: Failure["kind"] | null,
 ): SpanAttributes {
   return {

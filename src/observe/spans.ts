@@ -2,7 +2,7 @@ import type { HrTime, Span, SpanOptions } from "@opentelemetry/api";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { VERSION } from "../core/version.ts";
 import type { Log } from "./log.ts";
-import type { CallReport, Sink, Try } from "./report.ts";
+import type { Attempt, CallReport, Sink } from "./report.ts";
 import {
   isFailed,
   requestAttributes,
@@ -74,7 +74,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       attributes: requestAttributes(report),
     }, outside);
     const inside = trace.setSpan(ROOT_CONTEXT, request);
-    for (const one of report.tries) {
+    for (const one of report.attempts) {
       const { failure, ended } = endingOf(report, one);
       const options: SpanOptions = {
         kind: SpanKind.CLIENT,
@@ -104,8 +104,8 @@ function isWanted(environment: SpanSettings["environment"]): boolean {
 }
 
 /** The try that delivers a stream lasts as long as the stream, and what breaks the stream breaks it. */
-function endingOf(report: Readonly<CallReport>, one: Try) {
-  const isDelivering = report.stream && one.outcome === "success" && one === report.tries.at(-1);
+function endingOf(report: Readonly<CallReport>, one: Attempt) {
+  const isDelivering = report.stream && one.outcome === "success" && one === report.attempts.at(-1);
   if (!isDelivering) {
     return { failure: one.outcome === "success" ? null : one.outcome, ended: one.ended };
   }

@@ -1,4 +1,4 @@
-import { headerWords } from "../core/decode_header_text.ts";
+import { decodeHeaderText } from "../core/decode_header_text.ts";
 import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { membersOf } from "../formats/edit.ts";
 import type { Call, Capture } from "../call/call.ts";
@@ -59,7 +59,7 @@ const MAX_READ_CHARS = 1024 * 1024;
 
 /** Returns the dashboard's fields of a call that is over; `sent` is its last upstream request. */
 export function dashboardFields(call: Call, sent: SentRequest | null): DashboardFields {
-  const { report, generation, vault } = call;
+  const { report, generation, state } = call;
   const provider = generation.providers.get(report.provider ?? "");
   const { enabled } = generation.config.circuit_breaker;
   return {
@@ -69,7 +69,7 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
     breaker: provider === undefined
       ? null
       : enabled
-      ? vault.breakers.state(provider.account)
+      ? state.breakers.state(provider.account)
       : "closed",
     baseUrl: provider === undefined ? null : bareUrl(provider.base),
     ...samplingOf(sent),
@@ -82,7 +82,9 @@ function sharedHeaders({ headers, generation }: Call): DashboardFields["headers"
   const shared: Record<string, string> = {};
   for (const name of SHARED_HEADERS) {
     const value = headers.get(name);
-    if (value !== null && value !== "" && name !== keyHeader) shared[name] = headerWords(value);
+    if (value !== null && value !== "" && name !== keyHeader) {
+      shared[name] = decodeHeaderText(value);
+    }
   }
   return shared;
 }

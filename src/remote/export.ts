@@ -101,7 +101,7 @@ function figuresOf(report: Readonly<CallReport>, shared: DashboardFields) {
     estimated_cost_usd: report.cost,
     cache_hit: report.cache === "HIT",
     fallback: report.fallbacks > 0,
-    retry: retriesOf(report.tries).length > 0,
+    retry: retriesOf(report.attempts).length > 0,
     target_index: shared.targetIndex,
     circuit_breaker_state: shared.breaker,
   };

@@ -1,7 +1,7 @@
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import type { Attempt, Inference, Plan } from "../call/inference.ts";
+import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import {
   type Eligible,
   eligibleOf,
@@ -12,14 +12,16 @@ import {
 } from "./eligible.ts";
 import type { Target } from "../wires/wire.ts";
 import { matchRoute } from "./match.ts";
-import { pinned } from "./required_target.ts";
-import { requested } from "./requested_model.ts";
+import { planRequiredTarget } from "./required_target.ts";
+import { parseRequestedModel } from "./requested_model.ts";
 
 /** Chooses who serves a call, before anything is sent. */
-export function choose(call: Call, inference: Inference): Result<Plan> {
-  const wanted = requested(call, inference.model);
+export function planRoute(call: Call, inference: Inference): Result<Candidates> {
+  const wanted = parseRequestedModel(call, inference.model);
   if (!wanted.ok) return wanted;
-  if (inference.owner !== null) return pinned(call, inference, inference.owner, wanted.value);
+  if (inference.owner !== null) {
+    return planRequiredTarget(call, inference, inference.owner, wanted.value);
+  }
   const route = matchRoute(call, inference.matchesAs, wanted.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
@@ -30,11 +32,11 @@ export function choose(call: Call, inference: Inference): Result<Plan> {
     : eligibleOf(evaluateFallbacks(route.fallback, wanted.value, prepare));
   const eligible = eligibleOf(targets);
   if (eligible.length === 0) return planFromFallbacks(call, refusalOf(route, targets), fallbacks);
-  const { balancers } = call.vault;
+  const { balancers } = call.state;
   const picked = balancers.pick(
     route.name,
     route.strategy,
-    ({ routed }) => routed.key,
+    ({ target }) => target.key,
     selectable(call, eligible),
   );
   const first = picked ?? eligible[0];
@@ -50,8 +52,8 @@ function noRoute(): Failed {
 function planFromFallbacks(
   call: Call,
   refused: Failed<Refusal>,
-  fallbacks: readonly Eligible<Attempt>[],
-): Result<Plan> {
+  fallbacks: readonly Eligible<Candidate>[],
+): Result<Candidates> {
   const [first, ...others] = fallbacks;
   if (!goesToFallbacks(refused) || first === undefined) return refused;
   call.report.fallbacks++;
@@ -64,17 +66,17 @@ function planFromFallbacks(
  */
 function selectable(
   call: Call,
-  eligible: readonly Eligible<Attempt>[],
-): readonly Eligible<Attempt>[] {
+  eligible: readonly Eligible<Candidate>[],
+): readonly Eligible<Candidate>[] {
   const settings = call.generation.config.circuit_breaker;
-  const closed = eligible.filter(({ routed }) =>
-    !call.vault.breakers.isOpen(routed.provider.account, settings)
+  const closed = eligible.filter(({ target }) =>
+    !call.state.breakers.isOpen(target.provider.account, settings)
   );
   const able = closed.length > 0 ? closed : eligible;
-  const { slots } = call.vault;
+  const { slots } = call.state;
   if (!slots.isInUse) return able;
-  const free = able.filter(({ routed }) => slots.isFree(routed.provider));
+  const free = able.filter(({ target }) => slots.isFree(target.provider));
   if (free.length > 0) return free;
-  const queueable = able.filter(({ routed }) => slots.hasRoom(routed.provider));
+  const queueable = able.filter(({ target }) => slots.hasRoom(target.provider));
   return queueable.length > 0 ? queueable : able;
 }

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Target } from "../wires/wire.ts";
-import type { Requested } from "./requested_model.ts";
+import type { RequestedModel } from "./requested_model.ts";
 
 /** Why a target of a route does not serve a request. */
 export type SkipReason =
@@ -14,7 +14,7 @@ export type SkipReason =
 /** A target that can serve a request, with the request prepared for it. */
 export interface Eligible<Prepared> {
   readonly kind: "eligible";
-  readonly routed: RouteTarget;
+  readonly target: RouteTarget;
   readonly weight: number;
   readonly prepared: Prepared;
 }
@@ -22,7 +22,7 @@ export interface Eligible<Prepared> {
 /** What the router finds out about one target of a route. */
 export type Evaluation<Prepared> =
   | Eligible<Prepared>
-  | { readonly kind: "skipped"; readonly routed: RouteTarget; readonly reason: SkipReason };
+  | { readonly kind: "skipped"; readonly target: RouteTarget; readonly reason: SkipReason };
 
 /** Prepares a request for one target; refused if the target cannot carry a field of it. */
 export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
@@ -33,15 +33,15 @@ export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
  */
 export function evaluateTargets<Prepared>(
   targets: readonly RouteTarget[],
-  wanted: Requested,
+  wanted: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
-  return targets.map((routed) => {
-    if (routed.weight === 0) return { kind: "skipped", routed, reason: { kind: "disabled" } };
-    if (isProvider(routed, wanted) && !isModel(routed, wanted)) {
-      return { kind: "skipped", routed, reason: { kind: "other_model" } };
+  return targets.map((target) => {
+    if (target.weight === 0) return { kind: "skipped", target, reason: { kind: "disabled" } };
+    if (isProvider(target, wanted) && !isModel(target, wanted)) {
+      return { kind: "skipped", target, reason: { kind: "other_model" } };
     }
-    return evaluate(routed, wanted, prepare);
+    return evaluate(target, wanted, prepare);
   });
 }
 
@@ -51,27 +51,27 @@ export function evaluateTargets<Prepared>(
  */
 export function evaluateFallbacks<Prepared>(
   fallbacks: readonly RouteTarget[],
-  wanted: Requested,
+  wanted: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
-  return fallbacks.map((routed) => evaluate(routed, wanted, prepare));
+  return fallbacks.map((target) => evaluate(target, wanted, prepare));
 }
 
 function evaluate<Prepared>(
-  routed: RouteTarget,
-  wanted: Requested,
+  target: RouteTarget,
+  wanted: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Evaluation<Prepared> {
-  if (!isProvider(routed, wanted)) {
-    return { kind: "skipped", routed, reason: { kind: "other_provider" } };
+  if (!isProvider(target, wanted)) {
+    return { kind: "skipped", target, reason: { kind: "other_provider" } };
   }
-  const prepared = prepareTarget(routed, wanted, prepare);
+  const prepared = prepareTarget(target, wanted, prepare);
   if (prepared.ok) {
-    return { kind: "eligible", routed, weight: routed.weight, prepared: prepared.value };
+    return { kind: "eligible", target, weight: target.weight, prepared: prepared.value };
   }
   const { failure } = prepared;
   if (!isRefusal(failure)) throw new Error("a target failed before it was called");
-  return { kind: "skipped", routed, reason: { kind: "refused", refusal: failure } };
+  return { kind: "skipped", target, reason: { kind: "refused", refusal: failure } };
 }
 
 /** The targets that can serve the request. */
@@ -108,28 +108,28 @@ export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
 }
 
 /** True if the client asks for no provider, or for the one of this target. */
-export function isProvider(target: RouteTarget, wanted: Requested): boolean {
+export function isProvider(target: RouteTarget, wanted: RequestedModel): boolean {
   return wanted.provider === null || target.provider.id === wanted.provider;
 }
 
 /** True if the target serves the requested model. */
-export function isModel(target: RouteTarget, wanted: Requested): boolean {
+export function isModel(target: RouteTarget, wanted: RequestedModel): boolean {
   return wanted.model === null || target.model === null || target.model === wanted.model;
 }
 
 /** The model a target is called with: its own, else the requested one, else the provider's default. */
-export function modelOf(target: RouteTarget, wanted: Requested): string | null {
+export function modelOf(target: RouteTarget, wanted: RequestedModel): string | null {
   return target.model ?? wanted.model ?? target.provider.settings.default_model ?? null;
 }
 
 /** Prepares a request for one target of a route; refused if no model is known or a field cannot be carried. */
 export function prepareTarget<Prepared>(
-  routed: RouteTarget,
-  wanted: Requested,
+  target: RouteTarget,
+  wanted: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Result<Prepared> {
-  const model = modelOf(routed, wanted);
+  const model = modelOf(target, wanted);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
-    : prepare({ provider: routed.provider, model, wire: routed.wire });
+    : prepare({ provider: target.provider, model, wire: target.wire });
 }

@@ -1,18 +1,18 @@
 import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
-import { headerWords } from "../core/decode_header_text.ts";
+import { decodeHeaderText } from "../core/decode_header_text.ts";
 import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
-import type { Requested } from "./requested_model.ts";
+import type { RequestedModel } from "./requested_model.ts";
 
 /** What of a call decides its route. */
-export type Routed = Pick<Call, "path" | "headers" | "controls" | "generation">;
+export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation">;
 
 /** Why a route does not take a call; null when it does. */
 export function mismatch(
   route: Route,
-  call: Routed,
+  call: RouteInput,
   type: RequestType,
-  wanted: Requested,
+  wanted: RequestedModel,
 ): string | null {
   if (call.controls.route !== null && route.name !== call.controls.route) {
     return "another route is forced";
@@ -29,13 +29,13 @@ export function mismatch(
 }
 
 /** A requested model by its bare name and, where a provider is requested too, by its canonical one. */
-function namesOf({ provider, asked }: Requested): string[] {
+function namesOf({ provider, asked }: RequestedModel): string[] {
   return provider === null ? [asked] : [asked, `${provider}/${asked}`];
 }
 
 /** A call as its route is looked for. */
-export interface Matched {
-  readonly routed: Routed;
+export interface MatchInput {
+  readonly input: RouteInput;
   readonly type: RequestType;
 }
 
@@ -44,40 +44,40 @@ export interface Matched {
  * of that type. If no route takes any of them, as the last one.
  */
 export function matchedAs(
-  routed: Routed,
+  input: RouteInput,
   [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
-  wanted: Requested,
-): Matched {
-  const { headers, controls, generation } = routed;
-  let matched: Matched = { routed, type };
+  wanted: RequestedModel,
+): MatchInput {
+  const { headers, controls, generation } = input;
+  let matched: MatchInput = { input, type };
   for (const alternative of alternatives) {
     if (firstOf(matched, wanted) !== null) break;
     const path = ROUTED_PATHS[alternative];
-    matched = { routed: { path, headers, controls, generation }, type: alternative };
+    matched = { input: { path, headers, controls, generation }, type: alternative };
   }
   return matched;
 }
 
 /** The first matching route in file order is authoritative. */
 export function matchRoute(
-  call: Routed,
+  call: RouteInput,
   types: readonly [RequestType, ...RequestType[]],
-  wanted: Requested,
+  wanted: RequestedModel,
 ): Route | null {
   return firstOf(matchedAs(call, types, wanted), wanted);
 }
 
-function firstOf({ routed, type }: Matched, wanted: Requested): Route | null {
-  const { routes } = routed.generation;
-  return routes.find((route) => mismatch(route, routed, type, wanted) === null) ?? null;
+function firstOf({ input, type }: MatchInput, wanted: RequestedModel): Route | null {
+  const { routes } = input.generation;
+  return routes.find((route) => mismatch(route, input, type, wanted) === null) ?? null;
 }
 
 /** Three names are the gateway's own, so that no caller can pretend them. */
 function headerOf(
   name: string,
-  call: Routed,
+  call: RouteInput,
   type: RequestType,
-  wanted: Requested,
+  wanted: RequestedModel,
 ): string | null {
   switch (name) {
     case "x-gateway-request-type":
@@ -88,7 +88,7 @@ function headerOf(
       return wanted.provider;
     default: {
       const written = call.headers.get(name);
-      return written === null ? null : headerWords(written);
+      return written === null ? null : decodeHeaderText(written);
     }
   }
 }

@@ -2,7 +2,7 @@ import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 
 /** What a caller asks for. */
-export interface Requested {
+export interface RequestedModel {
   /** Provider ID; null leaves it to the route. */
   readonly provider: string | null;
   /** Bare model; null leaves it to the route. */
@@ -15,10 +15,10 @@ export interface Requested {
  * Provider and model of a request: the headers win over the body. A model is canonical when the text
  * before its first slash is a configured provider; otherwise the slash is part of the name.
  */
-export function requested(
+export function parseRequestedModel(
   call: Pick<Call, "controls" | "generation">,
   bodyModel: string,
-): Result<Requested> {
+): Result<RequestedModel> {
   const repeated = repeatedHeader(call.controls);
   if (repeated !== null) return repeated;
   const written = call.controls.model ?? bodyModel;

@@ -1,23 +1,23 @@
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import type { Attempt, Inference, Plan } from "../call/inference.ts";
-import { type Pin, protocolOf } from "../call/owner.ts";
+import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { protocolOf, type RequiredTarget } from "../call/owner.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { isModel, prepareTarget } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
-import type { Requested } from "./requested_model.ts";
+import type { RequestedModel } from "./requested_model.ts";
 
 /**
  * The plan of a call that continues something. Its one target is at the owner, with the route and the
  * model that it had, unless the client names others that lead to the same owner; there it may be
  * repeated, but nobody else is asked.
  */
-export function pinned(
+export function planRequiredTarget(
   call: Call,
   inference: Inference,
-  pin: Pin,
-  wanted: Requested,
-): Result<Plan> {
+  pin: RequiredTarget,
+  wanted: RequestedModel,
+): Result<Candidates> {
   const { provider, protocol } = pin;
   if (wanted.provider !== null && wanted.provider !== provider.id) {
     return refuse(
@@ -43,10 +43,10 @@ export function pinned(
 function preparedOf(
   route: Route,
   inference: Inference,
-  { provider, origin }: Pin,
-  wanted: Requested,
+  { provider, origin }: RequiredTarget,
+  wanted: RequestedModel,
   able: readonly RouteTarget[],
-): Result<Attempt> {
+): Result<Candidate> {
   const [first] = able;
   // Clients repeat the model they asked for, also when a fallback answered with another one.
   const stays = wanted.model === null || wanted.model === origin?.asked ||
@@ -74,7 +74,11 @@ function unavailable({ name }: Route): Failed {
 }
 
 /** Refuses a continuation whose owner is in the route with another API only, or not at all. */
-function noTarget({ name }: Route, { protocol, provider, param }: Pin, isThere: boolean): Failed {
+function noTarget(
+  { name }: Route,
+  { protocol, provider, param }: RequiredTarget,
+  isThere: boolean,
+): Failed {
   const lack = isThere
     ? `has no target with upstream_request_type ${protocol} at the provider '${provider.id}'`
     : `has no target at the provider '${provider.id}'`;
@@ -90,7 +94,7 @@ function routeOf(
   call: Call,
   inference: Inference,
   earlier: string | null,
-  wanted: Requested,
+  wanted: RequestedModel,
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);

@@ -7,11 +7,11 @@ import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import type { Call } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { admit } from "./new_call.ts";
+import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody } from "./body.ts";
-import { bugIn } from "./internal_error.ts";
+import { internalError } from "./internal_error.ts";
 import { endConnection } from "./connections/end_connection.ts";
-import { type Entrance, newEntrance } from "./admission/admission.ts";
+import { type Admission, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
 import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
@@ -33,7 +33,7 @@ interface Path {
  * The gateway as a request handler: the client APIs, and an answer in the envelope for all else. Who
  * does not come over the listener has an entrance of its own.
  */
-export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gateway)): App {
+export function createApp(gateway: Gateway, enter: Admission = newAdmission(gateway)): App {
   const hono = new Hono<{ Bindings: Peer }>();
   // Routers of their own, asked in turn: where no two routes are alike a path is found in a table,
   // and a path that two handlers match costs 5 % of a request.
@@ -59,7 +59,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
   withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
   others.notFound(({ req, env }) => {
-    const call = admit(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
+    const call = newCall(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
     const unknown = refuse(
       "unknown_url",
       "This path is not served here; 'switchyard help endpoints' lists the paths.",
@@ -79,7 +79,7 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     endpoint: Endpoint,
     facts: EndpointFacts,
   ): Promise<Response> {
-    const call = admit(gateway, req.raw, req.path, facts);
+    const call = newCall(gateway, req.raw, req.path, facts);
     const stopped = enter(call, req.raw, env) ?? takePlace(call);
     if (stopped !== null) return respond(call, stopped, rim);
     // The signal also fires after a successful answer: it counts only until there is one.
@@ -100,16 +100,16 @@ export function createApp(gateway: Gateway, enter: Entrance = newEntrance(gatewa
     facts: EndpointFacts,
     open: SocketEndpoint["open"],
   ): Response {
-    const call = admit(gateway, req.raw, req.path, facts);
+    const call = newCall(gateway, req.raw, req.path, facts);
     const stopped = enter(call, req.raw, env) ??
-      (call.vault.inFlight.isDraining ? draining() : null);
+      (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, rim);
     const opened = openSocket(gateway, call, req.raw, env, open(limits.max_json_members), rim);
     return opened instanceof Response ? opened : respond(call, opened, rim);
   }
 
   function wrongMethod({ req, env }: PeerContext, { methods, facts }: Path): Response {
-    const call = admit(gateway, req.raw, req.path, facts);
+    const call = newCall(gateway, req.raw, req.path, facts);
     const stopped = enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, rim);
     call.answerHeaders["allow"] = methods.flatMap(withHead).join(", ");
@@ -141,7 +141,7 @@ async function handled(
       document: body?.value ?? emptyDocument,
     });
   } catch (error) {
-    return bugIn(call, error);
+    return internalError(call, error);
   }
 }
 

@@ -4,13 +4,13 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
 /** A request as a call of its own: with an id, a report and the configuration of this moment. */
-export function admit(
+export function newCall(
   gateway: Gateway,
   request: Request,
   path: string,
   endpoint: EndpointFacts,
 ): Call {
-  const { generation, vault, world, metrics } = gateway;
+  const { generation, state, world, metrics } = gateway;
   const id = world.uuid();
   const report = newReport(id, request.method, path, world.now());
   const { headers } = request;
@@ -25,15 +25,15 @@ export function admit(
     path,
     headers,
     controls,
-    cancellation: vault.inFlight.start(id),
+    cancellation: state.inFlight.start(id),
     generation,
-    vault,
+    state,
     world,
     metrics,
     report,
     caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
-    answerHeaders: vault.inFlight.isDraining ? { connection: "close" } : {},
+    answerHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

@@ -1,6 +1,6 @@
 import { type Failure, statusOf } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
-import type { Answer, HeaderFields, Reply, WholeReply } from "../core/reply.ts";
+import type { HeaderFields, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { costOf } from "../observe/cost.ts";
@@ -15,28 +15,28 @@ const STREAM_HEADERS = {
 } as const;
 
 /** What every answer needs beside its call. */
-export interface Rim {
+export interface Responder {
   /** Takes each call once, when the last byte of its response is out. */
   readonly ended: Gateway["ended"];
   readonly flusher: Flusher;
 }
 
 /** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
-export function respond(call: Call, result: Result<Reply>, rim: Rim): Response {
-  const now = begin(call, result);
+export function respond(call: Call, result: Result<Reply>, rim: Responder): Response {
+  const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.as === "answer") return whole(call, reply.answer, now, rim);
+  if (reply.as === "answer") return wholeResponse(call, reply.answer, now, rim);
   const { headers, records } = reply;
   const body = streamBody(
     records,
     call.world,
     call.cancellation,
     rim.flusher,
-    (isWhole) => finish(call, rim, isWhole),
+    (isWhole) => finishCall(call, rim, isWhole),
   );
   return new Response(body, {
     status: 200,
-    headers: { ...headers, ...STREAM_HEADERS, ...own(call, now) },
+    headers: { ...headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
   });
 }
 
@@ -51,7 +51,7 @@ export function failureReply({ report }: Call, failure: Failure): WholeReply {
 }
 
 /** What the report is told when the answer begins; the result is how many milliseconds that took. */
-export function begin({ report, world }: Call, result: Result<Reply>): number {
+export function recordFirstByte({ report, world }: Call, result: Result<Reply>): number {
   const now = world.now() - report.began;
   report.ms.firstByte = now;
   if (!result.ok) {
@@ -65,14 +65,18 @@ export function begin({ report, world }: Call, result: Result<Reply>): number {
   return now;
 }
 
-function whole(call: Call, answer: Answer, now: number, rim: Rim): Response {
+function wholeResponse(call: Call, answer: HttpResponse, now: number, rim: Responder): Response {
   call.report.status = answer.status;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
     // Without no-transform the runtime compresses, and what was exact no longer is.
-    headers: { "cache-control": "no-transform", ...noTransform(answer.headers), ...own(call, now) },
+    headers: {
+      "cache-control": "no-transform",
+      ...noTransform(answer.headers),
+      ...gatewayHeaders(call, now),
+    },
   });
-  finish(call, rim, true);
+  finishCall(call, rim, true);
   return response;
 }
 
@@ -82,7 +86,7 @@ function noTransform(headers: HeaderFields): HeaderFields {
   return { ...headers, "cache-control": `${theirs}, no-transform` };
 }
 
-function own({ id, report, answerHeaders }: Call, now: number): HeaderFields {
+function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): HeaderFields {
   const { provider, model, route, cache } = report;
   return {
     ...answerHeaders,
@@ -111,8 +115,8 @@ function headerText(text: string): string {
  * Ends a call whose response has ended, or was broken off: completes its report, takes it out of the
  * calls in flight, gives its place and its body memory to other calls, and passes the call on.
  */
-export function finish(call: Call, { ended }: Rim, isWhole: boolean): void {
-  const { id, report, world, vault, cancellation, generation } = call;
+export function finishCall(call: Call, { ended }: Responder, isWhole: boolean): void {
+  const { id, report, world, state, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
     report.failure = cancellation.isClientGone
@@ -124,7 +128,7 @@ export function finish(call: Call, { ended }: Rim, isWhole: boolean): void {
   if (usage !== null && provider !== null && model !== null) {
     report.cost = costOf(usage, generation.config.pricing, provider, model);
   }
-  vault.admission.release(id);
-  vault.inFlight.finish(id);
+  state.admission.release(id);
+  state.inFlight.finish(id);
   ended(call);
 }

@@ -4,7 +4,7 @@ export interface Owner {
   /** Digest of what makes the account: its type, endpoint, organization and key. */
   readonly account: string;
   /** How a response came about; null for other objects. */
-  readonly origin: Origin | null;
+  readonly origin: ResponseProvenance | null;
   readonly creator: Creator;
 }
 
@@ -23,7 +23,7 @@ export interface Caller {
 }
 
 /** What a response that continues another one keeps of it. */
-export interface Origin {
+export interface ResponseProvenance {
   readonly route: string;
   /** The bare model that answered. */
   readonly model: string;

@@ -11,7 +11,7 @@ import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
 /** Everything that changes while the gateway runs and outlives one configuration. */
-export interface Vault {
+export interface GatewayState {
   /** When the process began, on the world's clock. */
   readonly began: number;
   /** The same in seconds since 1970. */
@@ -29,7 +29,11 @@ export interface Vault {
 }
 
 /** An empty vault; one lives as long as the process. */
-export function newVault(world: World, caching: CacheSettings, server: AdmissionLimits): Vault {
+export function newGatewayState(
+  world: World,
+  caching: CacheSettings,
+  server: AdmissionLimits,
+): GatewayState {
   const now = () => world.now();
   return {
     began: world.now(),

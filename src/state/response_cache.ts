@@ -1,4 +1,4 @@
-import type { Answer } from "../core/reply.ts";
+import type { HttpResponse } from "../core/reply.ts";
 import { BoundedStore, type Limits } from "./bounded_store.ts";
 
 /** How the answers of providers are cached. Ages in milliseconds. */
@@ -16,7 +16,7 @@ export interface CacheSettings {
 }
 
 /** Answers by the digest of what they answer. */
-export type ResponseCache = BoundedStore<Answer>;
+export type ResponseCache = BoundedStore<HttpResponse>;
 
 /** An empty cache; one that is off takes nothing. `now` gives milliseconds that never go back. */
 export function newResponseCache(settings: CacheSettings, now: () => number): ResponseCache {

@@ -5,7 +5,7 @@ import type { HeaderFields } from "../core/reply.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
-import { sent } from "./headers.ts";
+import { upstreamRequestHeaders } from "./headers.ts";
 
 /** How one request is sent: over which connections, and whether a stale one may be replaced. */
 export type Sending = Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">>;
@@ -23,7 +23,7 @@ export async function connect(
     return success(
       await world.send(url, {
         method: request.method,
-        headers: sent(headers),
+        headers: upstreamRequestHeaders(headers),
         body: request.payload?.bytes() ?? null,
         transport,
         isRepeatable,

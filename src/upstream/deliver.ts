@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
-import type { Delivery, Outcome } from "../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../core/codec.ts";
 import type { Failure } from "../core/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
-import type { Source } from "./record_reader.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /** One upstream stream on its way to the client. */
 export interface Stream {
-  readonly source: Source;
-  readonly delivery: Delivery;
+  readonly source: RecordReader;
+  readonly delivery: StreamTranslation;
   /** Stores what the call leaves; null if that is nothing. Awaited before the terminal is sent. */
   settle(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
@@ -176,7 +176,7 @@ function tooMuchWaiting(): Failure {
 
 /** A codec that throws is a bug; the client still gets its one terminal. */
 function taken(
-  delivery: Delivery,
+  delivery: StreamTranslation,
   record: StreamRecord | null,
   threw: (error: unknown) => void,
 ): Result<readonly StreamRecord[]> {

@@ -18,17 +18,17 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 /** The models of a provider, by its `models.mode`. A list that cannot be fetched is the known one. */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
   const { mode, static: listed, fetch } = provider.settings.models;
-  const { vault } = call;
-  if (mode === "static") return { models: [...new Set(listed)], created: vault.since };
+  const { state } = call;
+  if (mode === "static") return { models: [...new Set(listed)], created: state.since };
   if (mode === "fetch") {
     const key = JSON.stringify([provider.id, provider.account, provider.settings.headers]);
-    const fetched = await vault.catalogs.get(key, fetch.ttl, () => fetchCatalog(call, provider));
+    const fetched = await state.catalogs.get(key, fetch.ttl, () => fetchCatalog(call, provider));
     if (fetched !== null) return fetched;
   }
   const { default_model } = provider.settings;
   const models = new Set(provider.wire.catalog.known(provider));
   if (default_model !== undefined) models.add(default_model);
-  return { models: [...models], created: vault.since };
+  return { models: [...models], created: state.since };
 }
 
 /** Returns the fetched list, or null. Other calls may wait for the same fetch: no cancelled call ends it. */

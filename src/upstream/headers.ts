@@ -2,7 +2,7 @@ import type { HeaderFields } from "../core/reply.ts";
 import type { FieldReader } from "../core/world.ts";
 
 /** Belong to one connection or to one encoding of a body, or are the gateway's own. */
-const KEPT_BACK = new Set([
+const NOT_FORWARDED = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -23,18 +23,21 @@ const KEPT_BACK = new Set([
 const KEPT_BACK_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
 
 /** The request headers for an upstream, from those of its wire. The body is asked for as it is. */
-export function sent(headers: HeaderFields): HeaderFields {
+export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {
   return { "user-agent": "switchyard", ...headers, "accept-encoding": "identity" };
 }
 
 /** The upstream's response headers that the client may see. */
-export function copiedBack(headers: FieldReader, secrets: readonly string[]): HeaderFields {
+export function clientResponseHeaders(
+  headers: FieldReader,
+  secrets: readonly string[],
+): HeaderFields {
   const listed = new Set(
     (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase()),
   );
   const copied: Record<string, string> = {};
   for (const [name, value] of headers) {
-    if (KEPT_BACK.has(name) || listed.has(name)) continue;
+    if (NOT_FORWARDED.has(name) || listed.has(name)) continue;
     if (KEPT_BACK_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     if (secrets.some((secret) => value.includes(secret))) continue;
     copied[name] = value;

@@ -7,16 +7,16 @@ import { type Framing } from "../formats/framing.ts";
 import { ndjsonFraming } from "../formats/ndjson.ts";
 import { sseFraming } from "../formats/sse.ts";
 import type { Call } from "../call/call.ts";
-import type { Attempt, Reader } from "../call/inference.ts";
+import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { commit, uncommitted } from "./deliver.ts";
-import { copiedBack } from "./headers.ts";
+import { clientResponseHeaders } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
 import { rejection } from "./rejection.ts";
-import { openSource } from "./record_reader.ts";
+import { newRecordReader } from "./record_reader.ts";
 import { upstreamUrl } from "./url.ts";
 
 /** Largest body of a whole response. */
@@ -31,12 +31,12 @@ const STREAM_END_TIMEOUT_MS = 100;
  */
 export async function open(
   call: Call,
-  attempt: Attempt,
+  attempt: Candidate,
   over: (failure: Failure | null) => void,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
   const { provider, wire } = attempt.target;
-  const reader = attempt.reader();
+  const reader = attempt.responseHandler();
   const began = world.now();
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
@@ -53,7 +53,7 @@ export async function open(
   try {
     const response = await connect(world, url, attempt.request, headers, timer.cancellation, {
       transport: provider.transport,
-      isRepeatable: !attempt.leavesState,
+      isRepeatable: !attempt.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
     if (!response.ok) return response;
@@ -75,25 +75,25 @@ export async function open(
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
-        headers: () => copiedBack(response.headers, provider.secrets),
+        headers: () => clientResponseHeaders(response.headers, provider.secrets),
         body: bytes.value,
       });
       if (!read.ok) return read;
       const { answer, outcome } = read.value;
       // What the upstream has done is paid for, stored or not.
       report.usage = outcome.usage;
-      const settling = attempt.settle(outcome);
+      const settling = attempt.onComplete(outcome);
       const settled = settling === null ? null : await settling;
       return settled?.ok === false ? settled : success({ as: "answer", answer });
     }
     const { delivery } = reader;
     let isCommitted = false;
     const records = await commit({
-      source: openSource(body, framingOf(wire)),
+      source: newRecordReader(body, framingOf(wire)),
       delivery,
       settle(outcome) {
         report.usage = outcome.usage;
-        return attempt.settle(outcome);
+        return attempt.onComplete(outcome);
       },
       ...(attempt.identify !== undefined && { identify: attempt.identify }),
       threw(error) {
@@ -110,12 +110,14 @@ export async function open(
     });
     if (!records.ok) return records;
     isCommitted = true;
-    const copied = reader.copiesHeaders ? copiedBack(response.headers, provider.secrets) : {};
+    const copied = reader.copiesHeaders
+      ? clientResponseHeaders(response.headers, provider.secrets)
+      : {};
     return success({ as: "stream", headers: copied, records: records.value });
   }
 }
 
-function isAnswer(status: number, reader: Reader): boolean {
+function isAnswer(status: number, reader: ResponseHandler): boolean {
   const takesAny = reader.as === "answer" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }

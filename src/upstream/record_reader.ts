@@ -10,13 +10,13 @@ const RECORD_LIMIT = 4 * 1024 * 1024;
 const LF = 0x0a, CR = 0x0d;
 
 /** A body as whole records, in the groups in which they arrived. */
-export interface Source {
+export interface RecordReader {
   /** The next records, at least one; null at the end of the body. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
 }
 
 /** Cuts a body into records. Bytes that are not UTF-8 are a fault. */
-export function openSource(body: BodyReader, framing: Framing): Source {
+export function newRecordReader(body: BodyReader, framing: Framing): RecordReader {
   const tail = growingBytes();
   let ended = false;
 

@@ -8,7 +8,7 @@ import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
-import { copiedBack, retryAfterMs } from "./headers.ts";
+import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
 import { redacted } from "./redact.ts";
 
 /** An error body larger than this many bytes is not handed on. */
@@ -40,7 +40,7 @@ export async function rejection(
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
     upstream: {
       status,
-      headers: copiedBack(headers, target.provider.secrets),
+      headers: clientResponseHeaders(headers, target.provider.secrets),
       ...errorIn(target, status, text),
     },
   });

@@ -1,11 +1,11 @@
 import type { Optional } from "./chat_request/refusals.ts";
-import type { Mint } from "./wire.ts";
+import type { IdSource } from "./wire.ts";
 
 /**
  * Returns a function that names the calls of one answer: the id that the upstream gave, or a new one
  * where it is missing or another call of the answer has it already.
  */
-export function newCallIds(mint: Pick<Mint, "uuid">): (given: Optional) => string {
+export function newCallIds(mint: Pick<IdSource, "uuid">): (given: Optional) => string {
   const used = new Set<string>();
   return (given) => {
     let id = typeof given === "string" ? given : "";

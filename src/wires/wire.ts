@@ -53,7 +53,7 @@ export interface UpstreamRequest {
 }
 
 /** What decoding may ask of the outside: fresh ids and the time in seconds. */
-export type Mint = Pick<World, "uuid" | "unix">;
+export type IdSource = Pick<World, "uuid" | "unix">;
 
 /** A protocol that an upstream speaks. Encoding is also the check: a Refusal names the field that cannot be kept. */
 export interface Wire {
@@ -63,8 +63,8 @@ export interface Wire {
   base(url: string): string;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
   /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
-  decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]>;
-  decoder(mint: Mint): Decoder;
+  decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
+  decoder(mint: IdSource): Decoder;
   /** Credentials, version and the client's headers that may pass. */
   headers(provider: Provider, client: Headers): Record<string, string>;
   /** Message, type, param and code of this protocol's error body; null when it is none. */

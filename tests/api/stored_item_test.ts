@@ -1,4 +1,4 @@
-import { keptItem } from "../../src/api/stored_item.ts";
+import { toStoredItem } from "../../src/api/stored_item.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
@@ -54,10 +54,10 @@ Deno.test("an explicit null in an item is left out, unless listed items must hav
     // What a required member has anyway is none of this test.
     const { input: other } = request("x");
     const without = Array.isArray(other) && isObject(other[0]) ? other[0] : {};
-    if (hasNull(keptItem(without, MINT))) continue;
+    if (hasNull(toStoredItem(without, MINT))) continue;
     count += 1;
     const { type = "message" } = item;
-    if (!OPEN.test(path) && hasNull(keptItem(item, MINT))) kept.add(`${type}.${below}`);
+    if (!OPEN.test(path) && hasNull(toStoredItem(item, MINT))) kept.add(`${type}.${below}`);
   }
   assert(count > 200, String(count));
   assertEquals([...kept].toSorted(), SAID_BY_NULL);

@@ -25,7 +25,7 @@ Deno.test("a provider at its limit without a queue is 503 provider_busy with Ret
   oldest().answer();
   assertEquals(served(await first), "a 200");
   assertEquals(reports.map(endOf), ["refused", "complete"]);
-  assertEquals(reports[0]?.tries.map(({ outcome }) => outcome), ["provider_busy"]);
+  assertEquals(reports[0]?.attempts.map(({ outcome }) => outcome), ["provider_busy"]);
   const attempts = samplesNamed(await gateway.metrics.scrape(), "gateway_upstream_attempts_total");
   assertEquals(attempts, {
     '{provider="a",outcome="provider_busy"}': 1,
@@ -124,7 +124,7 @@ Deno.test("a wait does not consume the provider's timeout", async () => {
     3_000,
     6_999,
   ]]);
-  const [one] = reports[1]?.tries ?? [];
+  const [one] = reports[1]?.attempts ?? [];
   assertEquals([one?.began, one?.ended], [3_000, 6_999]);
 });
 
@@ -178,7 +178,7 @@ Deno.test("a busy provider is not asked again, and no breaker hears of it", asyn
   assertEquals([sent.length, world.now()], [1, 0]);
   assertEquals(reports.map((report) => accessFields(report).retries), [0, 0, 0]);
   const account = gateway.generation.providers.get("a")?.account ?? "";
-  assertEquals(gateway.vault.breakers.state(account), "closed");
+  assertEquals(gateway.state.breakers.state(account), "closed");
 });
 
 Deno.test("without a limit nothing is counted, and no metric has a sample", async () => {
@@ -186,7 +186,7 @@ Deno.test("without a limit nothing is counted, and no metric has a sample", asyn
   for (let call = 0; call < 50; call++) void asked();
   await world.advance(0);
   assertEquals([running().length, await counts("a")], [50, [undefined, undefined]]);
-  assert(!gateway.vault.slots.isInUse);
+  assert(!gateway.state.slots.isInUse);
 });
 
 Deno.test("an answer of the cache takes no slot", async () => {

@@ -111,7 +111,7 @@ Deno.test("the last failure decides what the client sees, and names its target",
   assertEquals(answer.headers.get("x-gateway-route"), "r");
   const [report] = gateway.reports;
   assertEquals(report?.fallbacks, 1);
-  assertEquals(report?.tries.map(({ provider, outcome }) => `${provider} ${outcome}`), [
+  assertEquals(report?.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`), [
     "first upstream_unavailable",
     "second upstream_rejected",
   ]);

@@ -173,7 +173,7 @@ Deno.test("a client that leaves the queue is gone from it in the same moment, an
   await held.world.advance(0);
   assertEquals(await held.counts("a"), [1, 1]);
   client.abort();
-  assertEquals(held.gateway.vault.slots.counts(ownerIn(held)), { running: 1, queued: 0 });
+  assertEquals(held.gateway.state.slots.counts(ownerIn(held)), { running: 1, queued: 0 });
   const answer = await second;
   assertEquals([answer.status, answer.error.type], [499, "client_cancelled"]);
   assertEquals(held.world.waiting, 1, "the timeout of the attempt that runs");
@@ -184,7 +184,7 @@ Deno.test("a client that leaves the queue is gone from it in the same moment, an
   held.oldest().answer();
   assertEquals([(await first).status, (await third).status], [200, 200]);
   assertEquals(held.sent.map(({ number }) => number), [1, 3]);
-  assertEquals([held.reports.map(endOf), held.reports[0]?.tries], [
+  assertEquals([held.reports.map(endOf), held.reports[0]?.attempts], [
     ["client_gone", "complete", "complete"],
     [],
   ]);
@@ -195,7 +195,7 @@ Deno.test("a client that leaves when its slot has just come gives it to the next
   const client = new AbortController();
   const [, second, third] = [held.asked(), held.asked({ signal: client.signal }), held.asked()];
   await held.world.advance(0);
-  held.gateway.vault.slots.configure([[ownerIn(held), { ...WIDE, maxConcurrent: 2 }]]);
+  held.gateway.state.slots.configure([[ownerIn(held), { ...WIDE, maxConcurrent: 2 }]]);
   client.abort();
   await held.world.advance(0);
   assertEquals((await second).status, 499);
@@ -217,7 +217,7 @@ Deno.test("a gateway that drains lets queued calls have their turn, and ends the
   const held = heldGateway({ a: LIMITED });
   const calls = [held.asked(), held.asked(), held.asked()];
   await held.world.advance(0);
-  const { inFlight } = held.gateway.vault;
+  const { inFlight } = held.gateway.state;
   inFlight.drain();
   held.oldest().answer();
   await held.world.advance(0);
@@ -228,7 +228,7 @@ Deno.test("a gateway that drains lets queued calls have their turn, and ends the
   const draining = [503, "server_error", "draining"];
   assertEquals(answers.map(verdictOf), [[200, undefined, undefined], draining, draining]);
   assertEquals(held.reports.map(endOf), ["complete", "drained", "drained"]);
-  assertEquals(held.reports.map(({ tries }) => tries.length).toSorted(), [0, 1, 1]);
+  assertEquals(held.reports.map(({ attempts }) => attempts.length).toSorted(), [0, 1, 1]);
   await inFlight.idle();
   assertEquals(held.world.waiting, 0);
 });
@@ -237,7 +237,7 @@ Deno.test("a call that comes when the gateway has ended its calls does not queue
   const held = heldGateway({ a: LIMITED });
   const first = held.asked();
   await held.world.advance(0);
-  held.gateway.vault.inFlight.cancelAll();
+  held.gateway.state.inFlight.cancelAll();
   assertEquals((await first).error.code, "draining");
   assertEquals((await held.asked()).error.code, "draining");
   assertEquals(held.sent.length, 1);
@@ -253,7 +253,7 @@ Deno.test("a breaker's trial is taken with the slot, so that a queue cannot star
   const queued = [held.asked(), held.asked()];
   await held.world.advance(0);
   const account = ownerIn(held).account;
-  const { breakers } = held.gateway.vault;
+  const { breakers } = held.gateway.state;
   held.oldest().answer(500, "");
   const refused = await Promise.all(queued);
   assertEquals((await slow).status, 500);
@@ -276,7 +276,7 @@ Deno.test("a call in the queue holds no trial of a half-open breaker", async () 
     more: "retry: {enabled: false}\ncircuit_breaker: " +
       "{failure_threshold: 1, open_duration: 10s, half_open_max_requests: 1}",
   });
-  const { breakers } = held.gateway.vault;
+  const { breakers } = held.gateway.state;
   const account = ownerIn(held).account;
   const { response } = await begunStream(held);
   const permit = breakers.admit(account, held.gateway.generation.config.circuit_breaker);
@@ -299,7 +299,7 @@ Deno.test("an open breaker is not waited for", async () => {
     more: "retry: {enabled: false}\ncircuit_breaker: {failure_threshold: 1}",
   });
   const { response } = await begunStream(held);
-  const { breakers } = held.gateway.vault;
+  const { breakers } = held.gateway.state;
   const { circuit_breaker } = held.gateway.generation.config;
   const permit = breakers.admit(ownerIn(held).account, circuit_breaker);
   assert("end" in permit);

@@ -31,7 +31,7 @@ for (const [what, first] of ADDRESSES) {
       const expected = stream ? [503, "upstream_error", "circuit_open"] : UNREACHABLE;
       assertEquals(seen(answer), [...expected, "first/x"]);
     }
-    assertEquals(alone.reports[0]?.tries.map(({ outcome }) => outcome), [
+    assertEquals(alone.reports[0]?.attempts.map(({ outcome }) => outcome), [
       "upstream_unreachable",
       "upstream_unreachable",
     ]);
@@ -49,7 +49,7 @@ Deno.test("an upstream that never answers is a timeout, tried again and fallen b
   const answer = await got(await fetch(chatRequest({ url: alone.url, body: { model: "x" } })));
   assertEquals(seen(answer), [...TIMEOUT, "first/x"]);
   // A busy machine may give a try up before its request has come through, so tries are counted here.
-  assertEquals(alone.reports[0]?.tries.map(({ outcome }) => outcome), [
+  assertEquals(alone.reports[0]?.attempts.map(({ outcome }) => outcome), [
     "upstream_timeout",
     "upstream_timeout",
   ]);

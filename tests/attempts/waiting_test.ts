@@ -1,4 +1,4 @@
-import { again, waitBefore } from "../../src/attempts/retry_policy.ts";
+import { decideRetry, retryDelayMs } from "../../src/attempts/retry_policy.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { fault } from "../../src/core/result.ts";
 import fc from "fast-check";
@@ -55,15 +55,15 @@ Deno.test("by default there are three tries, about a second and two apart", asyn
 });
 
 Deno.test("jitter moves a wait by at most half the factor to either side", () => {
-  assertEquals(waitBefore(0, RETRY, 0), 900);
-  assertEquals(waitBefore(0, RETRY, 0.5), 1000);
+  assertEquals(retryDelayMs(0, RETRY, 0), 900);
+  assertEquals(retryDelayMs(0, RETRY, 0.5), 1000);
   fc.assert(fc.property(
     fc.nat(20),
     fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
     fc.double({ min: 0, max: 1, noNaN: true }),
     (n, random, jitter_factor) => {
       const plain = 1000 * 2 ** n;
-      const wait = waitBefore(n, { ...RETRY, jitter_factor }, random);
+      const wait = retryDelayMs(n, { ...RETRY, jitter_factor }, random);
       assert(wait <= 30_000);
       assert(wait >= Math.min(plain * (1 - jitter_factor / 2), 30_000));
       assert(wait <= plain * (1 + jitter_factor / 2));
@@ -145,9 +145,17 @@ Deno.test("the waits of a client that goes end at once, and nothing more is sent
 
 Deno.test("what the gateway refuses is never repeated", () => {
   const failure = { kind: "unsupported_feature", message: "", param: null } as const;
-  const situation = { tries: 1, retry: RETRY, mayRepeat: true, random: 0, leavesState: false };
-  assertEquals(again({ ...situation, failure }), { do: "stop" });
+  const situation = {
+    attempts: 1,
+    retry: RETRY,
+    retryAllowed: true,
+    random: 0,
+    hasSideEffects: false,
+  };
+  assertEquals(decideRetry({ ...situation, failure }), { kind: "stop" });
   const { failure: unreachable } = fault("upstream_unreachable", "");
-  assertEquals(again({ ...situation, failure: unreachable }), { do: "repeat", after: 900 });
-  assertEquals(again({ ...situation, failure: unreachable, tries: 3 }), { do: "fall back" });
+  assertEquals(decideRetry({ ...situation, failure: unreachable }), { kind: "retry", after: 900 });
+  assertEquals(decideRetry({ ...situation, failure: unreachable, attempts: 3 }), {
+    kind: "fallback",
+  });
 });

@@ -78,7 +78,7 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
     reports,
     asked,
     ask,
-    kept: () => [gateway.vault.cache.entries, gateway.vault.cache.bytes],
+    kept: () => [gateway.state.cache.entries, gateway.state.cache.bytes],
     statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),
     reload: (text) => void gateway.reload(parsed(text)),
   };

@@ -26,7 +26,7 @@ Deno.test("the second of two identical chat calls gets the bytes of the first wi
   assertEquals(header("x-gateway-route"), ["main", "main"]);
   assertEquals(header("content-type"), ["application/json", "application/json"]);
   assertEquals(gateway.reports.map(({ cache }) => cache), ["MISS", "HIT"]);
-  assertEquals(gateway.reports[1]?.tries, []);
+  assertEquals(gateway.reports[1]?.attempts, []);
 });
 
 Deno.test("embeddings are cached; headers of the earlier call do not come again", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { chain, type EventEncoder } from "../../src/core/chain.ts";
-import type { Decoder, Delivery } from "../../src/core/codec.ts";
+import { type EventEncoder, translateStream } from "../../src/core/chain.ts";
+import type { Decoder, StreamTranslation } from "../../src/core/codec.ts";
 import type { Usage } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { fault, success } from "../../src/core/result.ts";
@@ -53,12 +53,12 @@ function lettersEncoder(): EventEncoder {
   };
 }
 
-function started(): Delivery {
-  return chain(lettersDecoder(), lettersEncoder());
+function started(): StreamTranslation {
+  return translateStream(lettersDecoder(), lettersEncoder());
 }
 
 /** Reads as the driver does: up to the end, or to the first failure and its terminal. */
-function run(delivery: Delivery, records: readonly string[]): readonly string[] {
+function run(delivery: StreamTranslation, records: readonly string[]): readonly string[] {
   const out: string[] = [];
   const source = records.values();
   while (!delivery.done()) {

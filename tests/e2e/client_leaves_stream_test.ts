@@ -27,7 +27,7 @@ for (const size of BODY_SIZES) {
     const report = await gateway.reported(1);
     assertEquals(endOf(report), "client_gone");
     assertEquals(report.status, 200);
-    assertEquals(report.tries.map(({ outcome }) => outcome), ["success"]);
+    assertEquals(report.attempts.map(({ outcome }) => outcome), ["success"]);
     assertEquals([upstream.requests.length, spare.requests.length], [1, 0]);
     const next = await fetch(gateway.chat, sized(size, {}));
     assertEquals(next.headers.get("x-gateway-provider"), "up", "the breaker has not moved");

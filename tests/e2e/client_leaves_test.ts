@@ -1,4 +1,4 @@
-import { endOf, type Try } from "../../src/observe/report.ts";
+import { type Attempt, endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
@@ -18,7 +18,7 @@ interface Phase {
   reached(gateway: ObservedGateway): Promise<unknown>;
   /** Whether an upstream call is running that has to be broken off. */
   readonly isRunning: boolean;
-  readonly tries: readonly Try["outcome"][];
+  readonly tries: readonly Attempt["outcome"][];
 }
 
 const EARLY: readonly Phase[] = [
@@ -90,7 +90,7 @@ for (const phase of EARLY) {
         const report = await gateway.reported(1);
         assertEquals(endOf(report), "client_gone");
         assertEquals(report.status, 499);
-        assertEquals(report.tries.map(({ outcome }) => outcome), phase.tries);
+        assertEquals(report.attempts.map(({ outcome }) => outcome), phase.tries);
         assertEquals(upstream.requests.length, 1);
         assertEquals(spare.requests.length, 0);
 
@@ -101,7 +101,7 @@ for (const phase of EARLY) {
         goOn.resolve();
         const pending = phase.isRunning ? null : await gateway.waits(RETRY_DELAY);
         pending?.run();
-        assert((await gateway.reported(1)).tries.length > 0);
+        assert((await gateway.reported(1)).attempts.length > 0);
       }
     });
   }

@@ -106,14 +106,14 @@ function hold(
   }
 
   // The report tells of each try that was made; those an open breaker kept from being made are marked.
-  const made = report.tries.filter(({ outcome }) => outcome !== "circuit_open");
+  const made = report.attempts.filter(({ outcome }) => outcome !== "circuit_open");
   const told = made.map(({ provider, outcome }) => ({ provider, outcome }));
   assertEquals(
     told,
     sent.map(({ provider, outcome }) => ({ provider, outcome: outcome.reported })),
   );
 
-  const last = report.tries.at(-1);
+  const last = report.attempts.at(-1);
   assert(last !== undefined);
   assertEquals(report.provider, last.provider);
   const earlier = last.outcome === "circuit_open" ? sent : sent.slice(0, -1);

@@ -1,11 +1,11 @@
-import type { Try } from "../../src/observe/report.ts";
+import type { Attempt } from "../../src/observe/report.ts";
 import { finish, HELLO, ROLE, sse } from "./streamed.ts";
 
 /** What an upstream does with one try, and what the gateway has to make of it. */
 export interface Outcome {
   readonly name: string;
   /** How the try is reported. */
-  readonly reported: Try["outcome"];
+  readonly reported: Attempt["outcome"];
   /** The upstream certainly did not begin the work. */
   readonly isUntaken: boolean;
   /** The client's answer breaks after it has begun; a stream's only. */

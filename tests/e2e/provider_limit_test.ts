@@ -96,7 +96,7 @@ Deno.test("a client that hangs up in the queue is gone from it, and the others a
   client.abort();
   assertEquals(await queued, "left");
   const left = await gateway.reported(2);
-  assertEquals([left.status, endOf(left), left.tries], [499, "client_gone", []]);
+  assertEquals([left.status, endOf(left), left.attempts], [499, "client_gone", []]);
   const next = fetch(url, chatInit());
   goOn.resolve();
   for (const answer of await Promise.all([first, next])) {
@@ -114,7 +114,7 @@ Deno.test("the turns of sockets wait for their provider, and a socket that close
   });
   using watched = watchedWorld(upstream.fetch);
   await using gateway = socketGateway(config("http://up.test", LIMITS), watched);
-  const { vault, generation } = gateway.gateway;
+  const { state, generation } = gateway.gateway;
   const provider = generation.providers.get("up") ?? { id: "", account: "" };
   await using first = await gateway.open();
   first.send(create());
@@ -131,7 +131,7 @@ Deno.test("the turns of sockets wait for their provider, and a socket that close
   const ends = gateway.reports.map(endOf).toSorted();
   const handshakes = ["complete", "complete", "complete"];
   assertEquals(ends, ["client_gone", ...handshakes, "refused"]);
-  assertEquals(vault.slots.counts(provider), { running: 1, queued: 0 });
+  assertEquals(state.slots.counts(provider), { running: 1, queued: 0 });
   held.say("yes");
   held.finish();
   assertEquals((await first.rest()).output, "yes");

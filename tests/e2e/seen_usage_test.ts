@@ -198,7 +198,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       set.upstream.answer();
       set.upstream.send(begun.text);
       const response = await set.response;
-      set.gateway.gateway.vault.inFlight.cancelAll();
+      set.gateway.gateway.state.inFlight.cancelAll();
       await response.text();
       assertEquals(endOf(await set.gateway.reported(1)), "drained");
       await assertCounted(set, begun.usage);
@@ -242,7 +242,7 @@ Deno.test("an attempt that failed before anything was delivered adds nothing to 
   while (texts.length > 0) await world.advance(1);
   await (await answered).text();
   const report = await gateway.reported(1);
-  assertEquals(report.tries.map(({ outcome }) => outcome), [
+  assertEquals(report.attempts.map(({ outcome }) => outcome), [
     "invalid_upstream_response",
     "success",
   ]);

@@ -152,7 +152,7 @@ async function flooded(
   await world.advance(10_000);
   const answer = await got(await waiting);
   const report = await gateway.reported(1);
-  return { answer, tries: report.tries, read: floods.map((one) => one.read()) };
+  return { answer, tries: report.attempts, read: floods.map((one) => one.read()) };
 }
 
 for (const api of ["chat", "responses"] as const) {

@@ -24,13 +24,13 @@ Deno.test("a call that waits for its provider is cut off with 503", async () => 
   const { gateway, app, reports, world } = reloadable(CONFIG, { fetch: upstream.fetch });
   const running = app(chatRequest());
   await world.advance(0);
-  assertEquals(gateway.vault.inFlight.cancelAll(), 1);
+  assertEquals(gateway.state.inFlight.cancelAll(), 1);
   assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
-  assertEquals(reports[0]?.tries.map(({ outcome }) => outcome), ["draining"]);
+  assertEquals(reports[0]?.attempts.map(({ outcome }) => outcome), ["draining"]);
   const account = gateway.generation.providers.get("up")?.account ?? "";
-  assertEquals(gateway.vault.breakers.state(account), "closed");
+  assertEquals(gateway.state.breakers.state(account), "closed");
 });
 
 Deno.test("a call that waits to try again is cut off at once", async () => {
@@ -39,7 +39,7 @@ Deno.test("a call that waits to try again is cut off at once", async () => {
   });
   const running = app(chatRequest());
   await world.advance(0);
-  gateway.vault.inFlight.cancelAll();
+  gateway.state.inFlight.cancelAll();
   assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(world.waiting, 0);
@@ -52,7 +52,7 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   upstream.answer();
   upstream.send(CHUNK);
   const response = await running;
-  assertEquals(gateway.vault.inFlight.cancelAll(), 1);
+  assertEquals(gateway.state.inFlight.cancelAll(), 1);
   const records = (await response.text()).split("\n\n");
   assertEquals(records.length, 4);
   assertEquals(records[0], CHUNK.trimEnd());
@@ -61,15 +61,15 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
   const account = gateway.generation.providers.get("up")?.account ?? "";
-  assertEquals(gateway.vault.breakers.state(account), "closed");
-  assertEquals(gateway.vault.inFlight.count, 0);
+  assertEquals(gateway.state.breakers.state(account), "closed");
+  assertEquals(gateway.state.inFlight.count, 0);
 });
 
 Deno.test("a call that comes after the cut asks no provider", async () => {
   const { gateway, app, reports } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
-  gateway.vault.inFlight.cancelAll();
+  gateway.state.inFlight.cancelAll();
   assertEquals(verdictOf(await got(await app(chatRequest()))), DRAINING);
-  assertEquals(reports[0]?.tries, []);
+  assertEquals(reports[0]?.attempts, []);
 });
 
 Deno.test("a gateway that drains still serves, but says that it is not to be used", async () => {
@@ -79,7 +79,7 @@ Deno.test("a gateway that drains still serves, but says that it is not to be use
   const before = await ask("/ready");
   assertEquals([before.status, before.text], [200, '{"status":"ready","providers":2}']);
   assertEquals(before.headers.get("connection"), null);
-  gateway.vault.inFlight.drain();
+  gateway.state.inFlight.drain();
   const after = await ask("/ready");
   assertEquals([after.status, after.text], [503, '{"status":"draining"}']);
   assertEquals((await ask("/ready", "HEAD")).status, 503);
@@ -91,7 +91,7 @@ Deno.test("a gateway that drains still serves, but says that it is not to be use
 Deno.test("idle is when the last byte of the last call is out", async () => {
   const upstream = heldUpstream();
   const { gateway, app } = reloadable(CONFIG, { fetch: upstream.fetch });
-  const { inFlight } = gateway.vault;
+  const { inFlight } = gateway.state;
   await inFlight.idle();
   const response = app(chatRequest({ body: { stream: true } }));
   let isIdle = false;

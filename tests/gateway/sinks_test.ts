@@ -40,5 +40,5 @@ Deno.test("a sink or a capture that throws keeps no sink from its report, and no
   assertEquals(reports.map(({ status }) => status), [200, 404]);
   const once = ["RangeError", "RangeError", "TypeError"];
   assertEquals(bugs.map((bug) => bug instanceof Error ? bug.name : ""), [...once, ...once]);
-  assertEquals(gateway.vault.inFlight.count, 0);
+  assertEquals(gateway.state.inFlight.count, 0);
 });

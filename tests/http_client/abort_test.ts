@@ -1,4 +1,4 @@
-import { newCutOff } from "../../src/http_client/cut_off.ts";
+import { newForceShutdown } from "../../src/http_client/force_shutdown.ts";
 import { assertEquals } from "../support/assert.ts";
 import { readRequest } from "../support/received_request.ts";
 import { textOf } from "./heard.ts";
@@ -132,7 +132,7 @@ Deno.test("a connection is cut off in the middle of a write, also one over TLS",
   const writing = outcomeOf(writeAll(client, new Uint8Array(30_000_000)));
   // The other side reads the beginning and then nothing more.
   await server.read(new Uint8Array(1));
-  const cutOff = newCutOff();
+  const cutOff = newForceShutdown();
   cutOff(client);
   cutOff.close();
   client.close();

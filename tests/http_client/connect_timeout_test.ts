@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import type { Clock } from "../../src/http_client/pool.ts";
+import type { Clock } from "../../src/http_client/connection_pool.ts";
 import { httpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import { assertEquals } from "../support/assert.ts";

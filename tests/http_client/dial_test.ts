@@ -1,4 +1,4 @@
-import { newCutOff } from "../../src/http_client/cut_off.ts";
+import { newForceShutdown } from "../../src/http_client/force_shutdown.ts";
 import { dial } from "../../src/http_client/dial.ts";
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { ConnectionError } from "../../src/core/connection_error.ts";
@@ -6,7 +6,7 @@ import { assertEquals } from "../support/assert.ts";
 import { answering, plain, post, server } from "./server.ts";
 import { textOf } from "./heard.ts";
 
-const cutOff = newCutOff();
+const cutOff = newForceShutdown();
 // What a cut loads is not kept for the next test.
 cutOff.close();
 

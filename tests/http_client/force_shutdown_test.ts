@@ -1,4 +1,4 @@
-import { newCutOff } from "../../src/http_client/cut_off.ts";
+import { newForceShutdown } from "../../src/http_client/force_shutdown.ts";
 import { MAX_STEPS_PER_TURN } from "../../src/sockets/walk.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
@@ -50,7 +50,7 @@ function newTurns() {
 Deno.test("among 10,000 connections one is cut off in slices, and no other", async () => {
   const sockets = crowded();
   const turns = newTurns();
-  const cutOff = newCutOff(() => sockets, turns.later);
+  const cutOff = newForceShutdown(() => sockets, turns.later);
   cutOff(connection(29_000));
   await Promise.resolve();
   let most = 0;
@@ -65,7 +65,7 @@ Deno.test("among 10,000 connections one is cut off in slices, and no other", asy
 Deno.test("connections that are cut off together are searched for together", async () => {
   const sockets = crowded();
   const turns = newTurns();
-  const cutOff = newCutOff(() => sockets, turns.later);
+  const cutOff = newForceShutdown(() => sockets, turns.later);
   const numbers = Array.from({ length: 1_000 }, (_, index) => 10 * index + 9);
   for (const number of numbers) cutOff(connection(20_000 + number));
   await Promise.resolve();
@@ -78,7 +78,7 @@ Deno.test("a connection that is cut off during a search is found by the next one
   const sockets = crowded();
   const turns = newTurns();
   let opened = 0;
-  const cutOff = newCutOff(() => {
+  const cutOff = newForceShutdown(() => {
     opened++;
     return sockets;
   }, turns.later);
@@ -92,7 +92,7 @@ Deno.test("a connection that is cut off during a search is found by the next one
 
 Deno.test("where sockets cannot be reached a cut does nothing", async () => {
   let asked = 0;
-  const cutOff = newCutOff(() => {
+  const cutOff = newForceShutdown(() => {
     asked++;
     return null;
   });
@@ -107,7 +107,7 @@ Deno.test("where sockets cannot be reached a cut does nothing", async () => {
 Deno.test("closing ends a search at once, and leaves no turn to wait for", async () => {
   const sockets = crowded();
   const turns = newTurns();
-  const cutOff = newCutOff(() => sockets, turns.later);
+  const cutOff = newForceShutdown(() => sockets, turns.later);
   cutOff(connection(29_000));
   await Promise.resolve();
   assertEquals(shutDownIn(sockets), []);
@@ -119,7 +119,7 @@ Deno.test("closing ends a search at once, and leaves no turn to wait for", async
 Deno.test("a connection that is cut off after closing is shut down in the same turn", () => {
   const sockets = crowded();
   const turns = newTurns();
-  const cutOff = newCutOff(() => sockets, turns.later);
+  const cutOff = newForceShutdown(() => sockets, turns.later);
   cutOff(connection(29_001));
   cutOff.close();
   cutOff(connection(29_002));

@@ -1,6 +1,6 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { exchange } from "../../src/http_client/exchange.ts";
-import { openReceived } from "../../src/http_client/received.ts";
+import { roundTrip } from "../../src/http_client/round_trip.ts";
+import { newReadBuffer } from "../../src/http_client/read_buffer.ts";
 import type { Incoming } from "../../src/core/world.ts";
 
 /** An answer to its end. */
@@ -16,7 +16,7 @@ export interface Heard {
 export async function heard(pieces: readonly string[]): Promise<Heard> {
   const { line, fate } = scriptedLine(pieces);
   try {
-    const answer = await exchange(line, [], { cancellation: new Cancellation() });
+    const answer = await roundTrip(line, [], { cancellation: new Cancellation() });
     return { answer, body: await textOf(answer), fate: fate() };
   } catch (error) {
     if (fate() !== "closed") throw new RangeError(`a broken connection is ${fate()}`);
@@ -48,7 +48,7 @@ function scriptedLine(pieces: readonly string[]) {
   const left = pieces.filter((piece) => piece !== "").map(bytesOf);
   let next = 0;
   let fate = "in use";
-  const received = openReceived({
+  const received = newReadBuffer({
     read(room) {
       const piece = left[next];
       if (piece === undefined) return Promise.resolve(null);

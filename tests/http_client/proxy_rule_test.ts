@@ -1,9 +1,9 @@
 import { parseProxyRule } from "../../src/http_client/proxy_rule.ts";
-import { targetAt } from "../../src/http_client/request.ts";
+import { parseDestination } from "../../src/http_client/request.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 function isProxied(env: Readonly<Record<string, string>>, url: string): boolean {
-  return parseProxyRule((name) => env[name])?.(targetAt(url)) ?? false;
+  return parseProxyRule((name) => env[name])?.(parseDestination(url)) ?? false;
 }
 
 Deno.test("each scheme has its own proxy variable, ALL_PROXY stands for both, in either case", () => {

@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { requestParts, targetAt } from "../../src/http_client/request.ts";
+import { parseDestination, requestParts } from "../../src/http_client/request.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -11,7 +11,7 @@ const NONE: Pick<Outgoing, "method" | "headers" | "body"> = {
 
 /** What is written, of one character for each byte. */
 function written(url: string, more: Partial<Outgoing> = {}): string {
-  return requestParts(targetAt(url), { ...NONE, ...more })
+  return requestParts(parseDestination(url), { ...NONE, ...more })
     .flatMap((part) => Array.from(part, (code) => String.fromCharCode(code))).join("");
 }
 
@@ -72,13 +72,13 @@ Deno.test("addresses lead where they say", () => {
     ["http://a.test/a%2Fb/%7e?c=%20+d", "a.test", 80, false, "a.test", "/a%2Fb/%7e?c=%20+d"],
   ];
   for (const [url, hostname, port, isSecure, host, path] of addresses) {
-    const target = targetAt(url);
+    const target = parseDestination(url);
     const origin = new URL(url).origin;
     const expected = { hostname, port, isSecure, host, path, authorization: null, origin };
     assertEquals(target, expected, url);
   }
   for (const url of ["ftp://a.test/", "file:///etc/passwd", "a.test", "http://"]) {
-    assert(isTypeError(() => targetAt(url)), url);
+    assert(isTypeError(() => parseDestination(url)), url);
   }
 });
 
@@ -96,7 +96,7 @@ Deno.test("the user that an address names is sent where no header says another",
   ]];
   for (const [user = "", plain = ""] of users) {
     const url = `http://${user}a.test/`;
-    assertEquals(targetAt(url).authorization, `Basic ${btoa(plain)}`);
+    assertEquals(parseDestination(url).authorization, `Basic ${btoa(plain)}`);
     const sent = lines(url, { headers: { authorization: "Bearer y" } });
     assertEquals(sent.filter((line) => line.startsWith("auth")), ["authorization: Bearer y"]);
   }

@@ -1,5 +1,5 @@
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
-import type { Clock } from "../../src/http_client/pool.ts";
+import type { Clock } from "../../src/http_client/connection_pool.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import type { Line } from "../support/line.ts";
 import { readRequest } from "../support/received_request.ts";

@@ -1,6 +1,6 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { type HttpClient, httpClient } from "../../src/http_client/client.ts";
-import type { Clock } from "../../src/http_client/pool.ts";
+import type { Clock } from "../../src/http_client/connection_pool.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { type Line, openLine } from "../support/line.ts";
 import { readRequest, type ReceivedRequest } from "../support/received_request.ts";

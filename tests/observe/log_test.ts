@@ -89,7 +89,7 @@ Deno.test("an access line says who asked for what, who served it and how it ende
     fallbacks: 1,
     queuedMs: 5.26,
     provider: "other",
-    tries: [
+    attempts: [
       tryOf({ outcome: "upstream_timeout" }),
       tryOf({ outcome: "upstream_timeout", number: 2 }),
       tryOf({ provider: "other" }),

@@ -111,7 +111,7 @@ Deno.test("tries, retries and fallbacks are told apart", async () => {
   metrics.sink(reportOf({
     provider: "other",
     fallbacks: 1,
-    tries: [
+    attempts: [
       tryOf({ outcome: "upstream_unavailable" }),
       tryOf({ outcome: "upstream_timeout", number: 2 }),
       tryOf({ provider: "other" }),
@@ -131,7 +131,7 @@ Deno.test("failed connections count by their cause, those of a stream too", asyn
   const broken = fault("upstream_unreachable", "Broke.", { cause: "closed" }).failure;
   metrics.sink(reportOf({
     provider: "other",
-    tries: [
+    attempts: [
       tryOf({ outcome: "upstream_unreachable", cause: "refused" }),
       tryOf({ outcome: "upstream_unreachable", cause: "refused", number: 2 }),
       tryOf({ outcome: "upstream_unavailable" }),
@@ -141,7 +141,7 @@ Deno.test("failed connections count by their cause, those of a stream too", asyn
     brokeOff: true,
   }));
   metrics.sink(reportOf({
-    tries: [tryOf({ outcome: "upstream_unreachable", cause: "dns" })],
+    attempts: [tryOf({ outcome: "upstream_unreachable", cause: "dns" })],
     failure: fault("upstream_unreachable", "No name.", { cause: "dns" }).failure,
   }));
   metrics.connectionFailed("up", "dns");

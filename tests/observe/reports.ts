@@ -1,7 +1,7 @@
 import { clientApis, factsOf } from "../../src/api/registry.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import type { Usage } from "../../src/core/events.ts";
-import { type CallReport, newReport, type Try } from "../../src/observe/report.ts";
+import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 
 /** The facts of a registered endpoint; those of an unknown one for every other path. */
 export function endpointAt(path: string, method = "POST"): EndpointFacts {
@@ -22,14 +22,14 @@ export function reportOf(changes: Partial<CallReport> = {}): CallReport {
     provider: "up",
     model: "m",
     status: 200,
-    tries: [tryOf({})],
+    attempts: [tryOf({})],
     ms: { firstByte: 1_900, firstToken: null, upstream: 1_890, total: 2_000 },
     ...changes,
   };
 }
 
 /** A first try at `up` that went well, with the differences given. */
-export function tryOf(changes: Partial<Try>): Try {
+export function tryOf(changes: Partial<Attempt>): Attempt {
   const base = { provider: "up", model: "m", cause: null, number: 1, began: 5, ended: 1_895 };
   return { ...base, outcome: "success", ...changes };
 }

@@ -91,6 +91,6 @@ Deno.test("each try is told with its number and its time", async () => {
   const answer = app(chatRequest());
   await world.advance(5_000);
   await got(await answer);
-  const told = reports[0]?.tries.map(({ number, began, ended }) => [number, began, ended]);
+  const told = reports[0]?.attempts.map(({ number, began, ended }) => [number, began, ended]);
   assertEquals(told, [[1, 0, 0], [2, 900, 900]]);
 });

@@ -104,7 +104,7 @@ Deno.test("whatever a provider does, no secret is in a log line, a metric or a s
         key: SECRETS.client,
         headers: HEADERS,
       });
-      assertEquals(report?.tries.length, 1);
+      assertEquals(report?.attempts.length, 1);
     }
   }
 });
@@ -151,7 +151,7 @@ function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly st
   }
   for (const report of reports) {
     lines.push(JSON.stringify(requestAttributes(report)));
-    for (const one of report.tries) lines.push(JSON.stringify(tryAttributes(report, one, null)));
+    for (const one of report.attempts) lines.push(JSON.stringify(tryAttributes(report, one, null)));
   }
   return lines;
 }

@@ -64,7 +64,7 @@ Deno.test("a call is a span with what the GenAI conventions ask for", async () =
 
 Deno.test("each try is a child of its own, and those that failed are errors", async () => {
   const spans = await spansOf({
-    tries: [
+    attempts: [
       tryOf({ outcome: "upstream_timeout", began: 0, ended: 500 }),
       tryOf({ provider: "other", began: 600, ended: 1_900 }),
     ],
@@ -77,8 +77,8 @@ Deno.test("each try is a child of its own, and those that failed are errors", as
 
 Deno.test("the try that delivers a stream lasts as long as it and breaks with it", async () => {
   const { failure } = fault("upstream_unreachable", "Broke.");
-  const tries = [tryOf({ began: 5, ended: 100 })];
-  const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, tries });
+  const attempts = [tryOf({ began: 5, ended: 100 })];
+  const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, attempts });
   assertEquals(timesOf(attempt), [-1_995, 0]);
   for (const span of [request, attempt]) {
     assertEquals(span?.status.code, 2);
@@ -88,8 +88,8 @@ Deno.test("the try that delivers a stream lasts as long as it and breaks with it
 
 Deno.test("the last try of a stream that never began ends where it failed", async () => {
   const { failure } = fault("upstream_unreachable", "Refused.");
-  const tries = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
-  const [, attempt] = await spansOf({ stream: true, failure, status: 502, tries });
+  const attempts = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
+  const [, attempt] = await spansOf({ stream: true, failure, status: 502, attempts });
   assertEquals(timesOf(attempt), [-1_995, -1_900]);
 });
 
@@ -100,7 +100,7 @@ Deno.test("what the client did wrong is no error of the gateway", async () => {
     status: 400,
     provider: null,
     model: null,
-    tries: [],
+    attempts: [],
   });
   assertEquals(request?.status.code, 0);
   assertEquals(request?.attributes["error.type"], "invalid_json");
@@ -131,7 +131,7 @@ Deno.test("names that a client chose are cut, and odd methods are told as such",
     path: `/${"a".repeat(9_000)}`,
     endpoint: UNKNOWN_ENDPOINT,
     model: "m".repeat(9_000),
-    tries: [tryOf({ model: "m".repeat(9_000) })],
+    attempts: [tryOf({ model: "m".repeat(9_000) })],
   });
   assertEquals(request?.name, "HTTP");
   assertEquals(request?.attributes["http.request.method"], "_OTHER");

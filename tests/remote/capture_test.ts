@@ -2,7 +2,7 @@ import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { type CapturedCall, MAX_SHARED_CHARS, newCapture } from "../../src/remote/capture.ts";
-import { admit } from "../../src/server/new_call.ts";
+import { newCall } from "../../src/server/new_call.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
@@ -206,6 +206,6 @@ Deno.test("no more of a stream is kept than is told, though all of it passes", a
   let passed = 0;
   for await (const group of records) passed += group.length;
   const gateway = newGateway(compile(on, 1), scriptedWorld(), []);
-  capture.end(admit(gateway, new Request("http://localhost/"), "/", UNKNOWN_ENDPOINT));
+  capture.end(newCall(gateway, new Request("http://localhost/"), "/", UNKNOWN_ENDPOINT));
   assertEquals([passed, calls[0]?.response?.length], [4, 2 * MAX_SHARED_CHARS]);
 });

@@ -18,7 +18,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
     cache: "MISS",
     stream: true,
     fallbacks: 1,
-    tries: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
+    attempts: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
     ms: { firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
   });
   assertEquals(eventsOf(call, FIGURES, ENDED), [{

@@ -63,7 +63,7 @@ Deno.test("an open breaker is passed over before a limit is: a call rather waits
   });
   const { config, providers } = gateway.generation;
   const account = providers.get("b")?.account ?? "";
-  const permit = gateway.vault.breakers.admit(account, config.circuit_breaker);
+  const permit = gateway.state.breakers.admit(account, config.circuit_breaker);
   if ("end" in permit) permit.end("failure");
   void asked();
   void asked();

@@ -39,7 +39,7 @@ Deno.test("a body of one byte more is refused, with a length or in chunks", asyn
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
     assertEquals(verdictOf(await got(answer)), TOO_LARGE);
   }
-  assertEquals(gateway.reports.map(({ tries }) => tries), [[], []]);
+  assertEquals(gateway.reports.map(({ attempts }) => attempts), [[], []]);
 });
 
 Deno.test("a length that is too large is refused before a byte of the body is sent", async () => {
@@ -91,6 +91,6 @@ Deno.test("a client that leaves inside its request reaches no provider", async (
   for (const count of [1, 2]) {
     const report = await gateway.reported(count);
     assertEquals([report.status, report.failure?.kind], [499, "client_cancelled"]);
-    assertEquals(report.tries, []);
+    assertEquals(report.attempts, []);
   }
 });

@@ -49,7 +49,11 @@ Deno.test("a body of which nothing comes for 30 s is refused, and the peer disco
   await world.advance(1_000);
   assertEquals(disconnects, 1);
   const report = await gateway.reported(1);
-  assertEquals([report.status, report.failure?.kind, report.tries], [408, "request_timeout", []]);
+  assertEquals([report.status, report.failure?.kind, report.attempts], [
+    408,
+    "request_timeout",
+    [],
+  ]);
   await send("late");
   await world.advance(100_000);
   assertEquals([gateway.reports.length, disconnects, world.waiting], [1, 1, 0]);

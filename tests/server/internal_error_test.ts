@@ -1,8 +1,8 @@
 import { heldGateway } from "../attempts/held_calls.ts";
-import { attempt } from "../../src/attempts/attempt.ts";
+import { runCandidates } from "../../src/attempts/attempt.ts";
 import { success } from "../../src/core/result.ts";
-import { admit } from "../../src/server/new_call.ts";
-import { bugIn } from "../../src/server/internal_error.ts";
+import { newCall } from "../../src/server/new_call.ts";
+import { internalError } from "../../src/server/internal_error.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { newPayload } from "../../src/wires/payload.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -12,14 +12,14 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
   const { gateway, world, counts } = held;
   const path = "/v1/chat/completions";
   const request = new Request(`http://localhost${path}`);
-  const call = admit(gateway, request, path, endpointAt(path));
+  const call = newCall(gateway, request, path, endpointAt(path));
   const provider = gateway.generation.providers.get("a");
   assert(provider !== undefined);
-  const trying = attempt(call, [{
+  const trying = runCandidates(call, [{
     target: { provider, model: "m", wire: provider.wire },
     request: { method: "POST", path: "/chat/completions", payload: newPayload(() => "{}") },
-    leavesState: false,
-    reader: () => ({
+    hasSideEffects: false,
+    responseHandler: () => ({
       as: "stream",
       delivery: {
         push: (record) => success([record]),
@@ -30,14 +30,14 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
         usage: () => null,
       },
     }),
-    settle: () => null,
+    onComplete: () => null,
   }]);
   await world.advance(0);
   const [upstream] = held.sent;
   upstream?.answer(200, "data: 1\n\n");
   assert((await trying).ok);
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[1, 0], false]);
-  assertEquals(bugIn(call, new Error("thrown")).failure.kind, "internal_error");
+  assertEquals(internalError(call, new Error("thrown")).failure.kind, "internal_error");
   assertEquals([await counts("a"), upstream?.signal?.aborted], [[0, 0], true]);
   assertEquals(call.cancellation.isClientGone, false, "the client is still there for its answer");
 });

@@ -1,6 +1,6 @@
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
-import { admit } from "../../src/server/new_call.ts";
+import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";
 import { receiveBody } from "../../src/server/receive_body.ts";
 import { configOf } from "../config/parse.ts";
@@ -21,9 +21,9 @@ function admittedCall() {
   const config = configOf(oneProvider("http://up.test"));
   const gateway = newGateway(compile(config, 1), scriptedWorld(), []);
   const request = new Request(`http://localhost${PATH}`, { method: "POST" });
-  const call = admit(gateway, request, PATH, endpointAt(PATH));
+  const call = newCall(gateway, request, PATH, endpointAt(PATH));
   assertEquals(takePlace(call), null);
-  return { call, vault: gateway.vault };
+  return { call, vault: gateway.state };
 }
 
 /** A body that comes in pieces of so many bytes, and the buffers that it was read into. */

@@ -5,7 +5,7 @@ import { utf8Bytes } from "../../src/formats/utf8.ts";
 import type { Capture } from "../../src/call/call.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
-import { admit } from "../../src/server/new_call.ts";
+import { newCall } from "../../src/server/new_call.ts";
 import { respond } from "../../src/server/respond.ts";
 import { configOf } from "../config/parse.ts";
 import { endpointAt } from "../observe/reports.ts";
@@ -40,7 +40,7 @@ function callOf() {
     newCapture: () => capture,
   });
   const facts = { ...endpointAt("/v1/chat/completions"), errors: plainErrors };
-  const call = admit(gateway, new Request("http://localhost/"), "/v1/chat/completions", facts);
+  const call = newCall(gateway, new Request("http://localhost/"), "/v1/chat/completions", facts);
   const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
   return { call, rim, captured };
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.t
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
-import type { Vault } from "../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../src/state/gateway_state.ts";
 import { configOf } from "../config/parse.ts";
 import { answers } from "./chat_call.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
@@ -31,7 +31,7 @@ export interface Says {
 /** A gateway before upstreams that keep state themselves. */
 export interface NativeGateway extends StateCalls {
   readonly world: ScriptedWorld;
-  readonly vault: Vault;
+  readonly vault: GatewayState;
   /** Every upstream call, in order. */
   readonly asked: readonly Asked[];
   /** The last one, as `first GET /responses/resp_1`. */
@@ -113,7 +113,7 @@ export function nativeGateway(
   return {
     ...stateCalls(createApp(gateway)),
     world,
-    vault: gateway.vault,
+    vault: gateway.state,
     asked,
     lastAsked() {
       const last = asked.at(-1);

@@ -92,7 +92,7 @@ export function socketGateway(
       return Number(/^gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);
     },
     async [Symbol.asyncDispose]() {
-      await gateway.vault.inFlight.idle();
+      await gateway.state.inFlight.idle();
       assertEquals(new Set(reports.map(({ id }) => id)).size, reports.length);
       const active = (await gateway.metrics.scrape()).match(
         /^gateway_active_requests\{.* [1-9]\d*$/m,

@@ -130,7 +130,7 @@ retry: {enabled: false}
 `);
     const request = chatRequest({ url: gateway.url, body: { store: true } });
     assertEquals((await got(await fetch(request))).status, 200);
-    const tries = gateway.reports[0]?.tries.map(({ outcome, cause }) => [outcome, cause]);
+    const tries = gateway.reports[0]?.attempts.map(({ outcome, cause }) => [outcome, cause]);
     assertEquals(tries, [[outcome, "timeout"], ["success", null]]);
   }
 });

@@ -155,7 +155,9 @@ Deno.test("a call whose reused connection was closed is sent again at once on a 
     }
     assertEquals(upstream.users(), ["one", "two", "two", "six", "six"]);
     assertEquals(upstream.connections(), 3);
-    const tries = gateway.reports.map(({ tries }) => tries.map(({ outcome }) => outcome).join());
+    const tries = gateway.reports.map(({ attempts }) =>
+      attempts.map(({ outcome }) => outcome).join()
+    );
     assertEquals(tries, ["success", "success", "success"]);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     assertEquals(samplesNamed(metrics, "gateway_upstream_reconnects_total"), {

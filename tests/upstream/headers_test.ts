@@ -1,8 +1,8 @@
-import { copiedBack, retryAfterMs } from "../../src/upstream/headers.ts";
+import { clientResponseHeaders, retryAfterMs } from "../../src/upstream/headers.ts";
 import { assertEquals } from "../support/assert.ts";
 
 function copied(headers: Record<string, string>, secrets: readonly string[] = []) {
-  return copiedBack(new Headers(headers), secrets);
+  return clientResponseHeaders(new Headers(headers), secrets);
 }
 
 Deno.test("an upstream's headers are copied back, names in lower case", () => {

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { isCapable } from "../../call/capable.ts";
-import type { Attempt, Inference, Reader } from "../../call/inference.ts";
+import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { bindObject } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -56,12 +56,12 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     prepare(target) {
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
-      return success<Attempt>({
+      return success<Candidate>({
         target,
         request: encoded.value,
-        leavesState: isStored(request),
-        reader: () => readerOf(call, request, target),
-        settle({ resource }) {
+        hasSideEffects: isStored(request),
+        responseHandler: () => readerOf(call, request, target),
+        onComplete({ resource }) {
           const id = resource?.id;
           return typeof id === "string"
             ? bindObject(call, "chat_completion", id, target.provider)
@@ -72,7 +72,7 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
   };
 }
 
-function readerOf(call: Call, request: ChatRequest, target: Target): Reader {
+function readerOf(call: Call, request: ChatRequest, target: Target): ResponseHandler {
   const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
@@ -109,7 +109,7 @@ function relayed(
   { stream, includeUsage }: ChatRequest,
   { id, created, model }: Labels,
   extractsReasoning: boolean,
-): Reader {
+): ResponseHandler {
   if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
     return {

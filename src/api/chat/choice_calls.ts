@@ -6,7 +6,7 @@ import {
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
-import type { Mint } from "../../wires/wire.ts";
+import type { IdSource } from "../../wires/wire.ts";
 import type { Change } from "./relay_edits.ts";
 
 /** A call as its client gets it. */
@@ -40,7 +40,7 @@ const UNCHANGED: ReadPiece = { changes: [], open: null };
  * them by their id: each call gets its own, those of the upstream where no other call has them, and
  * the id with its first piece.
  */
-export function choiceCalls(mint: Pick<Mint, "uuid">): ChoiceCalls {
+export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
   const relayed = new Map<FoundCall, RelayedCall>();

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { splice } from "../../formats/edit.ts";
-import type { Mint } from "../../wires/wire.ts";
+import type { IdSource } from "../../wires/wire.ts";
 import { type ChoiceCalls, choiceCalls, type RelayedCall } from "./choice_calls.ts";
 import { type CallChange, callEdits } from "./relay_edits.ts";
 
@@ -45,7 +45,7 @@ interface HeldChunk extends RelayedChunk {
 }
 
 /** Returns the relay of the calls of one stream, in all its choices. */
-export function callRelay(mint: Pick<Mint, "uuid">): CallRelay {
+export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
   /** Those with a call that waits for its id: to look through all of them for each chunk takes quadratic time. */
   const openChoices = new Set<ChoiceCalls>();

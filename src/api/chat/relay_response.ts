@@ -1,14 +1,14 @@
 import type { Outcome } from "../../core/codec.ts";
 import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import type { Answer, UpstreamAnswer } from "../../core/reply.ts";
+import type { HttpResponse, UpstreamResponse } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { usageOf } from "../../wires/openai/chat_usage.ts";
-import type { Mint } from "../../wires/wire.ts";
+import type { IdSource } from "../../wires/wire.ts";
 import {
   type CallChange,
   callEdits,
@@ -24,11 +24,11 @@ import {
  * complete, with the missing members filled in when it is not. Anything else is a fault.
  */
 export function relayAnswer(
-  answer: Pick<UpstreamAnswer, "body">,
+  answer: Pick<UpstreamResponse, "body">,
   identity: Identity,
   extractsReasoning: boolean,
-  mint: Pick<Mint, "uuid">,
-): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
+  mint: Pick<IdSource, "uuid">,
+): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
   if (text === null || !isObject(value)) {
@@ -64,7 +64,7 @@ export function relayAnswer(
 }
 
 /** Ids for the calls of each choice that have none, or one that another call of the choice has. */
-function callChanges(choices: readonly JsonValue[], mint: Pick<Mint, "uuid">): CallChange[] {
+function callChanges(choices: readonly JsonValue[], mint: Pick<IdSource, "uuid">): CallChange[] {
   return choices.flatMap((choice, at) => {
     const message = isObject(choice) ? choice.message : undefined;
     const items = isObject(message) ? message.tool_calls : undefined;

@@ -1,4 +1,4 @@
-import type { Delivery } from "../../core/codec.ts";
+import type { StreamTranslation } from "../../core/codec.ts";
 import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
@@ -8,7 +8,7 @@ import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import { readRecord } from "../../wires/compat/record.ts";
 import { usageOf } from "../../wires/openai/chat_usage.ts";
-import type { Mint } from "../../wires/wire.ts";
+import type { IdSource } from "../../wires/wire.ts";
 import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
 import { likeness } from "./repeat_fast_path.ts";
 import { callRelay, type RelayedChunk } from "./relay_calls.ts";
@@ -31,7 +31,7 @@ export interface RelayOptions {
   readonly includeUsage: boolean;
   readonly extractsReasoning: boolean;
   /** For the ids of calls that have none, or one that another call has. */
-  readonly mint: Pick<Mint, "uuid">;
+  readonly mint: Pick<IdSource, "uuid">;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface RelayOptions {
  * changes it. Records that carry nothing wait for the first that does; those that are no chunks are
  * dropped. Complete is a stream whose choices have all finished; `[DONE]` is added where it is missing.
  */
-export function relay(options: RelayOptions): Delivery {
+export function relay(options: RelayOptions): StreamTranslation {
   let identity: Identity | null = null;
   let waiting: StreamRecord[] | null = [];
   let usage: { readonly chunk: StreamRecord; readonly counted: Usage | null } | null = null;

@@ -1,16 +1,16 @@
-import type { Delivery } from "../../core/codec.ts";
+import type { StreamTranslation } from "../../core/codec.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
-import type { StreamRecord, UpstreamAnswer } from "../../core/reply.ts";
+import type { StreamRecord, UpstreamResponse } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import { readRecord } from "../../wires/compat/record.ts";
-import type { Reader } from "../../call/inference.ts";
+import type { ResponseHandler } from "../../call/inference.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
-export function stored(reader: Reader): Reader {
+export function stored(reader: ResponseHandler): ResponseHandler {
   if (reader.as === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
   return {
     as: "answer",
@@ -29,7 +29,7 @@ export function stored(reader: Reader): Reader {
  * A relay of a completion that its upstream is to keep: every chunk must tell one and the same exact
  * id and its type, because the id says later whose completion it is. Nothing is filled in.
  */
-function storedRelay(relay: Delivery): Delivery {
+function storedRelay(relay: StreamTranslation): StreamTranslation {
   let id: string | null = null;
 
   function problem(record: StreamRecord): Failed | null {
@@ -56,7 +56,7 @@ function storedRelay(relay: Delivery): Delivery {
 }
 
 /** The id of a whole completion that its upstream is to keep; a fault when it has none of its own. */
-function storedId(answer: UpstreamAnswer): Result<string> {
+function storedId(answer: UpstreamResponse): Result<string> {
   const text = utf8Text(answer.body);
   const id = text === null ? null : identityOf(text, "chat.completion");
   return id === null ? unfit() : success(id);

@@ -7,7 +7,7 @@ import { isVisible } from "../../call/owner.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
-import { keptItem } from "../stored_item.ts";
+import { toStoredItem } from "../stored_item.ts";
 import { metadataOf } from "../metadata.ts";
 import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
 import { itemBatch } from "./items.ts";
@@ -26,7 +26,7 @@ export async function create(call: Call, { document }: ApiRequest): Promise<Resu
     metadata: metadata.value,
     items: items.value,
   };
-  return shown(await call.vault.objects.conversations.create(conversation));
+  return shown(await call.state.objects.conversations.create(conversation));
 }
 
 /** Shows a conversation without its items. */
@@ -36,7 +36,7 @@ export function retrieve(_call: Call, _request: ApiRequest, kept: Conversation):
 
 /** Puts other metadata in place of those that are there; null removes them. */
 export async function update(
-  { vault }: Call,
+  { state }: Call,
   { document }: ApiRequest,
   { id }: Conversation,
 ): Promise<Result<Reply>> {
@@ -45,16 +45,16 @@ export async function update(
   }
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
-  return shown(await vault.objects.conversations.setMetadata(id, metadata.value));
+  return shown(await state.objects.conversations.setMetadata(id, metadata.value));
 }
 
 /** Deletes a conversation with its items. */
 export async function remove(
-  { vault }: Call,
+  { state }: Call,
   _request: ApiRequest,
   { id }: Conversation,
 ): Promise<Result<Reply>> {
-  const deleted = await vault.objects.conversations.delete(id);
+  const deleted = await state.objects.conversations.delete(id);
   if (!deleted.ok) return deleted;
   if (!deleted.value) return unknownConversation("conversation_id");
   return jsonReply({ id, object: "conversation.deleted", deleted: true });
@@ -74,7 +74,7 @@ export async function addItems(
   }
   const added = addedItems(call, document);
   if (!added.ok) return added;
-  const changed = await call.vault.objects.conversations.append(id, added.value);
+  const changed = await call.state.objects.conversations.append(id, added.value);
   return changed.ok ? jsonReply(listObject(added.value)) : changed;
 }
 
@@ -106,16 +106,16 @@ export function retrieveItem(
 
 /** Deletes one item and shows its conversation. */
 export async function removeItem(
-  { vault }: Call,
+  { state }: Call,
   { params }: ApiRequest,
   { id }: Conversation,
 ): Promise<Result<Reply>> {
-  return shown(await vault.objects.conversations.removeItem(id, params.item_id ?? ""));
+  return shown(await state.objects.conversations.removeItem(id, params.item_id ?? ""));
 }
 
 /** The kept conversation that a path names. */
 export async function find(call: Call, id: string): Promise<Result<Conversation>> {
-  const found = await call.vault.objects.conversations.find(id);
+  const found = await call.state.objects.conversations.find(id);
   if (!found.ok) return found;
   const conversation = found.value;
   return conversation === null || !isVisible(call, conversation.creator)
@@ -127,7 +127,7 @@ export async function find(call: Call, id: string): Promise<Result<Conversation>
 function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
   const body = parseExact(text);
   const batch = itemBatch(isObject(body) ? body.items : undefined);
-  return batch.ok ? success(batch.value.map((item) => keptItem(item, call.world))) : batch;
+  return batch.ok ? success(batch.value.map((item) => toStoredItem(item, call.world))) : batch;
 }
 
 function includeProblem(query: URLSearchParams) {

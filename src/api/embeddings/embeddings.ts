@@ -13,7 +13,7 @@ import { openaiErrors } from "../../core/openai_error.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import type { Attempt, Inference, Reader } from "../../call/inference.ts";
+import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -70,18 +70,18 @@ function inferenceOf(document: JsonDocument): Inference {
       const encoded = wire.encode(document, target);
       if (!encoded.ok) return encoded;
       const reader = readerOf(wire, target, document);
-      return success<Attempt>({
+      return success<Candidate>({
         target,
         request: encoded.value,
-        leavesState: false,
-        reader: () => reader,
-        settle: () => null,
+        hasSideEffects: false,
+        responseHandler: () => reader,
+        onComplete: () => null,
       });
     },
   };
 }
 
-function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): Reader {
+function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): ResponseHandler {
   const inputs = countOf(document.value.input ?? null);
   return {
     as: "answer",

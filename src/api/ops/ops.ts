@@ -25,8 +25,8 @@ export const ops: ClientApi = {
       method: "GET",
       path: "/health",
       body: false,
-      handle({ world, vault }) {
-        const uptime = Math.floor((world.now() - vault.began) / 1000);
+      handle({ world, state }) {
+        const uptime = Math.floor((world.now() - state.began) / 1000);
         return Promise.resolve(
           jsonReply({ status: "ok", version: VERSION, uptime_seconds: uptime }),
         );
@@ -36,8 +36,8 @@ export const ops: ClientApi = {
       method: "GET",
       path: "/ready",
       body: false,
-      handle({ generation, vault }) {
-        if (vault.inFlight.isDraining) return Promise.resolve(draining());
+      handle({ generation, state }) {
+        if (state.inFlight.isDraining) return Promise.resolve(draining());
         return Promise.resolve(
           jsonReply({ status: "ready", providers: generation.providers.size }),
         );

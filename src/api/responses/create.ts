@@ -13,7 +13,7 @@ import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
 import { nativeAttempts } from "./native/create.ts";
 import { type ResponsesRequest, responsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
-import { retain } from "./state/store_response.ts";
+import { storeResponse } from "./state/store_response.ts";
 import { translatedAttempts } from "./translate/create.ts";
 
 /** What differs between creation over HTTP and over a WebSocket. */
@@ -53,7 +53,7 @@ function inferenceOf(
   async function settle(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
     if (resource === null) return success(undefined);
     const settled = { target, context, request, resource, usage };
-    const retained = await retain(call, settled);
+    const retained = await storeResponse(call, settled);
     if (retained.ok) options.settled?.(settled);
     return retained;
   }

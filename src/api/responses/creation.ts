@@ -3,7 +3,7 @@ import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Result } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { Attempt } from "../../call/inference.ts";
+import type { Candidate } from "../../call/inference.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ResolvedRequest } from "./state/continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -30,4 +30,4 @@ export interface Settled {
 }
 
 /** Makes a creation ready for one target. */
-export type Attempts = (target: Target) => Result<Attempt>;
+export type Attempts = (target: Target) => Result<Candidate>;

@@ -5,7 +5,7 @@ import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";
 import { lifecycle } from "./state/lifecycle.ts";
 import { resolveStoredResponse } from "./state/resolve_continuation.ts";
-import { newSession } from "./socket/session.ts";
+import { newResponsesSession } from "./socket/session.ts";
 
 /** The Responses API, native or over providers that speak something else (OpenAI API, Responses). */
 export const responses: ClientApi = {
@@ -25,5 +25,5 @@ export const responses: ClientApi = {
     ...counting,
     ...lifecycle,
   ],
-  sockets: [{ path: ROUTED_PATHS.responses, operation: "chat", open: newSession }],
+  sockets: [{ path: ROUTED_PATHS.responses, operation: "chat", open: newResponsesSession }],
 };

@@ -18,7 +18,7 @@ export async function ownPage(
   { text, value, members }: JsonDocument,
 ): Promise<Result<OwnPage>> {
   const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
-  const { owners } = call.vault.objects;
+  const { owners } = call.state.objects;
   const bindings = await owners.chat_completion.findBindings(ids.filter((id) => isText(id)));
   if (!bindings.ok) return bindings;
   const own = ids.map((id) => !isText(id) || !isHidden(call, bindings.value.get(id) ?? null));

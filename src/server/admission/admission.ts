@@ -10,7 +10,7 @@ import type { Peer } from "../peer.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
 /** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
-export type Entrance = (
+export type Admission = (
   call: Call,
   request: Pick<Request, "url">,
   peer: Peer,
@@ -21,7 +21,7 @@ export type Entrance = (
  * below `/v1/`, served there or not. A request without a valid key counts against its address. The
  * rate is in the headers of every answer that key and rate cover, not in those of the browser rules.
  */
-export function newEntrance({ generation, hostname }: Gateway): Entrance {
+export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config.server, hostname);
   return (call, request, peer) => {
     const answer = framingProblem(call) ?? guard(call, request, peer);
@@ -44,7 +44,7 @@ function framingProblem({ headers, answerHeaders }: Call): Failed | null {
 }
 
 /** Key and rate again, for one more message on a socket: as the configuration of this moment has them. */
-export function enterTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
+export function admitTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
   return enterWithKey({ ...call, generation }, peer);
 }
 

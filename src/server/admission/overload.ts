@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = "1";
  * always served.
  */
 export function takePlace(call: Call): Failed | null {
-  if (!call.path.startsWith("/v1/") || call.vault.admission.admit(call.id)) return null;
+  if (!call.path.startsWith("/v1/") || call.state.admission.admit(call.id)) return null;
   call.answerHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("requests");
   return refuse(
@@ -24,7 +24,7 @@ export function takePlace(call: Call): Failed | null {
  * Refused as `overloaded` beyond `server.max_body_memory`.
  */
 export function holdBody(call: Call, bytes: number): Failed | null {
-  if (call.vault.admission.hold(call.id, bytes)) return null;
+  if (call.state.admission.hold(call.id, bytes)) return null;
   call.answerHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("body_memory");
   return refuse(

@@ -31,10 +31,10 @@ export function takeRemoteToken(call: Call): Failed | null {
 }
 
 function takeFrom(call: Call, bucket: string, requests_per_minute: number): Failed | null {
-  const { generation: { config }, vault, answerHeaders } = call;
+  const { generation: { config }, state, answerHeaders } = call;
   const { burst_size } = config.rate_limiting;
   const settings = { requests_per_minute, burst_size };
-  const { isTaken, remaining, wait } = vault.buckets.take(bucket, settings);
+  const { isTaken, remaining, wait } = state.buckets.take(bucket, settings);
   tell(answerHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
   const seconds = Math.max(1, Math.ceil(wait / 1000));

@@ -1,6 +1,6 @@
 import { refuse } from "../../core/result.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import type { Entrance } from "./admission.ts";
+import type { Admission } from "./admission.ts";
 import { REMOTE_CONTROL, takeRemoteToken } from "./rate_limit.ts";
 
 /**
@@ -8,13 +8,13 @@ import { REMOTE_CONTROL, takeRemoteToken } from "./rate_limit.ts";
  * neither a client key nor the browser rules are asked for; its rate is limited and its objects are
  * kept apart like those of any client. Refused as `draining` once the gateway is about to end: nothing else would stop new ones.
  */
-export function newRemoteEntrance({ vault }: Gateway): Entrance {
+export function newRemoteAdmission({ state }: Gateway): Admission {
   return (call) => {
     const { generation: { clientKeys, config }, report, caller } = call;
     report.client = REMOTE_CONTROL;
     caller.name = REMOTE_CONTROL;
     caller.isIsolated = clientKeys.length > 0 && config.security.isolate_clients;
-    return vault.inFlight.isDraining
+    return state.inFlight.isDraining
       ? refuse("draining", "The gateway is shutting down; send the request again.")
       : takeRemoteToken(call);
   };

@@ -3,10 +3,10 @@ import { type Failed, refuse } from "../../core/result.ts";
 import { isLongerThan, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { bugIn } from "../internal_error.ts";
+import { internalError } from "../internal_error.ts";
 import type { Peer } from "../peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
-import { finish, type Rim } from "../respond.ts";
+import { finishCall, type Responder } from "../respond.ts";
 import { socketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
 import { type TurnCalls, turnCalls } from "./turn_call.ts";
@@ -42,7 +42,7 @@ export function openSocket(
   request: Request,
   peer: Peer,
   session: Session,
-  rim: Rim,
+  rim: Responder,
 ): Response | Failed {
   // Newer runtimes close a request that is upgraded: nothing of it can be read any more.
   const handshake = { ...asking, headers: new Headers(asking.headers) };
@@ -64,7 +64,7 @@ export function openSocket(
   }
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
-  finish(handshake, rim, true);
+  finishCall(handshake, rim, true);
   converse(gateway, handshake.id, socket, peer, calls, session, rim);
   return response;
 }
@@ -96,9 +96,9 @@ function converse(
   peer: Peer,
   calls: TurnCalls,
   session: Session,
-  rim: Rim,
+  rim: Responder,
 ): void {
-  const { world, metrics, vault: { inFlight } } = gateway;
+  const { world, metrics, state: { inFlight } } = gateway;
   const connection = `socket ${id}`;
   const writer = socketWriter(
     socket,
@@ -160,7 +160,7 @@ function converse(
     try {
       return session.read(text);
     } catch (error) {
-      return { label: null, turn: bugIn(call, error) };
+      return { label: null, turn: internalError(call, error) };
     }
   }
 

@@ -2,7 +2,7 @@ import type { Failed } from "../../core/result.ts";
 import { type Call, readControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
-import { enterTurn } from "../admission/admission.ts";
+import { admitTurn } from "../admission/admission.ts";
 import type { Peer } from "../peer.ts";
 
 /** Makes the calls of one socket, a new one for each message. */
@@ -24,7 +24,7 @@ const SESSION = "x-gateway-sessionid";
  * and every upstream request tells it.
  */
 export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
-  const { world, vault, metrics } = gateway;
+  const { world, state, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
   // As it was sent: what it says in UTF-8 may hold characters that no header can.
   const session = handshake.headers.get(SESSION) || `wsresp_${world.uuid()}`;
@@ -48,7 +48,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         id,
         headers,
         controls,
-        cancellation: vault.inFlight.start(id),
+        cancellation: state.inFlight.start(id),
         report,
         caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION]: session },
@@ -56,6 +56,6 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         answerHeaders: {},
       };
     },
-    enter: (call) => enterTurn(call, gateway.generation, peer),
+    enter: (call) => admitTurn(call, gateway.generation, peer),
   };
 }

@@ -3,8 +3,14 @@ import type { StreamReply } from "../../core/reply.ts";
 import { type Failed, fault, refuse, type Result } from "../../core/result.ts";
 import { changeMembers, membersOf, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { bugIn } from "../internal_error.ts";
-import { begin, captureContent, failureReply, finish, type Rim } from "../respond.ts";
+import { internalError } from "../internal_error.ts";
+import {
+  captureContent,
+  failureReply,
+  finishCall,
+  recordFirstByte,
+  type Responder,
+} from "../respond.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
@@ -32,7 +38,7 @@ interface Waiting {
 }
 
 /** No turns yet; `turned` is told whenever none runs or waits any more. */
-export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Turns {
+export function newTurns(writer: SocketWriter, rim: Responder, turned: () => void): Turns {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -48,11 +54,11 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
 
   async function answer({ call, label, turn }: Waiting): Promise<void> {
     const reply = isClosing ? draining() : turn.ok ? await ran(call, turn.value) : turn;
-    begin(call, reply);
+    recordFirstByte(call, reply);
     const isWhole = reply.ok
       ? await delivered(call, label, reply.value)
       : await said(call, label, failureText(call, reply));
-    finish(call, rim, isWhole);
+    finishCall(call, rim, isWhole);
   }
 
   async function delivered(call: Call, label: string | null, reply: StreamReply) {
@@ -66,7 +72,7 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
       // Who leaves now has had everything, though the upstream may still have been ending.
       return true;
     } catch (error) {
-      await said(call, label, errorEvent(bugIn(call, error).failure, {}));
+      await said(call, label, errorEvent(internalError(call, error).failure, {}));
       return false;
     }
   }
@@ -81,9 +87,9 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
   /** Because so many wait, this one is told at once that it is not answered. */
   function refuseAtOnce({ call, label, turn }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
-    begin(call, refused);
+    recordFirstByte(call, refused);
     writer.tell(labelled(failureText(call, refused), label));
-    finish(call, rim, true);
+    finishCall(call, rim, true);
   }
 
   return {
@@ -103,8 +109,8 @@ export function newTurns(writer: SocketWriter, rim: Rim, turned: () => void): Tu
       running?.call.cancellation.clientDisconnected();
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
-        begin(call, fault("client_cancelled", "The client has gone."));
-        finish(call, rim, false);
+        recordFirstByte(call, fault("client_cancelled", "The client has gone."));
+        finishCall(call, rim, false);
       }
     },
     get isIdle() {
@@ -117,7 +123,7 @@ async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   try {
     return await turn.run(call);
   } catch (error) {
-    return bugIn(call, error);
+    return internalError(call, error);
   }
 }
 

@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
 import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_call.ts";
 
@@ -35,7 +35,7 @@ const LEGACY = "legacy";
  * used once in an answer, and one that is missing is made. An id may come behind the arguments, so
  * that in deltas a call waits for its own, but not for more than a bounded number of pieces.
  */
-export function callReader(mint: Mint, form: "whole" | "deltas"): CallReader {
+export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
   /** Pieces of the arguments of calls that have not been announced, by position. */

@@ -4,7 +4,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json/js
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../chat_request/refusals.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { malformed, providerError } from "../openai/errors.ts";
 import { messageReader } from "./message.ts";
 import { readRecord } from "./record.ts";
@@ -18,7 +18,7 @@ const NOTHING: Events = { ok: true, value: [] };
  * A whole completion as events. Fails on an error under status 200, without a choice, and on a
  * finish reason that is missing or unknown.
  */
-export function decode(body: JsonDocument, mint: Mint): Events {
+export function decode(body: JsonDocument, mint: IdSource): Events {
   const { value, text } = body;
   if ((value.error ?? null) !== null) return providerError(value);
   const choice = choiceOf(value);
@@ -39,7 +39,7 @@ export function decode(body: JsonDocument, mint: Mint): Events {
  * Reads a Chat Completions stream. It is complete at `[DONE]`, or at its end, when a finish reason
  * has come; usage and finish are told then, because usage may come behind the finish.
  */
-export function decoder(mint: Mint): Decoder {
+export function decoder(mint: IdSource): Decoder {
   const reader = messageReader(mint, "deltas");
   let isStarted = false;
   let reason: Optional = null;
@@ -94,7 +94,7 @@ function choiceOf({ choices }: JsonObject): JsonObject | null {
   return list.find(({ index }) => (index ?? 0) === 0) ?? null;
 }
 
-function startOf({ id, model, created }: JsonObject, mint: Mint): StreamEvent {
+function startOf({ id, model, created }: JsonObject, mint: IdSource): StreamEvent {
   return {
     type: "start",
     id: typeof id === "string" ? id : "",

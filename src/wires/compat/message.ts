@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../chat_request/refusals.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { callReader } from "./calls.ts";
 import { malformed } from "../openai/errors.ts";
 
@@ -22,7 +22,7 @@ export interface MessageReader {
  * The machine for one assistant message. Servers say the same thing in several ways: reasoning under
  * two names, content as a text or as parts.
  */
-export function messageReader(mint: Mint, form: "whole" | "deltas"): MessageReader {
+export function messageReader(mint: IdSource, form: "whole" | "deltas"): MessageReader {
   const calls = callReader(mint, form);
 
   return {

@@ -7,7 +7,7 @@ import {
 } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
@@ -23,7 +23,7 @@ export interface Call {
  * once in the answer. The runtime's own `index` is not looked at: it may start again in every record.
  */
 export function callReader(
-  mint: Mint,
+  mint: IdSource,
 ): (calls: Optional, recordText: string) => Result<readonly Call[]> {
   const nameCall = newCallIds(mint);
 

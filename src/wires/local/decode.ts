@@ -3,14 +3,14 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { type Call, callReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** A whole answer as the events of a stream: it is read as the one record of one. */
-export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const reading = recordReader(mint);
   const events = reading.read(body.value, body.text);
   if (events.ok && !reading.done()) return malformed("an answer that is not finished");
@@ -21,7 +21,7 @@ export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEv
  * The machine for a stream: one JSON object a line, the last with `done: true`. Records without
  * anything for the client give no event; an end before the last record is a failure.
  */
-export function decoder(mint: Mint): Decoder {
+export function decoder(mint: IdSource): Decoder {
   const reading = recordReader(mint);
   return {
     push({ data }) {
@@ -48,7 +48,7 @@ interface RecordReader {
   usage(): Usage | null;
 }
 
-function recordReader(mint: Mint): RecordReader {
+function recordReader(mint: IdSource): RecordReader {
   const readCalls = callReader(mint);
   let isStarted = false;
   let callCount = 0;
@@ -90,7 +90,7 @@ function recordReader(mint: Mint): RecordReader {
   };
 }
 
-function startOf(record: JsonObject, mint: Mint): StreamEvent {
+function startOf(record: JsonObject, mint: IdSource): StreamEvent {
   const { model, created_at } = record;
   const at = typeof created_at === "string" ? Date.parse(created_at) : NaN;
   return {

@@ -1,7 +1,7 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
@@ -10,7 +10,7 @@ import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_c
 const BARE_REFUSAL = "The model refused to answer.";
 
 /** The event that a message begins with. */
-export function startOf(message: JsonObject, mint: Mint): StreamEvent {
+export function startOf(message: JsonObject, mint: IdSource): StreamEvent {
   const { id, model } = message;
   return {
     type: "start",

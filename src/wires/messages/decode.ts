@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { annotationsOf, endOf, startOf, thinkingBlockOf } from "./answer.ts";
 import { malformed, reportedFault } from "./errors.ts";
 
@@ -18,7 +18,7 @@ interface Before {
  * A whole Messages answer as events. Fails on an error under status 200, on a block that Chat has
  * no place for and on a stop reason that is missing or unknown.
  */
-export function decode(body: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const exact = parseExact(body.text);
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);

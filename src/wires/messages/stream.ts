@@ -11,7 +11,7 @@ import {
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { endOf, startOf, USAGE_MEMBERS, usageOf } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
@@ -25,7 +25,7 @@ const NOTHING: Events = { ok: true, value: [] };
  * Reads a Messages stream. The `type` in the data decides, the event line only repeats it. Usage and
  * finish come with message_stop; a source that ends before is a failure (Messages API, streaming).
  */
-export function decoder(mint: Mint): Decoder {
+export function decoder(mint: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
   const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(mint) };
   let usage: JsonObject | null = null;

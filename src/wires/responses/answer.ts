@@ -4,7 +4,7 @@ import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
 import { moderationOf } from "./moderation.ts";
 import { responseUsage } from "../openai/responses_usage.ts";
@@ -12,7 +12,7 @@ import { responseUsage } from "../openai/responses_usage.ts";
 /** The event that a response begins with; fails on what is no response, or has no exact id. */
 export function startOf(
   { object, id, model, created_at }: JsonObject,
-  mint: Mint,
+  mint: IdSource,
 ): Result<StreamEvent & { readonly type: "start" }> {
   if (object !== "response") return malformed("an answer that is no response");
   if (!isExactId(id)) return malformed("a response without an id");

@@ -3,7 +3,7 @@ import type { JsonDocument } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { endOf, failureOf, startOf } from "./answer.ts";
 import { outputReader } from "./output.ts";
 
@@ -11,7 +11,7 @@ import { outputReader } from "./output.ts";
  * A whole response as events. Fails on an error, on what is no response with an exact id, on one that
  * is neither completed nor incomplete for a known reason, and on an item that Chat has no place for.
  */
-export function decode({ value }: JsonDocument, mint: Mint): Result<readonly StreamEvent[]> {
+export function decode({ value }: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const failure = failureOf(value);
   if (failure !== null) return failure;
   if (!Array.isArray(value.output)) return malformed("a response without output");

@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../chat_request/refusals.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
 import { tokensOf } from "./logprobs.ts";
 import { newSpeech, type Place, type Spoken } from "./speech.ts";
@@ -60,7 +60,7 @@ const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
 ]);
 
 /** Items are told apart by their index: some servers change the ids of items from event to event. */
-export function outputReader(mint: Pick<Mint, "uuid">): OutputReader {
+export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
   const items = new Map<number, Item>();
   const nameCall = newCallIds(mint);
   let calls = 0;

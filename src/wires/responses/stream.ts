@@ -6,7 +6,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
-import type { Mint } from "../wire.ts";
+import type { IdSource } from "../wire.ts";
 import { endOf, failureOf, startOf } from "./answer.ts";
 import { eventError, reportedFault } from "./errors.ts";
 import type { CallType } from "./item.ts";
@@ -29,7 +29,7 @@ const TERMINALS: ReadonlyMap<Optional, string> = new Map([
  * Reads a Responses stream, which is complete at its terminal. Each record must be an event whose
  * name, type and status agree, of the one response, with a number above the last one's.
  */
-export function decoder(mint: Mint): Decoder {
+export function decoder(mint: IdSource): Decoder {
   const reader = outputReader(mint);
   let sequence = -1;
   let id: string | null = null;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { Vault } from "../../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
@@ -41,7 +41,7 @@ async function itemsIn(calls: NativeGateway, id: string): Promise<readonly JsonO
 }
 
 /** The number of items in a conversation. */
-async function countIn({ objects }: Pick<Vault, "objects">, id: string) {
+async function countIn({ objects }: Pick<GatewayState, "objects">, id: string) {
   return (await stored(objects.conversations.find(id)))?.items.length;
 }
 
@@ -225,18 +225,18 @@ Deno.test("over a socket turns with the same ids are kept, and one that does not
   await using client = await served.open();
   const made = await fetch(`${served.url}/v1/conversations`, { method: "POST", body: "{}" });
   const id = textAt(await made.json(), "id");
-  const { vault } = served.gateway;
+  const { state } = served.gateway;
   const turn = create({ conversation: id, store: false });
   for (const count of [3, 6]) {
     assertEquals((await client.turn(turn)).ending, "response.completed");
-    assertEquals(await countIn(vault, id), count);
+    assertEquals(await countIn(state, id), count);
   }
   const items = Array.from({ length: 992 }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
-  await stored(vault.objects.conversations.append(id, items));
+  await stored(state.objects.conversations.append(id, items));
   const { ending, response } = await client.turn(turn);
   assertEquals(ending, "response.failed");
   assertMatch(JSON.stringify(response.error), /at most 1000 items/);
-  assertEquals(await countIn(vault, id), 998);
+  assertEquals(await countIn(state, id), 998);
   assertEquals((await client.turn(create({ store: false }))).ending, "response.completed");
   // What the upstream has done counts also where the answer could not be kept.
   const counts = served.reports.filter(({ failure }) => failure !== null)

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parseJson } from "../../../src/core/json/jso
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
-import type { Vault } from "../../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import {
@@ -25,7 +25,7 @@ export interface Asked {
 /** A gateway whose state a test follows. */
 export interface Stateful extends StateCalls {
   readonly world: ScriptedWorld;
-  readonly vault: Vault;
+  readonly vault: GatewayState;
   /** Every upstream call, in order. */
   readonly asked: readonly Asked[];
   /** A response that must come about; its resource. */
@@ -92,7 +92,7 @@ export function stateful(config = TWO, script: (asked: Asked) => Says = () => ({
   return {
     ...calls,
     world,
-    vault: gateway.vault,
+    vault: gateway.state,
     asked,
     async created(body, headers = {}) {
       const answer = await calls.post("/responses", { model: "m", ...body }, headers);

@@ -115,7 +115,7 @@ Deno.test("a refused call reads no body, asks no provider and is logged as refus
   );
   assertStringIncludes(await connection.receiveUntil("}}"), '"code":"missing_api_key"');
   const report = await gateway.reported(1);
-  assertEquals([report.status, report.tries.length, report.endpoint.path], [
+  assertEquals([report.status, report.attempts.length, report.endpoint.path], [
     401,
     0,
     "/v1/chat/completions",

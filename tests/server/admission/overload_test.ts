@@ -18,7 +18,7 @@ function withServer(settings: string, url = "http://up.test"): string {
 /** Resolves when this many calls are in flight. */
 async function inFlight({ url, gateway }: SocketGateway, count: number): Promise<void> {
   // Each call gives the messages time to arrive.
-  while (gateway.vault.admission.count() < count) await got(await fetch(`${url}/health`));
+  while (gateway.state.admission.count() < count) await got(await fetch(`${url}/health`));
 }
 
 /** A gateway whose provider answers when the test says so. */
@@ -133,12 +133,12 @@ Deno.test("a stream holds its place and its body until its last record is out", 
   const answer = await fetch(streaming);
   const reader = answer.body?.getReader();
   await reader?.read();
-  assert(served.gateway.vault.admission.bodyBytes() > 0);
+  assert(served.gateway.state.admission.bodyBytes() > 0);
   assertEquals((await got(await fetch(chatRequest({ url: served.url })))).status, 503);
   held.finish();
   while (!(await reader?.read())?.done);
   await served.reported(2);
-  const { admission } = served.gateway.vault;
+  const { admission } = served.gateway.state;
   assertEquals([admission.count(), admission.bodyBytes()], [0, 0]);
 });
 
@@ -149,7 +149,7 @@ Deno.test("an idle socket takes no place; its messages count one by one, those t
   await using busy = await served.open();
   await using other = await served.open();
   await using third = await served.open();
-  assertEquals(served.gateway.vault.admission.count(), 0);
+  assertEquals(served.gateway.state.admission.count(), 0);
   held.say("first");
   busy.send(create());
   assertEquals<unknown>((await busy.next()).type, "response.created");
@@ -162,14 +162,14 @@ Deno.test("an idle socket takes no place; its messages count one by one, those t
   await busy.rest();
   await busy.rest();
   assertEquals((await third.turn(create())).output, "later");
-  assertEquals(served.gateway.vault.admission.count(), 0);
+  assertEquals(served.gateway.state.admission.count(), 0);
 });
 
 Deno.test("messages of sockets that wait and run are held as bodies", async () => {
   const held = heldStream();
   const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(withServer("max_body_memory: 3000"), upstream);
-  const { admission } = served.gateway.vault;
+  const { admission } = served.gateway.state;
   held.say("first");
   {
     await using client = await served.open();

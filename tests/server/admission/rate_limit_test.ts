@@ -55,7 +55,7 @@ Deno.test("callers get their burst, then 429 with the time to wait, then what tr
   assertEquals(refused.error.param, null);
   assertEquals(figures(refused.headers), ["30", "0", "2"]);
   assertMatch(String(refused.error.message), /try again in 2 s/);
-  assertEquals(reports[2]?.tries, []);
+  assertEquals(reports[2]?.attempts, []);
   await world.advance(1_500);
   assertEquals((await ask()).status, 200);
   assertEquals((await ask()).status, 429);

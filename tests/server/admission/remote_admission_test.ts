@@ -2,7 +2,7 @@ import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import type { CallReport } from "../../../src/observe/report.ts";
 import { createApp } from "../../../src/server/app.ts";
-import { newRemoteEntrance } from "../../../src/server/admission/remote_admission.ts";
+import { newRemoteAdmission } from "../../../src/server/admission/remote_admission.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
@@ -18,7 +18,7 @@ function entrances(lines: string) {
   const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
   const config = configOf(lines + oneProvider("http://up"));
   const gateway = newGateway(compile(config, 1), world, [(report) => void reports.push(report)]);
-  const remote = createApp(gateway, newRemoteEntrance(gateway));
+  const remote = createApp(gateway, newRemoteAdmission(gateway));
   const usual = createApp(gateway);
   return { gateway, reports, remote, usual };
 }
@@ -46,7 +46,7 @@ Deno.test("the dashboard has a rate of its own, shared with no client whatever i
 
 Deno.test("a gateway that is about to end takes nothing more from the dashboard", async () => {
   const { gateway, remote, usual } = entrances("");
-  gateway.vault.inFlight.drain();
+  gateway.state.inFlight.drain();
   const refused = await got(await remote(chatRequest()));
   assertEquals([refused.status, refused.error.code], [503, "draining"]);
   assertEquals((await usual(chatRequest())).status, 200);

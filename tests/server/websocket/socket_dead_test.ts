@@ -34,7 +34,7 @@ Deno.test("a silent client is asked whether it is there, and left when it does n
   await raw.send(frame(TEXT, JSON.stringify(create())));
   await raw.receiveUntil(PING);
   await held.cancelled;
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
   assertEquals((await served.reported(2)).failure?.kind, "client_cancelled");
   assertEquals(impatience.wanted, [60]);

@@ -13,9 +13,9 @@ Deno.test("a gateway that ends closes idle sockets at once", async () => {
   await using used = await served.open();
   await using unused = await served.open();
   await used.turn(create());
-  served.gateway.vault.inFlight.drain();
+  served.gateway.state.inFlight.drain();
   assertEquals([await used.closed, await unused.closed], [1001, 1001]);
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
 });
 
@@ -28,7 +28,7 @@ Deno.test("the running turn is finished first; what waits is refused", async () 
   client.send(create({ stream_id: "waits" }));
   held.say("one");
   await client.next();
-  served.gateway.vault.inFlight.drain();
+  served.gateway.state.inFlight.drain();
   held.finish();
   assertEquals((await client.rest()).output, "one");
   const { end, error } = await client.rest();
@@ -94,7 +94,7 @@ Deno.test("when no call is cut off none is told, and sockets get their time to c
 /** Ends the gateway as the program does, with so many milliseconds for what runs; the result is what it warns of. */
 async function drainFor({ gateway }: SocketGateway, drain_timeout: number): Promise<unknown[]> {
   const warnings: unknown[] = [];
-  const { inFlight } = gateway.vault;
+  const { inFlight } = gateway.state;
   const { server } = gateway.generation.config;
   const world = scriptedWorld();
   const ending = drain(

@@ -179,7 +179,7 @@ Deno.test("a native stream that breaks gets one failure, and is not what the nex
 
 Deno.test("what is thrown is told as a failure of the gateway, in the log with its place", async () => {
   await using served = socketGateway(TRANSLATED);
-  const { breakers } = served.gateway.vault;
+  const { breakers } = served.gateway.state;
   breakers.isOpen = () => {
     throw new RangeError("secret words");
   };

@@ -33,7 +33,7 @@ for (const opcode of [TEXT, BINARY]) {
     assertStringIncludes(await told, TOO_LARGE);
     assertEquals((await bystander.turn(create())).output, "Hi");
     await bystander.close();
-    await served.gateway.vault.inFlight.idle();
+    await served.gateway.state.inFlight.idle();
     assertEquals(await served.sockets(), 0);
   });
 }

@@ -112,7 +112,7 @@ Deno.test("a handshake takes a token, and so does every message; too many are re
 
 Deno.test("while the gateway ends, no socket is opened", async () => {
   await using served = socketGateway(CONFIG);
-  served.gateway.vault.inFlight.drain();
+  served.gateway.state.inFlight.drain();
   const { status, body } = await refused(served);
   assertEquals(status, 503);
   assertMatch(body, /"code":"draining"/);
@@ -158,6 +158,6 @@ Deno.test("a client that leaves before its socket is open leaves nothing behind"
     else line.close();
     await line.quiet();
   }
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
 });

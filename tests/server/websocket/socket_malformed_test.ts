@@ -159,7 +159,7 @@ Deno.test("a message of 10 MiB is served, one byte more closes the socket", asyn
     client.send(message(full.replace("x", "xx")));
     assertEquals(await client.closed, 1009);
   }
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
 });
 
@@ -177,6 +177,6 @@ async function checkEnds(served: SocketGateway, opcode: number) {
   assertMatch(await raw.receiveUntil('"invalid_value"'), /"type":"error"/);
   await raw.send(frame(opcode, Uint8Array.of(0xff, 0xfe)));
   await raw.receiveUntil("nothing more comes");
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
 }

@@ -123,7 +123,7 @@ Deno.test("closing the socket gives up the running upstream call at once and dro
   await arrived.promise;
   await client.close();
   await aborted.promise;
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(upstream.sent.length, 1);
   assertEquals(served.reports.slice(1).map(({ status }) => status), [499, 499]);
   assert(served.reports.slice(1).every(({ failure }) => failure?.kind === "client_cancelled"));
@@ -140,6 +140,6 @@ Deno.test("closing the socket in mid-stream gives up the upstream's stream", asy
   await held.cancelled;
   const report = await served.reported(2);
   assertEquals([report.failure?.kind, report.brokeOff], ["client_cancelled", true]);
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
 });

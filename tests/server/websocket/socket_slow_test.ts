@@ -111,7 +111,7 @@ Deno.test("a client that leaves while its upstream is held back ends both at onc
   await gaveUp;
   const report = await served.reported(2);
   assertEquals(report.failure?.kind, "client_cancelled");
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
   await line.quiet();
   world.close();
@@ -122,7 +122,7 @@ Deno.test("a client that does not read does not keep a gateway that ends", async
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
-  const { inFlight } = served.gateway.vault;
+  const { inFlight } = served.gateway.state;
   inFlight.drain();
   inFlight.cancelAll();
   await served.reported(2);
@@ -142,7 +142,7 @@ Deno.test("a client that only sends is left, and what it sent is not begun", asy
   const refused = frame(TEXT, JSON.stringify(create({ stream_id: label })));
   const bytes = Uint8Array.from(refused, (letter) => letter.charCodeAt(0));
   while (await line.write(bytes) && (await served.sockets()) > 0);
-  await served.gateway.vault.inFlight.idle();
+  await served.gateway.state.inFlight.idle();
   assertEquals(served.reports.filter(({ provider }) => provider === "up").length, 1);
   assert(served.reports.some(({ status }) => status === 400));
   line.close();

@@ -3,7 +3,7 @@ import { success } from "../../../src/core/result.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
-import { admit } from "../../../src/server/new_call.ts";
+import { newCall } from "../../../src/server/new_call.ts";
 import { newTurns } from "../../../src/server/websocket/turns.ts";
 import { configOf } from "../../config/parse.ts";
 import { endpointAt } from "../../observe/reports.ts";
@@ -40,7 +40,7 @@ function turnsOver(room: number) {
     turns,
     begin(records: () => AsyncGenerator<Group, void, void>) {
       const request = new Request("http://localhost/v1/responses");
-      const call = admit(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
+      const call = newCall(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
       const reply = success({ as: "stream" as const, headers: {}, records: records() });
       turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
     },

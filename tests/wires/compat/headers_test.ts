@@ -1,12 +1,12 @@
 import { compat } from "../../../src/wires/compat/compat.ts";
-import { sent } from "../../../src/upstream/headers.ts";
+import { upstreamRequestHeaders } from "../../../src/upstream/headers.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { provider } from "./asked.ts";
 
 /** What goes out for a client that sends these headers. */
 function headers(client: Record<string, string>, ...settings: readonly string[]) {
   const { "content-type": type, "accept-encoding": encoding, "user-agent": agent, ...others } =
-    sent(
+    upstreamRequestHeaders(
       compat.headers(provider(...settings), new Headers(client)),
     );
   assertEquals([type, encoding], ["application/json", "identity"]);

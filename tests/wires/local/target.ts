@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { parseJson } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import type { Mint, Provider, Target } from "../../../src/wires/wire.ts";
+import type { IdSource, Provider, Target } from "../../../src/wires/wire.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 
 /** A provider of type local whose settings are written as in a configuration file. */
@@ -16,7 +16,7 @@ export function localTarget(written: Written = {}): Target {
 }
 
 /** Ids that count up, and a clock that stands at 1,700,000,000. */
-export function countingMint(): Mint {
+export function countingMint(): IdSource {
   let count = 0;
   return {
     uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}`,

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseJson } from "../../../src/core/json/jso
 import { type Result, success } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
-import type { Mint, Provider } from "../../../src/wires/wire.ts";
+import type { IdSource, Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 import { decodeSse } from "../decoded.ts";
@@ -14,7 +14,7 @@ export function provider(written: Written = {}): Provider {
 }
 
 /** Ids are of no account here; the clock stands at 1,700,000,000. */
-export const mint: Mint = { uuid: () => "id", unix: () => 1_700_000_000 };
+export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
 /** The text that goes out for the text of a request. */
 export function encodeText(text: string, written: Written = {}, model = "m"): Result<string> {

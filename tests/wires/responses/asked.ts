@@ -4,13 +4,13 @@ import { type Result, success } from "../../../src/core/result.ts";
 import { readDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
-import type { Mint } from "../../../src/wires/wire.ts";
+import type { IdSource } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 import { decodeSse } from "../decoded.ts";
 
 /** Ids are of no account here; the clock stands at 1,700,000,000. */
-export const mint: Mint = { uuid: () => "id", unix: () => 1_700_000_000 };
+export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
 /** The text that goes out for the text of a request. */
 export function encodeText(text: string, written: Written = {}): Result<string> {

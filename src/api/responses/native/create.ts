@@ -1,7 +1,7 @@
 import { newId } from "../../../core/ids.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, success } from "../../../core/result.ts";
-import type { Attempt, Reader } from "../../../call/inference.ts";
+import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { undeclared } from "../../../wires/chat_request/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
@@ -19,7 +19,7 @@ export function nativeAttempts(creation: Creation): Attempts {
   return (target) => {
     const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
     if (problem !== null) return problem;
-    return success<Attempt>({
+    return success<Candidate>({
       target,
       request: {
         method: "POST",
@@ -27,10 +27,10 @@ export function nativeAttempts(creation: Creation): Attempts {
         payload: newPayload(() => nativeBody(request, context, target)),
       },
       // A conversation of the provider gets the new items and the output, stored or not.
-      leavesState: request.store || isBackground ||
+      hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
-      reader: () => readerOf(creation, target),
-      settle: (outcome) => settle(target, outcome),
+      responseHandler: () => readerOf(creation, target),
+      onComplete: (outcome) => settle(target, outcome),
       ...(isBackground && request.stream && request.store && {
         // Its client may leave, and ask for it or cancel it while it is still being made.
         identify: (id: string) => bindResponse(call, context, target, id),
@@ -50,7 +50,7 @@ function unheardProblem({ request, context }: Creation): Failed | null {
   );
 }
 
-function readerOf(creation: Creation, target: Target): Reader {
+function readerOf(creation: Creation, target: Target): ResponseHandler {
   const { call, request, context } = creation;
   const { world } = call;
   const conversation = localConversation(context.continuation);

@@ -5,7 +5,7 @@ import type { Result } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { NativeCapability } from "../../../call/capable.ts";
 import { release } from "../../../call/owner.ts";
-import type { Reader } from "../../../call/inference.ts";
+import type { ResponseHandler } from "../../../call/inference.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
@@ -77,7 +77,7 @@ function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }
 
-function streamOf(call: Call, id: string): Reader {
+function streamOf(call: Call, id: string): ResponseHandler {
   const { world } = call;
   const delivery = nativeRelay({
     conversation: null,

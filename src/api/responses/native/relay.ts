@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Delivery, Outcome } from "../../../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../../../core/codec.ts";
 import type { Usage } from "../../../core/events.ts";
 import { isExactId } from "../../../core/ids.ts";
 import {
@@ -8,7 +8,7 @@ import {
   type JsonObject,
   parseExact,
 } from "../../../core/json/json.ts";
-import type { Answer, StreamRecord, UpstreamAnswer } from "../../../core/reply.ts";
+import type { HttpResponse, StreamRecord, UpstreamResponse } from "../../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/result.ts";
 import { skipBlanks } from "../../../core/json/scan.ts";
 import { hasKeyTwice } from "../../../formats/document.ts";
@@ -54,7 +54,7 @@ interface HeldError {
  * the first event, it is a failure. One response, rising sequence numbers, one terminal, which ends the
  * stream.
  */
-export function nativeRelay(options: NativeOptions): Delivery {
+export function nativeRelay(options: NativeOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   /** Bytes behind a held error. */
   let held = 0;
@@ -191,9 +191,9 @@ function usageIn({ response }: NativeEvent): Usage | null {
  * conversation is put into it. Anything that is not the Response asked for is a fault.
  */
 export function nativeAnswer(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
-): Result<{ readonly answer: Answer; readonly outcome: Outcome }> {
+): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
   const document = answerDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;

@@ -8,7 +8,7 @@ import type { Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
 import { labelOf, readFrame, readMessage } from "./socket_message.ts";
 import type { Continuation } from "../state/continuation.ts";
-import { hasAnswered, keptOf, type KeptTurn } from "./socket_continuation.ts";
+import { hasAnswered, keptOf, type SocketContinuation } from "./socket_continuation.ts";
 import { unknownPrevious } from "../state/resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
@@ -16,8 +16,8 @@ import { warmUp } from "./warm_up.ts";
  * The dialogue of one socket. It remembers one response, its last one, so that the next turn can
  * continue it, stored or not; a continuation that fails is forgotten with what it continued.
  */
-export function newSession(maxItems: number): Session {
-  let kept: KeptTurn | null = null;
+export function newResponsesSession(maxItems: number): Session {
+  let kept: SocketContinuation | null = null;
   /** Whose turn that was: a key may get another name while the socket is open. */
   let keeper: Creator = null;
 
@@ -28,7 +28,7 @@ export function newSession(maxItems: number): Session {
   ): Promise<Result<Continuation>> {
     if (kept === null || kept.id !== id || !isVisible(call, keeper)) return unknownPrevious();
     const { continuation } = kept;
-    const found = await call.vault.objects.responses.findBinding(id);
+    const found = await call.state.objects.responses.findBinding(id);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();
     if (continuation === null) {
@@ -51,7 +51,7 @@ export function newSession(maxItems: number): Session {
     const continues = isContinuation(document);
     // The last response also when nothing can continue it.
     let isLast = false;
-    let latest: KeptTurn | null = null;
+    let latest: SocketContinuation | null = null;
     const reply = await createResponse(call, document, {
       resolvePrevious,
       hidesErrors: true,

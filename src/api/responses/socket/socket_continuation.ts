@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
 import { isCapable } from "../../../call/capable.ts";
-import { type Pin, protocolOf } from "../../../call/owner.ts";
+import { protocolOf, type RequiredTarget } from "../../../call/owner.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
-import { keptItem } from "../../stored_item.ts";
+import { toStoredItem } from "../../stored_item.ts";
 import type { Settled } from "../creation.ts";
 import {
   type Continuation,
@@ -14,7 +14,7 @@ import {
 } from "../state/continuation.ts";
 
 /** The last response of a socket, as the next turn may continue it. */
-export interface KeptTurn {
+export interface SocketContinuation {
   readonly id: string;
   /** Null: it holds more than a socket may keep, so that it cannot be continued. */
   readonly continuation: Continuation | null;
@@ -29,7 +29,7 @@ export function hasAnswered({ resource: { status } }: Settled): boolean {
 }
 
 /** What is kept of a turn that has reached its end; null when nothing can continue it. */
-export function keptOf(call: Call, settled: Settled): KeptTurn | null {
+export function keptOf(call: Call, settled: Settled): SocketContinuation | null {
   const { target, context, request, resource } = settled;
   const { id } = resource;
   if (typeof id !== "string" || !hasAnswered(settled)) return null;
@@ -59,12 +59,12 @@ export function keptWith(
   call: Call,
   id: string,
   { continuation, added }: ResolvedRequest,
-  owner: Pin | null,
+  owner: RequiredTarget | null,
   output: readonly JsonObject[],
-): KeptTurn | null {
+): SocketContinuation | null {
   const items = [
     ...storedHistory(continuation),
-    ...added.map(({ item }) => keptItem(item, call.world)),
+    ...added.map(({ item }) => toStoredItem(item, call.world)),
     ...output,
   ];
   const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > LARGEST_STATE;
@@ -88,7 +88,7 @@ export function keptWith(
 function upstreamResponse(
   previousResponseId: string,
   tail: readonly JsonObject[],
-  owner: Pin,
+  owner: RequiredTarget,
 ): Continuation {
   return { kind: "upstream_response", previousResponseId, tail, owner };
 }

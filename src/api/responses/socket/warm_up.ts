@@ -5,7 +5,7 @@ import { refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { metadataOf } from "../../metadata.ts";
 import { requiredTarget } from "../state/continuation.ts";
-import { type KeptTurn, keptWith } from "./socket_continuation.ts";
+import { keptWith, type SocketContinuation } from "./socket_continuation.ts";
 import { warmUpRequest } from "../request.ts";
 import { resolveContinuation, type ResolvePrevious } from "../state/resolve_continuation.ts";
 import { resourceMaker } from "../generate/resource.ts";
@@ -18,7 +18,7 @@ export async function warmUp(
   call: Call,
   document: JsonDocument,
   resolvePrevious: ResolvePrevious,
-): Promise<Result<{ readonly reply: StreamReply; readonly kept: KeptTurn }>> {
+): Promise<Result<{ readonly reply: StreamReply; readonly kept: SocketContinuation }>> {
   const request = warmUpRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);

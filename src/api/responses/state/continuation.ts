@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/result.ts";
-import type { Pin } from "../../../call/owner.ts";
+import type { RequiredTarget } from "../../../call/owner.ts";
 import type { HistoryItem } from "../translate/to_chat.ts";
 
 /** Earlier response or conversation that a request continues, with everything looked up. */
@@ -14,16 +14,16 @@ export type Continuation =
     /** ID of the local conversation that gets the items of the turn; null if there is none. */
     readonly conversation: string | null;
     /** Target of the earlier response; null if the routes decide. */
-    readonly owner: Pin | null;
+    readonly owner: RequiredTarget | null;
   }
   | {
     /** The upstream stores a response, and the gateway only the items that came after it. */
     readonly kind: "upstream_response";
     readonly previousResponseId: string;
     readonly tail: readonly JsonObject[];
-    readonly owner: Pin;
+    readonly owner: RequiredTarget;
   }
-  | { readonly kind: "upstream_conversation"; readonly owner: Pin };
+  | { readonly kind: "upstream_conversation"; readonly owner: RequiredTarget };
 
 /** The continuation of a request that refers to nothing earlier. */
 export const NO_CONTINUATION: Continuation = { kind: "none" };
@@ -40,7 +40,7 @@ export interface ResolvedRequest {
 }
 
 /** Returns the target that must serve the request; null if the routes decide. */
-export function requiredTarget(continuation: Continuation): Pin | null {
+export function requiredTarget(continuation: Continuation): RequiredTarget | null {
   switch (continuation.kind) {
     case "none":
       return null;

@@ -64,7 +64,7 @@ async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
   const named = namedBy(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
-  const found = await call.vault.objects.responses.find(id);
+  const found = await call.state.objects.responses.find(id);
   if (!found.ok) return found;
   const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;

@@ -42,11 +42,11 @@ export function retrieve(
 
 /** Forgets a kept response; nothing is said about it. */
 export async function remove(
-  { vault, caller }: Call,
+  { state, caller }: Call,
   _request: ApiRequest,
   { id, account }: Retained,
 ): Promise<Result<Reply>> {
-  const unbound = await vault.objects.responses.unbind(id, account, caller);
+  const unbound = await state.objects.responses.unbind(id, account, caller);
   if (!unbound.ok) return unbound;
   if (!unbound.value) return unknownResponse();
   return success({

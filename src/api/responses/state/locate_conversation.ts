@@ -18,13 +18,13 @@ export type ConversationPlace =
  * Finds a conversation: one that was made upstream is its owner's, the gateway's own ones come next,
  * any other is at the provider that the client names. `conversation_not_found` when it names none.
  */
-export async function placeOf(
+export async function locateConversation(
   call: Call,
   id: string,
   provider: string | null,
 ): Promise<Result<ConversationPlace>> {
   const param = "conversation";
-  const { owners, conversations } = call.vault.objects;
+  const { owners, conversations } = call.state.objects;
   const [found, bound] = await Promise.all([
     conversations.find(id),
     owners.conversation.findBinding(id),

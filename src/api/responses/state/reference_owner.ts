@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import type { Call } from "../../../call/call.ts";
 import { ownerOf } from "../../../call/owner.ts";
 import type { Provider } from "../../../wires/wire.ts";
-import { placeOf } from "./locate_conversation.ts";
+import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";
 import { referencesOf, referencesProblem } from "../request.ts";
 
@@ -44,7 +44,7 @@ async function conversationKeeper(
   id: string,
   named: string | null,
 ): Promise<Result<Provider | null>> {
-  const place = await placeOf(call, id, named);
+  const place = await locateConversation(call, id, named);
   if (!place.ok) return place;
   return place.value.at === "here" ? keptHere("conversation") : success(place.value.provider);
 }

@@ -80,7 +80,7 @@ const NO_ITEMS: StoredItems = { known: new Map(), strange: new Set() };
 /** Finds the stored items with these IDs; of two of the caller with the same ID the later one counts. */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
   if (ids.size === 0) return success(NO_ITEMS);
-  const { conversations, responses } = call.vault.objects;
+  const { conversations, responses } = call.state.objects;
   const [inConversations, inResponses] = await Promise.all([
     conversations.findItems(ids),
     responses.findItems(ids),

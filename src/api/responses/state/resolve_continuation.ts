@@ -23,7 +23,7 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "./continuation.ts";
-import { placeOf } from "./locate_conversation.ts";
+import { locateConversation } from "./locate_conversation.ts";
 import { resolveReferences } from "./references.ts";
 import type { ResponsesRequest } from "../request.ts";
 
@@ -91,7 +91,7 @@ export async function resolveStoredResponse(
   provider: string | null,
 ): Promise<Result<Continuation>> {
   const param = "previous_response_id";
-  const found = await call.vault.objects.responses.find(id);
+  const found = await call.state.objects.responses.find(id);
   if (!found.ok) return found;
   const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
@@ -133,7 +133,7 @@ async function findConversation(
   id: string,
   provider: string | null,
 ): Promise<Result<Found>> {
-  const place = await placeOf(call, id, provider);
+  const place = await locateConversation(call, id, provider);
   if (!place.ok) return place;
   if (place.value.at === "here") {
     const { kept } = place.value;

@@ -8,7 +8,7 @@ import type { Owner } from "../../../state/bindings.ts";
 import { unknownConversation } from "../../../state/conversations.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { keptItem, withNewId } from "../../stored_item.ts";
+import { toStoredItem, withNewId } from "../../stored_item.ts";
 import {
   isHistoryComplete,
   localConversation,
@@ -23,11 +23,11 @@ import type { Settled } from "../creation.ts";
  * back itself only the owner is stored. Fails if its conversation cannot take it, and then stores
  * nothing: the answer must say so.
  */
-export async function retain(call: Call, settled: Settled): Promise<Result<void>> {
+export async function storeResponse(call: Call, settled: Settled): Promise<Result<void>> {
   const { request, context, resource } = settled;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const added = context.added.map(({ item }) => keptItem(item, call.world));
+  const added = context.added.map(({ item }) => toStoredItem(item, call.world));
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;
@@ -45,7 +45,7 @@ async function addTurn(
   id: string,
   items: readonly JsonObject[],
 ): Promise<Result<void>> {
-  const { conversations } = call.vault.objects;
+  const { conversations } = call.state.objects;
   for (;;) {
     const found = await conversations.find(id);
     if (!found.ok) return found;
@@ -87,7 +87,7 @@ async function store(
     ? status === "completed" && !isCapable(target.provider, "responses_lifecycle")
     : true;
   if (!isStoredHere) return await bindResponse(call, context, target, id);
-  const stored = await call.vault.objects.responses.store(id, {
+  const stored = await call.state.objects.responses.store(id, {
     // Without what came before, it can be shown but not continued from here.
     owner: ownerOfResponse(call, context, target, isHistoryComplete(continuation)),
     snapshot: { resource, input: [...storedHistory(continuation), ...added] },
@@ -104,7 +104,7 @@ export async function bindResponse(
   id: string,
 ): Promise<Result<void>> {
   const owner = ownerOfResponse(call, context, target, false);
-  const bound = await call.vault.objects.responses.bind(id, owner);
+  const bound = await call.state.objects.responses.bind(id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 

@@ -1,6 +1,6 @@
 import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Attempt, Reader } from "../../../call/inference.ts";
+import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import { translatedReader } from "../../translated_reader.ts";
 import { storedHistory } from "../state/continuation.ts";
@@ -30,18 +30,18 @@ export function translatedAttempts(creation: Creation): Attempts {
     if (!chat.ok) return chat;
     const encoded = wire.encode(chat.value, target);
     if (!encoded.ok) return chat.value.inClientTerms(encoded);
-    return success<Attempt>({
+    return success<Candidate>({
       target,
       request: encoded.value,
       // What is stored is stored by the gateway itself.
-      leavesState: false,
-      reader: () => readerOf(creation, target),
-      settle: (outcome) => settle(target, outcome),
+      hasSideEffects: false,
+      responseHandler: () => readerOf(creation, target),
+      onComplete: (outcome) => settle(target, outcome),
     });
   };
 }
 
-function readerOf({ call, request }: Creation, target: Target): Reader {
+function readerOf({ call, request }: Creation, target: Target): ResponseHandler {
   const { world } = call;
   const { model } = target;
   const labels: ResponseLabels = {

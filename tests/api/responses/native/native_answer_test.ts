@@ -1,5 +1,5 @@
 import { nativeAnswer } from "../../../../src/api/responses/native/relay.ts";
-import type { UpstreamAnswer } from "../../../../src/core/reply.ts";
+import type { UpstreamResponse } from "../../../../src/core/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 
@@ -8,7 +8,7 @@ const TEXT =
 const HEADERS = { "content-type": "application/json", "x-request-id": "req_1" };
 const PLAIN = { conversation: null, expected: null };
 
-function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamAnswer {
+function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamResponse {
   return {
     status: 200,
     headers: () => HEADERS,

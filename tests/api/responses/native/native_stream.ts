@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/
 import { fault, success } from "../../../../src/core/result.ts";
 import { sseFraming, sseText } from "../../../../src/formats/sse.ts";
 import { commit } from "../../../../src/upstream/deliver.ts";
-import { openSource } from "../../../../src/upstream/record_reader.ts";
+import { newRecordReader } from "../../../../src/upstream/record_reader.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { pieces } from "../../../support/pieces.ts";
 import { assertValid } from "../../../support/schemas.ts";
@@ -87,7 +87,7 @@ export async function relayed(
   const settled: Outcome[] = [];
   const ends: (Failure | null)[] = [];
   const committed = await commit({
-    source: openSource({
+    source: newRecordReader({
       read() {
         const { value } = reads.next();
         return Promise.resolve(

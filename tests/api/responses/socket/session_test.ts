@@ -150,7 +150,7 @@ Deno.test("a continuation stays with its provider and its account", async () => 
   assertEquals(refusalIn(other), [400, "invalid_value", "provider"]);
   const { id } = await say(client, "compat");
   const owner = { provider: "local", account: "another", origin: null, creator: null };
-  await stored(served.gateway.vault.objects.responses.bind(id, owner));
+  await stored(served.gateway.state.objects.responses.bind(id, owner));
   const told = await client.turn(create({ model: "sim-echo", previous_response_id: id }));
   assertEquals(refusalIn(told), [400, "provider_binding_conflict", "previous_response_id"]);
 });

@@ -78,7 +78,7 @@ Deno.test("a warm-up is checked like a request, and is stored nowhere", async ()
     assertEquals<unknown>([ending, end.status], ["error", 400]);
   }
   const { id } = await warm(client, "compat", { store: true });
-  assertEquals(await stored(served.gateway.vault.objects.responses.find(id)), null);
+  assertEquals(await stored(served.gateway.state.objects.responses.find(id)), null);
   const response = await fetch(`${served.url}/v1/responses/${id}`);
   assertEquals(response.status, 404);
   await response.body?.cancel();

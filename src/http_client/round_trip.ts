@@ -1,17 +1,17 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { BodySource, Incoming, Outgoing } from "../core/world.ts";
-import { bodyFraming, restOf } from "./framing.ts";
+import { bodyFraming, keepAliveMs } from "./framing.ts";
 import { readHead } from "./head.ts";
-import type { Line } from "./pool.ts";
+import type { Connection } from "./connection_pool.ts";
 
 /**
  * Sends one request and reads its answer, of which the body comes as it is read. The connection is
  * given back when the body was read to its end and nothing went amiss; in every other case it is
  * closed. Every failure is a `ConnectionError`.
  */
-export async function exchange(
-  line: Line,
+export async function roundTrip(
+  line: Connection,
   parts: readonly Uint8Array[],
   { cancellation, transport = DEFAULT_TRANSPORT }: Pick<Outgoing, "cancellation" | "transport">,
 ): Promise<Incoming> {
@@ -34,7 +34,7 @@ export async function exchange(
   try {
     const head = await readHead(received);
     const framing = bodyFraming(head);
-    const body = bodyOf(framing, () => restOf(head, transport.keepAliveMs));
+    const body = bodyOf(framing, () => keepAliveMs(head, transport.keepAliveMs));
     return { status: head.status, headers: reader(head.fields), body };
   } catch (error) {
     throw broken(error);
@@ -109,7 +109,7 @@ function errorOf(error: unknown, hasEnded: boolean): Pick<ConnectionError, "kind
 }
 
 /** Whether the whole request went. It stands outside, so that an answer does not keep it in memory. */
-async function sent({ write }: Line, parts: readonly Uint8Array[]): Promise<boolean> {
+async function sent({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
   try {
     for (const part of parts) await write(part);
     return true;

@@ -7,7 +7,7 @@ type Later = (task: () => void) => () => void;
 type Ends = Pick<Deno.Conn, "localAddr" | "remoteAddr">;
 
 /** Ends a connection in the middle of what it does. It is still to be closed. */
-export interface CutOff {
+export interface ForceShutdown {
   (connection: Ends): void;
   /** Ends the searches under way at once and unloads what they need; a later cut loads it for itself. */
   close(): void;
@@ -19,10 +19,10 @@ export interface CutOff {
  * effort, on Linux. Connections cut in one turn are searched for together, because a provider that
  * stalls may cost many at once, and thousands of descriptors in slices.
  */
-export function newCutOff(
+export function newForceShutdown(
   open: () => Sockets | null = loadedSockets,
   later: Later = inLaterTurn,
-): CutOff {
+): ForceShutdown {
   /** Local ends by remote end. */
   let wanted = new Map<string, Set<string>>();
   let sockets: Sockets | null = null;

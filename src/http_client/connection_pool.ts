@@ -1,15 +1,15 @@
 import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { Transport } from "../core/transport.ts";
-import { newCutOff } from "./cut_off.ts";
+import { newForceShutdown } from "./force_shutdown.ts";
 import { dial } from "./dial.ts";
 import { newKeepAlive } from "./keep_alive.ts";
-import { openReceived, type Received } from "./received.ts";
-import type { Target } from "./request.ts";
+import { newReadBuffer, type ReadBuffer } from "./read_buffer.ts";
+import type { Destination } from "./request.ts";
 
 /** A connection to an upstream, for one exchange at a time. */
-export interface Line {
-  readonly received: Received;
+export interface Connection {
+  readonly received: ReadBuffer;
   write(bytes: Uint8Array): Promise<void>;
   /** The exchange is over and nothing of it is left: for so many milliseconds another may have the connection. */
   release(rest: number): void;
@@ -22,11 +22,11 @@ export interface Line {
 /** Connections that are kept open between exchanges. */
 export interface Pool {
   /** Whether the next idle one has been idle for long: what came of it is known after a turn of the loop. */
-  isLongIdle(target: Target, transport: Transport): boolean;
+  isLongIdle(target: Destination, transport: Transport): boolean;
   /** One that is idle, and open as far as is known; null when there is none. */
-  idle(target: Target, transport: Transport): Line | null;
+  idle(target: Destination, transport: Transport): Connection | null;
   /** Dials a new connection; rejects with a `ConnectionError` when it fails, is late or given up. */
-  open(target: Target, transport: Transport, request: Cancellation): Promise<Line>;
+  open(target: Destination, transport: Transport, request: Cancellation): Promise<Connection>;
   /** Closes every connection, also those in use and those that do not stand yet. */
   close(): void;
 }
@@ -49,7 +49,7 @@ const LONG = 1_000;
 /** Idle connections are looked at this often, in milliseconds. */
 const SWEEP = 5_000;
 
-interface Kept extends Line {
+interface Kept extends Connection {
   /** Since when it is idle, and until when it may be. */
   since: number;
   until: number;
@@ -59,15 +59,15 @@ interface Kept extends Line {
 export function newPool(clock: Clock): Pool {
   /** By origin, in the order in which they became idle. */
   const idle = new Map<string, Kept[]>();
-  const open = new Set<Line>();
+  const open = new Set<Connection>();
   const dialing = new Set<Cancellation>();
-  const cutOff = newCutOff();
+  const cutOff = newForceShutdown();
   const keepAlive = newKeepAlive();
   let isClosed = false;
   let stopSweep: (() => void) | null = null;
 
-  function newLine(key: string, connection: Deno.Conn): Line {
-    const received = openReceived(connection);
+  function newLine(key: string, connection: Deno.Conn): Connection {
+    const received = newReadBuffer(connection);
     let isWriting = false;
     const line: Kept = {
       received,
@@ -188,6 +188,6 @@ export function newPool(clock: Clock): Pool {
   };
 }
 
-function keyOf({ origin }: Target, { tls }: Transport): string {
+function keyOf({ origin }: Destination, { tls }: Transport): string {
   return tls === null ? origin : `${origin} ${tls.id}`;
 }

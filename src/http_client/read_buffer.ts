@@ -8,7 +8,7 @@ const ROOM = 16 * 1024;
 const MAX_WAITING_BYTES = 64 * 1024;
 
 /** Bytes of a connection that were received and not yet taken. */
-export interface Received {
+export interface ReadBuffer {
   /** What is there; good until the next call of `more`. */
   bytes(): Uint8Array<ArrayBuffer>;
   /** The first of them are done with. */
@@ -24,7 +24,7 @@ export interface Received {
 }
 
 /** Reads a connection into one room that is used again and again. */
-export function openReceived(connection: Pick<Deno.Conn, "read">): Received {
+export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
   let room = new Uint8Array(ROOM);
   let start = 0, end = 0;
   let ahead: Promise<number | null> | null = null;
