@@ -27,3 +27,32 @@ export async function bindingOf(
 ): Promise<Binding | null> {
   return await stored(ownerStore(vault.objects, type).findBinding(id));
 }
+
+/** Writes of a store that have taken effect but have not returned. */
+export interface HeldWrites {
+  /** Resolves when the first write has begun. */
+  readonly begun: Promise<void>;
+  /** Lets all writes return. */
+  release(): void;
+}
+
+/** Makes the store of a gateway slow: what it stores about responses returns only when it is released. */
+export function holdWrites(vault: { readonly objects: ObjectStore }): HeldWrites {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const { responses } = vault.objects;
+
+  async function held<T>(write: Stored<T>): Stored<T> {
+    begun.resolve();
+    await released.promise;
+    return await write;
+  }
+
+  const slow: ObjectStore["responses"] = {
+    ...responses,
+    bind: (id, owner) => held(responses.bind(id, owner)),
+    store: (id, response, caller) => held(responses.store(id, response, caller)),
+  };
+  Object.assign(vault, { objects: { ...vault.objects, responses: slow } });
+  return { begun: begun.promise, release: () => released.resolve() };
+}
