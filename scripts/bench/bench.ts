@@ -24,8 +24,8 @@ import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
 
-// Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only the
-// ratios mean something. Servers that are measured have one core; load and upstream have the other.
+// Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
+// the ratios are meaningful. Measured servers run on one core; load and upstream run on the other.
 
 const MEASURED_CORE = 0, LOAD_CORE = 1;
 
@@ -37,7 +37,7 @@ const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
 }, cancel, state, soak, start, sockets`;
 
 interface Options extends RunLength {
-  /** Names of scenarios; empty means all. */
+  /** The names of the selected scenarios; empty selects all. */
   readonly only: readonly string[];
 }
 
@@ -142,7 +142,10 @@ function startedSystem(systems: Systems, name: SystemName): ServerProcess {
   return served;
 }
 
-/** Twice the time that all rounds take, and five minutes for everything else. Milliseconds. */
+/**
+ * Returns the time limit of a run, in milliseconds: twice the duration of all rounds and five
+ * minutes.
+ */
 function benchTimeoutMs({ seconds, rounds }: RunLength): number {
   return 300_000 + scenarios.length * (rounds + 1) * 2 * seconds * 1000 * 2;
 }

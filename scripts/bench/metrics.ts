@@ -1,4 +1,4 @@
-/** One figure of a gateway's metrics, by its name and labels as they stand there. */
+/** Reads a metric of a gateway, by its name and labels in the exposition text. */
 export async function readMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const line = text.split("\n").find((one) => one.startsWith(`${name} `));

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { completion, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
 
-/** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */
+/** Returns the error in a response body; null if it is a complete completion or stream. */
 export function findBodyError(body: string): string | null {
   if (body.startsWith("event:")) return findEventsError(body);
   if (!body.startsWith("data:")) {
@@ -18,14 +18,14 @@ export function findBodyError(body: string): string | null {
     : `a stream with ${count} records of text`;
 }
 
-/** What is wrong with the events of a response; null when it is a whole one. */
+/** Returns the error in the events of a response; null if the stream is complete. */
 function findEventsError(body: string): string | null {
   const count = body.split("event: response.output_text.delta\n").length - 1;
   if (count !== STREAM_RECORDS) return `a response with ${count} deltas of text`;
   return body.includes("\nevent: response.completed\n") ? null : "a response that is not completed";
 }
 
-/** The text of a chunk, empty when it has none; null when it is no chunk. */
+/** Returns the text of a stream chunk, empty if it has none; null if the record is not a chunk. */
 function parseChunkText(record: string): string | null {
   const chunk = parseJson(record);
   if (!isObject(chunk) || !Array.isArray(chunk.choices)) return null;

@@ -4,7 +4,7 @@ import { compatMessageErrors } from "./compat_message_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 
-/** A chat request of the compat protocol, or the first thing that is wrong with it. */
+/** Parses a chat request of the compat protocol; returns its first error if it is invalid. */
 export function parseCompatRequest(body: JsonObject): ParsedRequest {
   const [error] = [
     ...firstOnly(compatFieldErrors(body)),
@@ -41,7 +41,7 @@ function firstOnly<T>(items: Generator<T>): readonly T[] {
   return done ? [] : [value];
 }
 
-/** The text of a content; other parts show as their kind in brackets. */
+/** Returns the text of a message content. Parts without text become their type in brackets. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

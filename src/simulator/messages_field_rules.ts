@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json.ts";
 
-// Messages API, create: the body is closed.
+// Messages API, create: unknown fields are refused.
 const FIELDS: readonly string[] = [
   "model",
   "messages",
@@ -47,7 +47,7 @@ const BETAS: readonly string[] = [
 const OLD_VERSION = "2023-06-01";
 const NEW_VERSION = "2026-10-21";
 
-/** What is wrong with the headers (Messages API, versions and beta headers). */
+/** Yields the errors in the request headers (Messages API, versions and beta headers). */
 export function* headerErrors(headers: Headers): Generator<string> {
   const version = headers.get("anthropic-version");
   if (version === null) yield "anthropic-version: header is required";
@@ -66,7 +66,9 @@ function parseBetas(headers: Headers): readonly string[] {
   return list === null ? [] : list.split(",").map((name) => name.trim());
 }
 
-/** What is wrong with the fields of a body, its messages and tools aside (Messages API, create). */
+/**
+ * Yields the errors in the fields of a body, except its messages and tools (Messages API, create).
+ */
 export function* messagesFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
   const known = parseBetas(headers).length > 0 ? [...FIELDS, ...BETA_FIELDS] : FIELDS;
   for (const key of Object.keys(body)) {

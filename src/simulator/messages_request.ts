@@ -5,7 +5,7 @@ import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rul
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 
-/** A request of the messages protocol, or the first thing that is wrong with it. */
+/** Parses a request of the Messages protocol; returns its first error if it is invalid. */
 export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
   if (!headers.has("x-api-key") && !headers.has("authorization")) {
     return { error: newApiError("x-api-key header is required", { status: 401 }) };
@@ -44,7 +44,7 @@ function* requestErrors(body: JsonObject, headers: Headers): Generator<string> {
   yield* turnErrors(body);
 }
 
-/** The text of blocks; others show as their kind in brackets. */
+/** Returns the text of content blocks. Blocks without text become their type in brackets. */
 function textOf(blocks: readonly JsonObject[]): string {
   return blocks.map(({ type, text }) => {
     if (typeof text === "string") return text;

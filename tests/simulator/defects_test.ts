@@ -16,7 +16,7 @@ async function text(path: string, model: string, stream = true): Promise<string>
   return await response.text();
 }
 
-/** What can be read until the body ends or breaks. */
+/** Reads a body until it ends or fails. */
 async function readable(response: Response): Promise<{ text: string; broke: boolean }> {
   let received = "";
   const decoder = new TextDecoder();

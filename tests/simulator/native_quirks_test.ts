@@ -5,7 +5,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { eventsIn, newNativeClient } from "./native_client.ts";
 import { brokenRules } from "./native_stream_rules.ts";
 
-/** The only rule that each quirk breaks; null when it stays within the rules. */
+/** The only rule that each quirk breaks; null if it keeps all rules. */
 const RULES: Readonly<Record<NativeQuirk, string | null>> = {
   "gaps": null,
   "comments": null,

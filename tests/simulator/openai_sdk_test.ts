@@ -3,7 +3,7 @@ import { realWorld } from "../../src/core/time.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** The official client, which calls the simulator without a socket. */
+/** Runs `use` with the official client, which calls the simulator without a socket. */
 async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void> {
   const world = realWorld();
   const answer = newSimulator(world);

@@ -2,7 +2,7 @@ import { realWorld } from "../../src/core/time.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** Serves the simulator while `use` runs; the end waits until every answer is over. */
+/** Serves the simulator while `use` runs. Returns when all responses have ended. */
 async function served(use: (call: typeof post) => Promise<void>): Promise<void> {
   const world = realWorld();
   const options = { port: 0, hostname: "127.0.0.1", onListen: () => {} };

@@ -4,7 +4,7 @@ import { invalidValue } from "../field_checks.ts";
 import { type ApiError, newApiError } from "../protocol.ts";
 import { textOf, typeOf } from "./input_items.ts";
 
-/** The fields that each type of input item needs (Responses API, input items). */
+/** The required fields of each input item type (Responses API, input items). */
 const REQUIRED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["message", ["role", "content"]],
   ["function_call", ["call_id", "name", "arguments"]],
@@ -34,7 +34,7 @@ function withoutRequiredFields(types: string): readonly (readonly [string, reado
   return types.split(" ").map((type) => [type, []]);
 }
 
-/** What is wrong with items, each by itself; `path` is where they stand. */
+/** Yields the errors in each single item. `path` is the path of the items in the request. */
 export function* itemErrors(items: readonly JsonValue[], path: string): Generator<ApiError> {
   for (const [at, item] of items.entries()) {
     const place = `${path}[${at}]`;
@@ -68,7 +68,10 @@ function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
   }
 }
 
-/** What is wrong with items in their order, and with what this account has not sealed. */
+/**
+ * Yields the errors in the order of tool calls and outputs, and in content sealed by another
+ * account.
+ */
 export function* contextErrors(
   items: readonly JsonObject[],
   account: Account,
@@ -92,5 +95,5 @@ export function* contextErrors(
   }
 }
 
-/** What stands in a compaction item before it is sealed. */
+/** The text that a compaction item seals. */
 export const COMPACTION_SEAL_TEXT = "compaction";

@@ -8,21 +8,21 @@ import { contextErrors, itemErrors } from "./input_item_rules.ts";
 import { parseInput, textOf, toListedItem, typeOf } from "./input_items.ts";
 import { responsesFieldErrors } from "./field_rules.ts";
 
-/** A request of the Responses protocol, understood. */
+/** A valid request of the Responses protocol. */
 export interface ResponsesRequest extends SimRequest {
   readonly body: JsonObject;
-  /** The items of this request, as they are listed. */
+  /** The input items of this request, as list endpoints show them. */
   readonly newItems: readonly JsonObject[];
-  /** Those, and what came before them. */
+  /** The items of the history, followed by those of this request. */
   readonly contextItems: readonly JsonObject[];
   readonly conversationId: string | null;
-  /** A hosted search may be used. */
+  /** The model may use a hosted search. */
   readonly maySearch: boolean;
-  /** Reasoning comes with its encrypted content. */
+  /** Reasoning items include their encrypted content. */
   readonly includeEncryptedReasoning: boolean;
 }
 
-/** Reads a create, compact or count, or tells the first thing that is wrong with it. */
+/** Parses a create, compact or count request; returns its first error if it is invalid. */
 export function parseResponsesRequest(
   body: JsonObject,
   account: Account,

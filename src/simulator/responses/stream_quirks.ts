@@ -3,15 +3,18 @@ import type { NativeQuirk } from "../quirks.ts";
 import type { ModelOutput, StreamChunk } from "../protocol.ts";
 import type { StreamEvent } from "./events.ts";
 
-/** The word at which a stream breaks its rule, when neither its first event nor its terminal does. */
+/**
+ * The number of the word at which a quirk applies that is not placed at the first or terminal
+ * event.
+ */
 const QUIRK_WORD = 5;
-/** A gateway may give up a stream that has so many records before its first event. */
+/** A gateway may reject a stream with this number of records before its first event. */
 const TOO_MANY_COMMENTS = 1025;
 const COMMENT = ": wait\n\n";
 
 type EventPosition = "created" | "word" | "terminal";
 
-/** The records that stand in the place of one event. */
+/** Returns the records that are sent instead of an event. */
 type ReplaceEvent = (event: JsonObject) => string;
 
 interface EventChange {
@@ -19,12 +22,12 @@ interface EventChange {
   readonly spoil: ReplaceEvent;
 }
 
-/** A record of a Responses stream. */
+/** Returns a record of a Responses stream. */
 export function sseRecord(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** The records of a stream, with the quirk of its output; the terminal is the last one. */
+/** Yields the records of a stream, with the quirk of its output. The terminal event is the last. */
 export function* encodeEvents(
   events: readonly StreamEvent[],
   { quirk }: ModelOutput,
