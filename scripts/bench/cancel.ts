@@ -37,15 +37,15 @@ export async function measureCancel(
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${listener.addr.port}`;
   const gateway = await servers.start("gateway.ts", configText("one", url), core);
-  const cancelled: CancelResult[] = [];
+  const results: CancelResult[] = [];
   for (const phase of ["waiting for headers", "inside a JSON body", "inside a stream"] as const) {
     const times: number[] = [];
     for (let at = 0; at < REPEATS; at++) {
       times.push(await disconnectOnce(phase, gateway.port, listener));
     }
-    cancelled.push({ phase, timesMs: times.toSorted((a, b) => a - b) });
+    results.push({ phase, timesMs: times.toSorted((a, b) => a - b) });
   }
-  return cancelled;
+  return results;
 }
 
 async function disconnectOnce(

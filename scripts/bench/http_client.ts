@@ -52,7 +52,9 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const count = await connection.read(buffer.subarray(filled));
     if (count === null) throw new Error("The server closed the connection.");
     filled += count;
-    if (filled === MAX_RESPONSE_BYTES) throw new Error("An answer is too large for the benchmark.");
+    if (filled === MAX_RESPONSE_BYTES) {
+      throw new Error("A response is larger than the benchmark's limit.");
+    }
   }
 
   async function exchange(request: Uint8Array): Promise<TimedResponse> {

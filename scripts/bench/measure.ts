@@ -38,18 +38,18 @@ export async function newSystemRun(
   const request = encodePost(path, body);
   const clients: HttpClient[] = [];
   for (let at = 0; at < scenario.connections; at++) clients.push(await newHttpClient(system.port));
-  const wanted = await checkFirstResponse(scenario, clients, request);
+  const first = await checkFirstResponse(scenario, clients, request);
   let rates: number[] = [];
   let times: number[] = [];
   let cpu: number | null = 0;
 
   async function load(client: HttpClient, end: number): Promise<void> {
     while (performance.now() < end) {
-      const answer = await client.exchange(request);
-      const isSame = answer.status === 200 && answer.length === wanted.length &&
-        answer.ending === wanted.ending;
-      if (!isSame) throw new Error(`${scenario.name}: another answer than the first one.`);
-      times.push(answer[scenario.timed] * 1000);
+      const response = await client.exchange(request);
+      const isSame = response.status === 200 && response.length === first.length &&
+        response.ending === first.ending;
+      if (!isSame) throw new Error(`${scenario.name}: a response differs from the first one.`);
+      times.push(response[scenario.timed] * 1000);
     }
   }
 
@@ -88,13 +88,13 @@ async function checkFirstResponse(
   request: Uint8Array,
 ): Promise<TimedResponse> {
   const [client] = clients;
-  if (client === undefined) throw new Error("A scenario needs a connection.");
-  const answer = await client.exchange(request);
-  const trouble = answer.status === 200
+  if (client === undefined) throw new Error("A scenario needs at least one connection.");
+  const response = await client.exchange(request);
+  const error = response.status === 200
     ? findBodyError(client.body())
-    : `status ${answer.status}: ${client.body()}`;
-  if (trouble !== null) throw new Error(`${scenario.name}: ${trouble}`);
-  return answer;
+    : `status ${response.status}: ${client.body()}`;
+  if (error !== null) throw new Error(`${scenario.name}: ${error}`);
+  return response;
 }
 
 /**

@@ -50,7 +50,7 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
     text += piece;
     if (text.includes("\n")) return Number(text);
   }
-  throw new Error("A server of the benchmark ended before it listened.");
+  throw new Error("A server of the benchmark exited before it printed its port.");
 }
 
 function readCpuMs(pid: number): number | null {

@@ -34,7 +34,7 @@ export const HEADING = tableRow([
  */
 export function scenarioLines({ scenario, base, measured }: ScenarioResult): string {
   const ratio = rateRatio(base, measured);
-  const above = quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
+  const addedUs = quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
   return [
     tableRow([scenario.name, systemLabel(scenario.base), ...measurementCells(base)], ""),
     tableRow(
@@ -43,9 +43,9 @@ export function scenarioLines({ scenario, base, measured }: ScenarioResult): str
         systemLabel(scenario.measured),
         ...measurementCells(measured),
         ratio.toFixed(2),
-        above.toFixed(0),
+        addedUs.toFixed(0),
       ],
-      targetCell(scenario.target, ratio, above),
+      targetCell(scenario.target, ratio, addedUs),
     ),
   ].join("\n");
 }
@@ -71,11 +71,11 @@ function tableRow(cells: readonly string[], last: string): string {
   return `${padded.join(" ")}  ${last}`.trimEnd();
 }
 
-function targetCell(target: ScenarioTarget | null, ratio: number, above: number): string {
+function targetCell(target: ScenarioTarget | null, ratio: number, addedUs: number): string {
   if (target === null) return "";
   const { text, isMet } = target.kind === "min_rate_ratio"
     ? { text: `>= ${target.ratio.toFixed(2)}`, isMet: ratio >= target.ratio }
-    : { text: `<= +${target.us} µs`, isMet: above <= target.us };
+    : { text: `<= +${target.us} µs`, isMet: addedUs <= target.us };
   return isMet ? text : `${text} missed`;
 }
 
@@ -112,8 +112,8 @@ export function soakLine({ requests, earlyBytes, lateBytes, entries }: SoakResul
 }
 
 /** Returns a report line with the memory of a gateway whose WebSocket clients read slowly. */
-export function socketsLine(seen: SocketsResult): string {
-  const { sockets, turns, answered, bytesBefore, maxBytes, bytesDelivered } = seen;
+export function socketsLine(result: SocketsResult): string {
+  const { sockets, turns, answered, bytesBefore, maxBytes, bytesDelivered } = result;
   const each = (maxBytes - bytesBefore) / sockets;
   const [first, largest, all] = [bytesBefore, maxBytes, bytesDelivered]
     .map((count) => `${(count / MIB).toFixed(0)} MiB`);
@@ -127,12 +127,10 @@ export function socketsLine(seen: SocketsResult): string {
  * Returns the last line: the rate of each scenario relative to the bare proxy, or a dash if it was
  * not run.
  */
-export function summaryLine(outcomes: readonly ScenarioResult[]): string {
+export function summaryLine(results: readonly ScenarioResult[]): string {
   const ratios = ["small", "20k", "200k", "sse", "translate"].map((name) => {
-    const outcome = outcomes.find(({ scenario }) => scenario.name === name);
-    const ratio = outcome === undefined
-      ? "-"
-      : rateRatio(outcome.base, outcome.measured).toFixed(2);
+    const result = results.find(({ scenario }) => scenario.name === name);
+    const ratio = result === undefined ? "-" : rateRatio(result.base, result.measured).toFixed(2);
     return `${name}=${ratio}`;
   });
   return `floor-ratio ${ratios.join(" ")}`;

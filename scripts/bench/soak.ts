@@ -55,9 +55,11 @@ async function sendRequests(url: string, from: number, to: number): Promise<void
 /** Sends a request that differs from all earlier ones, so that the gateway stores it separately. */
 async function sendRequest(url: string, at: number): Promise<void> {
   const { path, body } = newSoakRequest(at);
-  const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`Request ${at} was answered with: ${text}`);
+  const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const text = await response.text();
+  if (response.status !== 200) {
+    throw new Error(`Request ${at} failed with status ${response.status}: ${text}`);
+  }
 }
 
 function newSoakRequest(at: number): { readonly path: string; readonly body: object } {

@@ -44,19 +44,19 @@ export async function measureSockets(
   }
   let maxBytes = bytesBefore;
   let isOver = false;
-  async function look() {
+  async function sampleMemory() {
     while (!isOver) {
       maxBytes = Math.max(maxBytes, await memory());
       await pause(MEMORY_SAMPLE_INTERVAL_MS);
     }
   }
-  const looking = look();
+  const sampling = sampleMemory();
   await pause(UNREAD_MS);
   const results = await Promise.all(
     clients.map((client) => client.read(TURNS_PER_SOCKET, () => pause(READ_PAUSE_MS))),
   );
   isOver = true;
-  await looking;
+  await sampling;
   for (const client of clients) client[Symbol.dispose]();
   return {
     sockets: SOCKETS,

@@ -16,8 +16,8 @@ const STARTS = 9;
 
 const CONFIG = `
 server: {port: 0}
-providers: {nobody: {type: local, base_url: "http://127.0.0.1:9"}}
-routing: {routes: [{name: main, targets: [{provider: nobody}]}]}
+providers: {unused: {type: local, base_url: "http://127.0.0.1:9"}}
+routing: {routes: [{name: main, targets: [{provider: unused}]}]}
 `;
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -74,12 +74,12 @@ async function startOnce(command: readonly string[], config: string) {
     stdout: "piped",
     stderr: "null",
   }).spawn();
-  let told = "";
+  let stdout = "";
   let time = NaN;
   let memory: number | null = null;
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    told += text;
-    const [, url = ""] = /listens on (\S+)\s/.exec(told) ?? [];
+    stdout += text;
+    const [, url = ""] = /listens on (\S+)\s/.exec(stdout) ?? [];
     if (url === "" || !Number.isNaN(time)) continue;
     time = performance.now() - began;
     await (await fetch(`${url}/health`)).text();
@@ -87,7 +87,7 @@ async function startOnce(command: readonly string[], config: string) {
     child.kill("SIGTERM");
   }
   await child.status;
-  if (Number.isNaN(time)) throw new Error(`The program did not start: ${told}`);
+  if (Number.isNaN(time)) throw new Error(`The program did not start: ${stdout}`);
   return { time, memory };
 }
 

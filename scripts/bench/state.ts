@@ -45,12 +45,12 @@ export async function measureState(
   // Memory that the same calls need without storing anything does not count as state.
   for (const phase of PHASES) await createResponses(url, phase, false);
   const before = await readState(url);
-  const held: StateResult[] = [];
+  const results: StateResult[] = [];
   for (const phase of PHASES) {
     await createResponses(url, phase, true);
     const { entries, storedBytes, processBytes } = await readState(url);
     const more = processBytes - before.processBytes;
-    held.push({
+    results.push({
       phase: phase.name,
       created: phase.count,
       entries,
@@ -58,7 +58,7 @@ export async function measureState(
       processBytes: more,
     });
   }
-  return held;
+  return results;
 }
 
 async function createResponses(
@@ -73,9 +73,9 @@ async function createResponses(
 }
 
 async function createResponse(url: string, body: string): Promise<void> {
-  const answer = await fetch(`${url}/v1/responses`, { method: "POST", body });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`A response was not created: ${text}`);
+  const response = await fetch(`${url}/v1/responses`, { method: "POST", body });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`A response was not created: ${text}`);
 }
 
 async function readState(

@@ -14,7 +14,7 @@ export interface StoredResponse {
   readonly events: readonly JsonObject[];
   /** The whole input, with the history it continued, as listed items. */
   readonly inputItems: readonly JsonObject[];
-  /** The input items of its own request only. */
+  /** The input items of its request, without the history. */
   readonly newItems: readonly JsonObject[];
   readonly phase: "queued" | "in_progress" | "ended" | "cancelled";
 }

@@ -12,7 +12,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
   ];
   if (error !== undefined) return { error };
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
-  const asked = messages.findLast((message) => message.role === "user");
+  const lastUserMessage = messages.findLast((message) => message.role === "user");
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const texts = messages.map((message) => textOf(message.content));
   const model = typeof body.model === "string" ? body.model : "";
@@ -21,7 +21,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       model,
       modelAsSent: model,
       stream: body.stream === true,
-      prompt: textOf(asked?.content),
+      prompt: textOf(lastUserMessage?.content),
       toolResults: resultsOf(messages),
       tools: callableTools(body),
       oneToolCall: body.parallel_tool_calls === false,

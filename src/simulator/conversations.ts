@@ -57,9 +57,12 @@ export const addItems: RouteHandler = withConversation(async (call, stored) => {
   }
   for (const error of itemListErrors(body.items)) return errorResponse(error, call);
   const added = toListedItems(body.items, call.account.newAnswerDeps()());
-  const again = added.find(({ id }) => stored.items.some((item) => item.id === id));
-  if (again !== undefined) {
-    return errorResponse(invalidValue("items", `Duplicate item found with id ${again.id}.`), call);
+  const duplicate = added.find(({ id }) => stored.items.some((item) => item.id === id));
+  if (duplicate !== undefined) {
+    return errorResponse(
+      invalidValue("items", `Duplicate item found with id ${duplicate.id}.`),
+      call,
+    );
   }
   call.account.conversations.set(idOf(stored), { ...stored, items: [...stored.items, ...added] });
   return pageResponse(added, new URLSearchParams({ order: "asc" }), call);
@@ -72,16 +75,16 @@ export const listItems: RouteHandler = withConversation((call, { items }) =>
 
 /** `GET /conversations/{id}/items/{item}`: returns an item. */
 export const retrieveItem: RouteHandler = withConversation((call, { items }) => {
-  const [, wanted = ""] = call.ids;
-  const item = items.find(({ id }) => id === wanted);
-  return item === undefined ? notFoundResponse("Item", wanted, call) : Response.json(item);
+  const [, itemId = ""] = call.ids;
+  const item = items.find(({ id }) => id === itemId);
+  return item === undefined ? notFoundResponse("Item", itemId, call) : Response.json(item);
 });
 
 /** `DELETE /conversations/{id}/items/{item}`: deletes an item and returns the conversation. */
 export const deleteItem: RouteHandler = withConversation((call, stored) => {
-  const [, wanted = ""] = call.ids;
-  const items = stored.items.filter(({ id }) => id !== wanted);
-  if (items.length === stored.items.length) return notFoundResponse("Item", wanted, call);
+  const [, itemId = ""] = call.ids;
+  const items = stored.items.filter(({ id }) => id !== itemId);
+  if (items.length === stored.items.length) return notFoundResponse("Item", itemId, call);
   call.account.conversations.set(idOf(stored), { ...stored, items });
   return Response.json(stored.resource);
 });

@@ -8,20 +8,20 @@ import { splitWords } from "./tokens.ts";
 export function parseLocalRequest(body: JsonObject): ParsedRequest {
   for (const message of localFieldErrors(body)) return { error: newApiError(message) };
   const model = withoutLatestTag(body.model);
-  const wantsThought = body.think !== undefined && body.think !== null && body.think !== false;
-  if (wantsThought && !canThink(model)) {
+  const requestsThinking = body.think !== undefined && body.think !== null && body.think !== false;
+  if (requestsThinking && !canThink(model)) {
     return { error: newApiError(`"${model}" does not support thinking`) };
   }
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   const limit = isObject(body.options) ? numberOf(body.options.num_predict) : null;
-  const asked = messages.findLast((message) => roleOf(message) === "user");
+  const lastUserMessage = messages.findLast((message) => roleOf(message) === "user");
   const texts = messages.filter((message) => KNOWN_ROLES.includes(roleOf(message))).map(textOf);
   return {
     request: {
       model,
       modelAsSent: typeof body.model === "string" ? body.model : "",
       stream: body.stream !== false,
-      prompt: asked === undefined ? "" : textOf(asked),
+      prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
       toolResults: resultsOf(messages),
       tools: callableTools(body.tools),
       oneToolCall: false,
@@ -58,8 +58,8 @@ function roleOf({ role }: JsonObject): string {
 }
 
 function textOf({ content, images }: JsonObject): string {
-  const pictures = Array.isArray(images) ? "[image]".repeat(images.length) : "";
-  return (typeof content === "string" ? content : "") + pictures;
+  const imageText = Array.isArray(images) ? "[image]".repeat(images.length) : "";
+  return (typeof content === "string" ? content : "") + imageText;
 }
 
 function resultsOf(messages: readonly JsonObject[]): readonly string[] {

@@ -74,12 +74,12 @@ export function* messagesFieldErrors(body: JsonObject, headers: Headers): Genera
   for (const key of Object.keys(body)) {
     if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
   }
-  const { model, max_tokens: most, stream, service_tier: tier } = body;
+  const { model, max_tokens: maxTokens, stream, service_tier: tier } = body;
   if (typeof model !== "string" || model === "" || model.length > 256) {
     yield "model: Field required, a string of 1 to 256 characters";
   }
-  if (most === undefined) yield "max_tokens: Field required";
-  if (!isNonNegativeInteger(most)) {
+  if (maxTokens === undefined) yield "max_tokens: Field required";
+  if (!isNonNegativeInteger(maxTokens)) {
     yield "max_tokens: Input should be a valid integer of at least 0";
   }
   if (stream !== undefined && typeof stream !== "boolean") {
@@ -140,9 +140,9 @@ function* samplingErrors(body: JsonObject, removed: boolean): Generator<string> 
     const value = body[key];
     if (value === undefined) continue;
     if (removed) yield `${key}: Extra inputs are not permitted`;
-    const highest = key === "top_k" ? Infinity : 1;
-    if (typeof value !== "number" || value < 0 || value > highest) {
-      yield `${key}: Input should be a number from 0 to ${highest}`;
+    const max = key === "top_k" ? Infinity : 1;
+    if (typeof value !== "number" || value < 0 || value > max) {
+      yield `${key}: Input should be a number from 0 to ${max}`;
     }
     if (key === "top_k" && !Number.isInteger(value)) yield "top_k: Input should be an integer";
   }

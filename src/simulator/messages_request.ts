@@ -53,10 +53,10 @@ function textOf(blocks: readonly JsonObject[]): string {
 }
 
 function promptOf(turns: readonly Turn[]): string {
-  const asked = turns.findLast(({ role, blocks }) =>
+  const lastUserTurn = turns.findLast(({ role, blocks }) =>
     role === "user" && blocks.some(({ type }) => type !== "tool_result")
   );
-  return textOf(asked?.blocks ?? []);
+  return textOf(lastUserTurn?.blocks ?? []);
 }
 
 function countedText({ blocks }: Pick<Turn, "blocks">): string {

@@ -21,7 +21,7 @@ export function createCompletion(call: RoutedCall): Promise<Response> {
 function newStoringProtocol(account: Account): Protocol {
   let body: JsonObject = {};
 
-  function keep(output: ModelOutput, request: SimRequest, deps: Deps) {
+  function store(output: ModelOutput, request: SimRequest, deps: Deps) {
     // A completion with a quirk is stored without it.
     const answer = COMPAT.encodeWhole({ ...output, quirk: null }, request, deps);
     account.completions.set(String(answer.id), {
@@ -39,7 +39,7 @@ function newStoringProtocol(account: Account): Protocol {
     encodeWhole(output, request, deps) {
       if (body.store !== true) return COMPAT.encodeWhole(output, request, deps);
       const newDeps = account.newAnswerDeps();
-      if (output.defect === null) keep(output, request, newDeps());
+      if (output.defect === null) store(output, request, newDeps());
       return COMPAT.encodeWhole(output, request, newDeps());
     },
     *encodeStream(output, request, deps) {
@@ -48,7 +48,7 @@ function newStoringProtocol(account: Account): Protocol {
       for (const chunk of COMPAT.encodeStream(output, request, newDeps())) {
         // The reader may cancel after the last record, so the completion is stored before it is
         // sent.
-        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) keep(output, request, newDeps());
+        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) store(output, request, newDeps());
         yield chunk;
       }
     },
@@ -83,16 +83,16 @@ function messagesOf({ messages }: JsonObject, completion: string): readonly Json
 /** `GET /chat/completions`: lists completions by model and metadata, the oldest first. */
 export function listCompletions(call: RoutedCall): Response {
   const model = call.query.get("model");
-  const wanted = [...call.query].flatMap(([name, value]) => {
+  const metadataFilter = [...call.query].flatMap(([name, value]) => {
     const [, key] = /^metadata\[(.*)\]$/.exec(name) ?? [];
     return key === undefined ? [] : [[key, value] as const];
   });
-  const fitting = call.account.completions.values().map(({ resource }) => resource)
+  const matching = call.account.completions.values().map(({ resource }) => resource)
     .filter((resource) => model === null || resource.model === model)
     .filter(({ metadata }) =>
-      wanted.every(([key, value]) => isObject(metadata) && metadata[key] === value)
+      metadataFilter.every(([key, value]) => isObject(metadata) && metadata[key] === value)
     );
-  return pageResponse(fitting, call);
+  return pageResponse(matching, call);
 }
 
 /** `GET /chat/completions/{id}`: returns a stored completion. */

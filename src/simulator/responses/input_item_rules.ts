@@ -37,17 +37,19 @@ function withoutRequiredFields(types: string): readonly (readonly [string, reado
 /** Yields the errors in each single item. `path` is the path of the items in the request. */
 export function* itemErrors(items: readonly JsonValue[], path: string): Generator<ApiError> {
   for (const [at, item] of items.entries()) {
-    const place = `${path}[${at}]`;
-    if (!isObject(item)) yield invalidValue(place, "An item must be an object.");
-    else yield* oneItemErrors(item, place);
+    const itemPath = `${path}[${at}]`;
+    if (!isObject(item)) yield invalidValue(itemPath, "An item must be an object.");
+    else yield* oneItemErrors(item, itemPath);
   }
 }
 
 function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
   const type = typeOf(item);
-  const needed = REQUIRED_FIELDS.get(type);
-  if (needed === undefined) return yield invalidValue(`${path}.type`, `Invalid value: '${type}'.`);
-  for (const name of needed) {
+  const required = REQUIRED_FIELDS.get(type);
+  if (required === undefined) {
+    return yield invalidValue(`${path}.type`, `Invalid value: '${type}'.`);
+  }
+  for (const name of required) {
     if (item[name] === undefined || item[name] === null) {
       const details = { param: `${path}.${name}`, code: "missing_required_parameter" };
       yield newApiError(`Missing required parameter: '${path}.${name}'.`, details);
@@ -84,8 +86,8 @@ export function* contextErrors(
       const message = `No tool call found for function call output with call_id ${call}.`;
       yield newApiError(message, { param: "input" });
     }
-    const meant = type === "compaction" ? COMPACTION_SEAL_TEXT : textOf(item);
-    if (typeof sealed === "string" && sealed !== account.seal(meant)) {
+    const sealedText = type === "compaction" ? COMPACTION_SEAL_TEXT : textOf(item);
+    if (typeof sealed === "string" && sealed !== account.seal(sealedText)) {
       const message = `The encrypted content for item ${item.id} could not be verified.`;
       yield newApiError(message, { code: "invalid_encrypted_content" });
     }

@@ -30,8 +30,8 @@ export function wholeResponseWithQuirk(
   call: SimCall,
 ): Response {
   const { quirk, defect } = output;
-  const spoil = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
-  return spoil?.(resource, call) ?? wholeResponse(resource, defect, call);
+  const replace = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
+  return replace?.(resource, call) ?? wholeResponse(resource, defect, call);
 }
 
 /** Returns the status of a stream: 200, except for two quirks. */
