@@ -79,7 +79,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const last = decoder.decode(buffer.subarray(isChunked ? filled - 21 : filled - 14, filled));
     return {
       status,
-      length: lengthOf(),
+      length: bodyLength(),
       ending: isChunked ? last.slice(0, -7) : last,
       firstByteMs,
       totalMs,
@@ -105,7 +105,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     return filled > 7 && decoder.decode(buffer.subarray(filled - 7, filled)) === "\r\n0\r\n\r\n";
   }
 
-  function lengthOf(): number {
+  function bodyLength(): number {
     let length = 0;
     for (const [start, end] of parts()) length += end - start;
     return length;
@@ -115,7 +115,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     if (!isChunked) return yield [bodyAt, filled];
     for (let at = bodyAt;;) {
       const lineEnd = buffer.indexOf(CR, at);
-      const size = sizeOf(at, lineEnd);
+      const size = parseChunkSize(at, lineEnd);
       if (size === 0) return;
       yield [lineEnd + 2, lineEnd + 2 + size];
       at = lineEnd + 2 + size + 2;
@@ -123,7 +123,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
   }
 
   /** Parses the hexadecimal size of a chunk. */
-  function sizeOf(at: number, end: number): number {
+  function parseChunkSize(at: number, end: number): number {
     let size = 0;
     for (const digit of buffer.subarray(at, end)) {
       size = size * 16 + (digit <= NINE ? digit - ZERO : (digit | SMALL) - SMALL_A + 10);

@@ -22,7 +22,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       modelAsSent: model,
       stream: body.stream === true,
       prompt: textOf(lastUserMessage?.content),
-      toolResults: resultsOf(messages),
+      toolResults: lastToolResults(messages),
       tools: callableTools(body),
       oneToolCall: body.parallel_tool_calls === false,
       jsonSchema: schemaOf(body.response_format),
@@ -53,7 +53,7 @@ function textOf(content: JsonValue | undefined): string {
   }).join("");
 }
 
-function resultsOf(messages: readonly JsonObject[]): readonly string[] {
+function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex(({ role }) => role !== "tool" && role !== "function");
   return messages.slice(before + 1).map((message) => textOf(message.content));
 }

@@ -22,7 +22,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       modelAsSent: typeof body.model === "string" ? body.model : "",
       stream: body.stream !== false,
       prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
-      toolResults: resultsOf(messages),
+      toolResults: lastToolResults(messages),
       tools: callableTools(body.tools),
       oneToolCall: false,
       jsonSchema: isObject(body.format) ? body.format : null,
@@ -62,7 +62,7 @@ function textOf({ content, images }: JsonObject): string {
   return (typeof content === "string" ? content : "") + imageText;
 }
 
-function resultsOf(messages: readonly JsonObject[]): readonly string[] {
+function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex((message) => roleOf(message) !== "tool");
   return messages.slice(before + 1).map(textOf);
 }

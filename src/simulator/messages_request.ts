@@ -21,8 +21,8 @@ export function parseMessagesRequest(body: JsonObject, headers: Headers): Parsed
       model,
       modelAsSent: model,
       stream: body.stream === true,
-      prompt: promptOf(turns),
-      toolResults: resultsOf(last?.blocks ?? []),
+      prompt: lastPrompt(turns),
+      toolResults: toolResultTexts(last?.blocks ?? []),
       tools: callableTools(body.tools, choice),
       oneToolCall: choice.disable_parallel_tool_use === true,
       jsonSchema: schemaOf(body.output_config),
@@ -52,7 +52,7 @@ function textOf(blocks: readonly JsonObject[]): string {
   }).join("");
 }
 
-function promptOf(turns: readonly Turn[]): string {
+function lastPrompt(turns: readonly Turn[]): string {
   const lastUserTurn = turns.findLast(({ role, blocks }) =>
     role === "user" && blocks.some(({ type }) => type !== "tool_result")
   );
@@ -60,10 +60,10 @@ function promptOf(turns: readonly Turn[]): string {
 }
 
 function countedText({ blocks }: Pick<Turn, "blocks">): string {
-  return [textOf(blocks), ...resultsOf(blocks)].join(" ").trim();
+  return [textOf(blocks), ...toolResultTexts(blocks)].join(" ").trim();
 }
 
-function resultsOf(blocks: readonly JsonObject[]): readonly string[] {
+function toolResultTexts(blocks: readonly JsonObject[]): readonly string[] {
   return blocks.filter(({ type }) => type === "tool_result")
     .map(({ content }) => textOf(blocksOf(content)));
 }

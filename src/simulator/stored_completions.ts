@@ -25,8 +25,8 @@ function newStoringProtocol(account: Account): Protocol {
     // A completion with a quirk is stored without it.
     const answer = COMPAT.encodeWhole({ ...output, quirk: null }, request, deps);
     account.completions.set(String(answer.id), {
-      resource: { ...answer, metadata: body.metadata ?? {}, ...echoOf(body) },
-      messages: messagesOf(body, String(answer.id)),
+      resource: { ...answer, metadata: body.metadata ?? {}, ...echoedFields(body) },
+      messages: toListedMessages(body, String(answer.id)),
     });
   }
 
@@ -64,13 +64,13 @@ const ECHOED_FIELDS: readonly string[] = [
   "n",
 ];
 
-function echoOf(body: JsonObject): JsonObject {
+function echoedFields(body: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => ECHOED_FIELDS.includes(name) && value !== null),
   );
 }
 
-function messagesOf({ messages }: JsonObject, completion: string): readonly JsonObject[] {
+function toListedMessages({ messages }: JsonObject, completion: string): readonly JsonObject[] {
   if (!Array.isArray(messages)) return [];
   return messages.filter(isObject).map((message, at) => {
     const { content = null, ...rest } = message;

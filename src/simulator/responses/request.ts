@@ -66,7 +66,7 @@ function buildRequest(
   contextItems: readonly JsonObject[],
   { conversationId }: History,
 ): ResponsesRequest {
-  const toolResults = resultsOf(contextItems);
+  const toolResults = lastToolResults(contextItems);
   const instructions = typeof body.instructions === "string" ? body.instructions : "";
   const model = typeof body.model === "string" ? body.model : "";
   const lastUserItem = contextItems.findLast(({ role }) => role === "user");
@@ -97,7 +97,7 @@ function buildRequest(
   };
 }
 
-function resultsOf(items: readonly JsonObject[]): readonly string[] {
+function lastToolResults(items: readonly JsonObject[]): readonly string[] {
   const before = items.findLastIndex(({ type }) => type !== "function_call_output");
   return items.slice(before + 1).map(textOf);
 }
