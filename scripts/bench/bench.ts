@@ -24,20 +24,20 @@ import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
 
-// Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only the
-// ratios mean something. Servers that are measured have one core; load and upstream have the other.
+// Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
+// the ratios are meaningful. Measured servers run on one core; load and upstream run on the other.
 
 const MEASURED_CORE = 0, LOAD_CORE = 1;
 
 const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
-  --seconds  length of one round of one system
-  --rounds   rounds of each scenario
-  --only     run only this scenario: ${
+  --seconds  seconds that one round of one system takes
+  --rounds   number of rounds of each scenario
+  --only     run only this scenario or measurement; can be repeated: ${
   scenarios.map(({ name }) => name).join(", ")
 }, cancel, state, soak, start, sockets`;
 
 interface Options extends RunLength {
-  /** Names of scenarios; empty means all. */
+  /** The names of the selected scenarios; empty selects all. */
   readonly only: readonly string[];
 }
 
@@ -66,52 +66,56 @@ function parseOptions(args: readonly string[]): Options | null {
 }
 
 async function runBenchmarks({ only, ...length }: Options): Promise<void> {
-  const wanted = (name: string) => only.length === 0 || only.includes(name);
+  const isSelected = (name: string) => only.length === 0 || only.includes(name);
   const canPin = await pinSelf();
   console.log(
     `Deno ${Deno.version.deno}, ${length.rounds} rounds of ${length.seconds} s, ` +
-      (canPin ? "one core for what is measured" : "not pinned to cores: ratios are rough"),
+      (canPin
+        ? "measured servers pinned to one core"
+        : "servers not pinned to cores: ratios are imprecise"),
   );
   await using servers = newServerProcesses(canPin);
-  const outcomes: ScenarioResult[] = [];
-  const chosen = scenarios.filter(({ name }) => wanted(name));
-  if (chosen.length > 0) {
-    const systems = await startSystems(servers, chosen);
+  const results: ScenarioResult[] = [];
+  const selected = scenarios.filter(({ name }) => isSelected(name));
+  if (selected.length > 0) {
+    const systems = await startSystems(servers, selected);
     console.log(HEADING);
-    for (const scenario of chosen) {
-      const outcome = await compareSystems(scenario, systems, length);
-      outcomes.push(outcome);
-      console.log(scenarioLines(outcome));
+    for (const scenario of selected) {
+      const result = await compareSystems(scenario, systems, length);
+      results.push(result);
+      console.log(scenarioLines(result));
     }
   }
-  if (wanted("cancel")) {
+  if (isSelected("cancel")) {
     for (const phase of await measureCancel(servers, MEASURED_CORE)) console.log(cancelLine(phase));
   }
-  if (wanted("state")) {
-    for (const held of await measureState(servers, MEASURED_CORE, LOAD_CORE)) {
-      console.log(stateLine(held));
+  if (isSelected("state")) {
+    for (const result of await measureState(servers, MEASURED_CORE, LOAD_CORE)) {
+      console.log(stateLine(result));
     }
   }
-  if (wanted("start")) {
-    for (const one of await measureStart(canPin, MEASURED_CORE)) console.log(startLine(one));
+  if (isSelected("start")) {
+    for (const result of await measureStart(canPin, MEASURED_CORE)) console.log(startLine(result));
   }
-  if (wanted("sockets")) {
+  if (isSelected("sockets")) {
     console.log(socketsLine(await measureSockets(servers, MEASURED_CORE, LOAD_CORE)));
   }
-  if (wanted("soak")) console.log(soakLine(await measureSoak(servers, MEASURED_CORE, LOAD_CORE)));
-  console.log(summaryLine(outcomes));
+  if (isSelected("soak")) {
+    console.log(soakLine(await measureSoak(servers, MEASURED_CORE, LOAD_CORE)));
+  }
+  console.log(summaryLine(results));
 }
 
 type Systems = ReadonlyMap<SystemName, ServerProcess>;
 
 async function startSystems(
   servers: ServerProcesses,
-  chosen: readonly Scenario[],
+  selected: readonly Scenario[],
 ): Promise<Systems> {
   const { port } = await servers.start("upstream.ts", "", LOAD_CORE);
   const upstream = `http://127.0.0.1:${port}`;
   const systems = new Map<SystemName, ServerProcess>();
-  for (const name of new Set(chosen.flatMap(({ base, measured }) => [base, measured]))) {
+  for (const name of new Set(selected.flatMap(({ base, measured }) => [base, measured]))) {
     const [program, argument] = name === "floor"
       ? ["floor.ts", `${upstream}/v1/chat/completions`] as const
       : ["gateway.ts", configText(name, upstream)] as const;
@@ -142,7 +146,10 @@ function startedSystem(systems: Systems, name: SystemName): ServerProcess {
   return served;
 }
 
-/** Twice the time that all rounds take, and five minutes for everything else. Milliseconds. */
+/**
+ * Returns the time limit of a run, in milliseconds: twice the duration of all rounds and five
+ * minutes.
+ */
 function benchTimeoutMs({ seconds, rounds }: RunLength): number {
   return 300_000 + scenarios.length * (rounds + 1) * 2 * seconds * 1000 * 2;
 }
@@ -152,9 +159,9 @@ if (options === null) {
   console.error(USAGE);
   Deno.exit(2);
 }
-const guard = setTimeout(() => {
-  console.error("The benchmark hangs; it is given up.");
+const timeLimit = setTimeout(() => {
+  console.error("The benchmark did not finish within its time limit and was stopped.");
   Deno.exit(1);
 }, benchTimeoutMs(options));
 await runBenchmarks(options);
-clearTimeout(guard);
+clearTimeout(timeLimit);

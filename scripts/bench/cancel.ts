@@ -3,10 +3,13 @@ import { configText } from "./configs.ts";
 import { chatRequest } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
 
-/** Where a request is when its client leaves. */
+/** The phase of a request in which its client disconnects. */
 export type CancelPhase = "waiting for headers" | "inside a JSON body" | "inside a stream";
 
-/** Milliseconds from a client's leaving until the upstream sees it, ascending; infinite when it does not. */
+/**
+ * The times in milliseconds from the client's disconnect until the upstream sees it, ascending.
+ * Infinite if it does not see it.
+ */
 export interface CancelResult {
   readonly phase: CancelPhase;
   readonly timesMs: readonly number[];
@@ -14,7 +17,7 @@ export interface CancelResult {
 
 const REPEATS = 9;
 
-/** An upstream that has not seen it after so many milliseconds never will. */
+/** Time limit for the upstream to see a disconnect. */
 const CANCEL_TIMEOUT_MS = 1000;
 
 const PARTIAL_RESPONSES: Readonly<Record<CancelPhase, string>> = {
@@ -26,7 +29,7 @@ const PARTIAL_RESPONSES: Readonly<Record<CancelPhase, string>> = {
     '"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n',
 };
 
-/** Leaves a gateway of its own in each phase, several times, and waits for the upstream to see it. */
+/** Disconnects clients of a new gateway in each phase and measures when the upstream sees it. */
 export async function measureCancel(
   servers: ServerProcesses,
   core: number,
@@ -34,15 +37,15 @@ export async function measureCancel(
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${listener.addr.port}`;
   const gateway = await servers.start("gateway.ts", configText("one", url), core);
-  const cancelled: CancelResult[] = [];
+  const results: CancelResult[] = [];
   for (const phase of ["waiting for headers", "inside a JSON body", "inside a stream"] as const) {
     const times: number[] = [];
     for (let at = 0; at < REPEATS; at++) {
       times.push(await disconnectOnce(phase, gateway.port, listener));
     }
-    cancelled.push({ phase, timesMs: times.toSorted((a, b) => a - b) });
+    results.push({ phase, timesMs: times.toSorted((a, b) => a - b) });
   }
-  return cancelled;
+  return results;
 }
 
 async function disconnectOnce(
@@ -63,7 +66,7 @@ async function disconnectOnce(
   }
   await upstream.write(new TextEncoder().encode(PARTIAL_RESPONSES[phase]));
   if (phase === "inside a stream") await client.read(buffer);
-  // The gateway must have read what was sent before the client leaves.
+  // The gateway must have read the bytes before the client disconnects.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const began = performance.now();
   client.close();
@@ -82,7 +85,7 @@ async function waitForClose(
   try {
     while (await upstream.read(buffer) !== null);
   } catch {
-    // A reset tells as well as an end.
+    // A reset counts as the end of the connection.
   }
   return performance.now() - began;
 }

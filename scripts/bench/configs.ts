@@ -1,4 +1,4 @@
-/** Configurations of the gateway under load, by name. */
+/** The names of the gateway configurations under load. */
 export type ConfigName =
   | "one"
   | "ten-targets"
@@ -7,7 +7,9 @@ export type ConfigName =
   | "soak"
   | "dashboard";
 
-/** The text of a configuration over the upstream at `url`, such as `http://127.0.0.1:4100`. */
+/**
+ * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
+ */
 export function configText(name: ConfigName, url: string): string {
   switch (name) {
     case "one":
@@ -56,7 +58,7 @@ function newRoute(name: string, ids: readonly string[]) {
   return { name, targets: ids.map((provider) => ({ provider })) };
 }
 
-/** JSON is YAML too. */
+/** Returns a configuration as JSON, which is valid YAML. */
 function toConfigText(
   providers: readonly Provider[],
   routes: readonly ReturnType<typeof newRoute>[],

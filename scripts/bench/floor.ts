@@ -1,6 +1,7 @@
 import { serveUntilStdinEnds } from "./serve.ts";
 
-// The least that a proxy in this runtime can do; its argument is the upstream's URL.
+// The bare proxy: the minimum that a proxy on this runtime costs. Its argument is the upstream's
+// URL.
 
 const [upstream = ""] = Deno.args;
 

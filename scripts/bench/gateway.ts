@@ -9,7 +9,8 @@ import { openOutbound } from "../../src/remote/outbound.ts";
 import { createApp } from "../../src/server/app.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
-// The real gateway, whose access log goes to /dev/null; its argument is the text of a configuration.
+// The gateway under test, with its access log written to /dev/null. Its argument is the
+// configuration text.
 
 const [text = ""] = Deno.args;
 const parsed = parseConfig(text, {});

@@ -1,30 +1,30 @@
-/** One answer. Times in milliseconds after the request began to be sent. */
+/** The status, size and times of one response. Times start when the request is sent. */
 export interface TimedResponse {
   readonly status: number;
-  /** Bytes of the body, without the framing of its chunks. */
+  /** The length of the body in bytes, without chunked framing. */
   readonly length: number;
   /** The last bytes of the body. */
   readonly ending: string;
-  /** When the first byte of the body was there. */
+  /** The time until the first byte of the body. */
   readonly firstByteMs: number;
   readonly totalMs: number;
 }
 
-/** One connection that is kept alive, with one request at a time. */
+/** A keep-alive connection with one request at a time. */
 export interface HttpClient extends Disposable {
   exchange(request: Uint8Array): Promise<TimedResponse>;
-  /** The body of the last answer, without the framing of its chunks. */
+  /** Returns the body of the last response, without chunked framing. */
   body(): string;
 }
 
-/** An answer with its head is never larger than this many bytes. */
+/** Limit of a response with its head, in bytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
 const CR = 13, ZERO = 48, NINE = 57, SMALL = 32, SMALL_A = 97;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** A POST as it goes over the line. */
+/** Encodes a POST request as it is sent. */
 export function encodePost(path: string, body: Uint8Array): Uint8Array {
   const head = encoder.encode(
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
@@ -37,8 +37,8 @@ export function encodePost(path: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Connects to a loopback port. Reads whole answers into one buffer and looks at them afterwards: the
- * load must cost less than what it measures.
+ * Connects to a loopback port. Responses are read into one buffer and parsed at their end, because
+ * the load generator must cost less than the server it measures.
  */
 export async function newHttpClient(port: number): Promise<HttpClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
@@ -52,7 +52,9 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const count = await connection.read(buffer.subarray(filled));
     if (count === null) throw new Error("The server closed the connection.");
     filled += count;
-    if (filled === MAX_RESPONSE_BYTES) throw new Error("An answer is too large for the benchmark.");
+    if (filled === MAX_RESPONSE_BYTES) {
+      throw new Error("A response is larger than the benchmark's limit.");
+    }
   }
 
   async function exchange(request: Uint8Array): Promise<TimedResponse> {
@@ -77,7 +79,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const last = decoder.decode(buffer.subarray(isChunked ? filled - 21 : filled - 14, filled));
     return {
       status,
-      length: lengthOf(),
+      length: bodyLength(),
       ending: isChunked ? last.slice(0, -7) : last,
       firstByteMs,
       totalMs,
@@ -95,12 +97,15 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     return 0;
   }
 
-  /** Nothing follows the answer before the next request, so its end is the end of what was read. */
+  /**
+   * True if the bytes read end with the last chunk. Nothing follows a response before the next
+   * request.
+   */
   function hasLastChunk(): boolean {
     return filled > 7 && decoder.decode(buffer.subarray(filled - 7, filled)) === "\r\n0\r\n\r\n";
   }
 
-  function lengthOf(): number {
+  function bodyLength(): number {
     let length = 0;
     for (const [start, end] of parts()) length += end - start;
     return length;
@@ -110,15 +115,15 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     if (!isChunked) return yield [bodyAt, filled];
     for (let at = bodyAt;;) {
       const lineEnd = buffer.indexOf(CR, at);
-      const size = sizeOf(at, lineEnd);
+      const size = parseChunkSize(at, lineEnd);
       if (size === 0) return;
       yield [lineEnd + 2, lineEnd + 2 + size];
       at = lineEnd + 2 + size + 2;
     }
   }
 
-  /** The hexadecimal number that begins a chunk. */
-  function sizeOf(at: number, end: number): number {
+  /** Parses the hexadecimal size of a chunk. */
+  function parseChunkSize(at: number, end: number): number {
     let size = 0;
     for (const digit of buffer.subarray(at, end)) {
       size = size * 16 + (digit <= NINE ? digit - ZERO : (digit | SMALL) - SMALL_A + 10);

@@ -3,33 +3,33 @@ import type { ServerProcess } from "./processes.ts";
 import type { Scenario, ScenarioRequest } from "./scenarios.ts";
 import { findBodyError } from "./verify.ts";
 
-/** What a system did in all rounds of a scenario. */
+/** The result of one system in all rounds of a scenario. */
 export interface Measurement {
-  /** Units per second, one number for each round. */
+  /** The rate of each round, in units per second. */
   readonly rates: readonly number[];
-  /** Of every answer, in microseconds, ascending. */
+  /** The time of every response in microseconds, ascending. */
   readonly timesUs: readonly number[];
-  /** Microseconds of processor time per answer; null where the system does not tell. */
+  /** Processor time per response in microseconds; null where the system does not report it. */
   readonly cpuUs: number | null;
 }
 
-/** How long a scenario is run. */
+/** The number and length of the rounds of a scenario. */
 export interface RunLength {
   readonly rounds: number;
-  /** Of one system in one round. */
+  /** The length of one round of one system. */
   readonly seconds: number;
 }
 
-/** A system before, between and after its rounds. */
+/** The open connections and collected times of one system in a scenario. */
 export interface SystemRun extends Disposable {
-  /** One more round of so many seconds. */
+  /** Runs one more round of `seconds` seconds. */
   round(seconds: number): Promise<void>;
-  /** Forgets what was measured. */
+  /** Discards the times measured before. */
   reset(): void;
   result(): Measurement;
 }
 
-/** Opens the connections of a scenario to one system and looks at its first answer closely. */
+/** Opens the connections of a scenario to one system and validates its first response. */
 export async function newSystemRun(
   scenario: Scenario,
   system: ServerProcess,
@@ -38,18 +38,18 @@ export async function newSystemRun(
   const request = encodePost(path, body);
   const clients: HttpClient[] = [];
   for (let at = 0; at < scenario.connections; at++) clients.push(await newHttpClient(system.port));
-  const wanted = await checkFirstResponse(scenario, clients, request);
+  const first = await checkFirstResponse(scenario, clients, request);
   let rates: number[] = [];
   let times: number[] = [];
   let cpu: number | null = 0;
 
   async function load(client: HttpClient, end: number): Promise<void> {
     while (performance.now() < end) {
-      const answer = await client.exchange(request);
-      const isSame = answer.status === 200 && answer.length === wanted.length &&
-        answer.ending === wanted.ending;
-      if (!isSame) throw new Error(`${scenario.name}: another answer than the first one.`);
-      times.push(answer[scenario.timed] * 1000);
+      const response = await client.exchange(request);
+      const isSame = response.status === 200 && response.length === first.length &&
+        response.ending === first.ending;
+      if (!isSame) throw new Error(`${scenario.name}: a response differs from the first one.`);
+      times.push(response[scenario.timed] * 1000);
     }
   }
 
@@ -88,19 +88,21 @@ async function checkFirstResponse(
   request: Uint8Array,
 ): Promise<TimedResponse> {
   const [client] = clients;
-  if (client === undefined) throw new Error("A scenario needs a connection.");
-  const answer = await client.exchange(request);
-  const trouble = answer.status === 200
+  if (client === undefined) throw new Error("A scenario needs at least one connection.");
+  const response = await client.exchange(request);
+  const error = response.status === 200
     ? findBodyError(client.body())
-    : `status ${answer.status}: ${client.body()}`;
-  if (trouble !== null) throw new Error(`${scenario.name}: ${trouble}`);
-  return answer;
+    : `status ${response.status}: ${client.body()}`;
+  if (error !== null) throw new Error(`${scenario.name}: ${error}`);
+  return response;
 }
 
-/** Seconds before what counts: a system that had less to do until then would still be being optimized. */
+/**
+ * Warm-up of each system before its times count, so that the runtime has optimized both equally.
+ */
 const WARM_UP_SECONDS = 4;
 
-/** Runs two systems in turns, so that a drifting machine drifts under both. */
+/** Runs the rounds of two systems in turns, so that load changes of the machine affect both. */
 export async function runInterleaved(
   runs: readonly [SystemRun, SystemRun],
   length: RunLength,

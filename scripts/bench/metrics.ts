@@ -1,7 +1,7 @@
-/** One figure of a gateway's metrics, by its name and labels as they stand there. */
+/** Reads a metric of a gateway, by its name and labels in the exposition text. */
 export async function readMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const line = text.split("\n").find((one) => one.startsWith(`${name} `));
-  if (line === undefined) throw new Error(`The gateway does not tell ${name}.`);
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  if (line === undefined) throw new Error(`The gateway's metrics do not contain ${name}.`);
   return Number(line.slice(name.length));
 }

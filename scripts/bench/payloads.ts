@@ -1,17 +1,17 @@
-/** Records of a benched stream that carry text; a first and some last ones come on top. */
+/** The number of text records in a benchmark stream. One record precedes them and some follow. */
 export const STREAM_RECORDS = 200;
 
-/** The same, of a stream of which only the beginning is measured. */
+/** The number of text records in a stream of which only the first byte is measured. */
 export const SHORT_STREAM_RECORDS = 16;
 
 const encoder = new TextEncoder();
 
 const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";
 
-/** What the upstream does: the request's model names it. */
+/** The behaviour of the upstream, selected by the request's model. */
 export type UpstreamBehaviour = "json" | "sse-1" | "sse-8" | "sse-short";
 
-/** A Chat Completions request of about `size` bytes: a conversation of messages of 1 kB. */
+/** Returns a Chat Completions request of about `size` bytes, with messages of 1 kB. */
 export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Array<ArrayBuffer> {
   const isStream = behaviour !== "json";
   const messages: { role: string; content: string }[] = [];
@@ -27,18 +27,18 @@ export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Ar
   }));
 }
 
-/** A streamed Responses request of about `size` bytes, of which nothing is kept. */
+/** Returns a streamed Responses request of about `size` bytes with `store: false`. */
 export function responsesRequest(size: number): Uint8Array<ArrayBuffer> {
   const fields = { model: "sse-1", stream: true, store: false, max_output_tokens: 400 };
   return encoder.encode(JSON.stringify({ ...fields, input: prose(size - 200) }));
 }
 
-/** Text with a line end in every line, as prompts have. */
+/** Returns text with a newline after each line, as prompts have. */
 function prose(length: number): string {
   return `${WORDS}\n`.repeat(Math.ceil(length / (WORDS.length + 2))).slice(0, length);
 }
 
-/** The behaviour that a request asks for. Only its beginning is looked at: the rest may be long. */
+/** Returns the behaviour that a request selects. It reads only the first bytes of a long body. */
 export function parseBehaviour(body: Uint8Array): string {
   const start = new TextDecoder().decode(body.subarray(0, 64));
   return /"model":"([^"]*)"/.exec(start)?.[1] ?? "";
@@ -47,7 +47,7 @@ export function parseBehaviour(body: Uint8Array): string {
 const COMPLETION_FIELDS = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
 const USAGE = { prompt_tokens: 90, completion_tokens: 200, total_tokens: 290 } as const;
 
-/** A whole completion of about 1 kB. */
+/** A complete Chat Completions response of about 1 kB. */
 export const completion: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
   ...COMPLETION_FIELDS,
   object: "chat.completion",
@@ -60,7 +60,7 @@ export const completion: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify
   usage: USAGE,
 }));
 
-/** A Chat Completions stream with `count` records of text, as pieces of `perPiece` records. */
+/** Returns a Chat Completions stream with `count` text records, in chunks of `perPiece` records. */
 export function completionStream(count: number, perPiece: number): Uint8Array[] {
   const records = [
     chunk({ role: "assistant", content: "" }, null),
@@ -79,7 +79,7 @@ function chunk(delta: Record<string, string>, finish: string | null): string {
   return `data: ${JSON.stringify({ ...CHUNK_FIELDS, choices, usage: null })}\n\n`;
 }
 
-/** The same text as a Messages stream, one record per piece. */
+/** Returns a Messages stream with the same text, one record per chunk. */
 export function messagesStream(count: number): Uint8Array[] {
   const message = {
     id: "msg_bench",

@@ -1,19 +1,22 @@
-/** A server that runs beside the benchmark. */
+/** A server process of the benchmark. */
 export interface ServerProcess {
   readonly port: number;
-  /** Processor time that it has used, in milliseconds; null where the system does not tell. */
+  /**
+   * Returns the processor time of the process in milliseconds; null where the system does not
+   * report it.
+   */
   cpuMs(): number | null;
 }
 
-/** Starts the benchmark's servers; disposing ends them all. */
+/** Starts the servers of the benchmark. Disposing it ends them all. */
 export interface ServerProcesses extends AsyncDisposable {
   start(program: string, argument: string, core: number): Promise<ServerProcess>;
 }
 
-/** Linux tells processor time in hundredths of a second. */
+/** Linux reports processor time in units of a hundredth of a second. */
 const CPU_TICK_MS = 10;
 
-/** Servers pinned to a core where `taskset` exists, so that only one thing at a time is measured. */
+/** Returns a starter of server processes, each pinned to a core if `taskset` exists. */
 export function newServerProcesses(canPin: boolean): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
@@ -47,18 +50,18 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
     text += piece;
     if (text.includes("\n")) return Number(text);
   }
-  throw new Error("A server of the benchmark ended before it listened.");
+  throw new Error("A server of the benchmark exited before it printed its port.");
 }
 
 function readCpuMs(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-  // The name of the program stands in parentheses and may hold blanks.
+  // The process name is in parentheses and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
 }
 
-/** Whether there are two cores and a `taskset`; then this process moves to the second core itself. */
+/** Moves this process to the second core. Returns false without two cores or `taskset`. */
 export async function pinSelf(): Promise<boolean> {
   if (navigator.hardwareConcurrency < 2) return false;
   try {

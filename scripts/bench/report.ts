@@ -5,7 +5,7 @@ import { MAX_MEMORY_GROWTH, type SoakResult } from "./soak.ts";
 import { MAX_BYTES_PER_SOCKET, type SocketsResult } from "./sockets.ts";
 import { MAX_STORED_BYTES, MAX_STORED_ENTRIES, type StateResult } from "./state.ts";
 
-/** A scenario and what both of its systems did. */
+/** A scenario with the measurements of both systems. */
 export interface ScenarioResult {
   readonly scenario: Scenario;
   readonly base: Measurement;
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 
 const COLUMN_WIDTHS = [15, 15, 9, 9, 9, 9, 7, 10] as const;
 
-/** The line above the rows. */
+/** The heading of the table. */
 export const HEADING = tableRow([
   "scenario",
   "system",
@@ -28,10 +28,13 @@ export const HEADING = tableRow([
   "above µs",
 ], "target");
 
-/** Both systems of a scenario as lines; ratio and p50 above it are against the first. */
+/**
+ * Returns the table rows of both systems. Ratio and added p50 latency compare the second to the
+ * first.
+ */
 export function scenarioLines({ scenario, base, measured }: ScenarioResult): string {
   const ratio = rateRatio(base, measured);
-  const above = quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
+  const addedUs = quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
   return [
     tableRow([scenario.name, systemLabel(scenario.base), ...measurementCells(base)], ""),
     tableRow(
@@ -40,9 +43,9 @@ export function scenarioLines({ scenario, base, measured }: ScenarioResult): str
         systemLabel(scenario.measured),
         ...measurementCells(measured),
         ratio.toFixed(2),
-        above.toFixed(0),
+        addedUs.toFixed(0),
       ],
-      targetCell(scenario.target, ratio, above),
+      targetCell(scenario.target, ratio, addedUs),
     ),
   ].join("\n");
 }
@@ -68,15 +71,15 @@ function tableRow(cells: readonly string[], last: string): string {
   return `${padded.join(" ")}  ${last}`.trimEnd();
 }
 
-function targetCell(target: ScenarioTarget | null, ratio: number, above: number): string {
+function targetCell(target: ScenarioTarget | null, ratio: number, addedUs: number): string {
   if (target === null) return "";
   const { text, isMet } = target.kind === "min_rate_ratio"
     ? { text: `>= ${target.ratio.toFixed(2)}`, isMet: ratio >= target.ratio }
-    : { text: `<= +${target.us} µs`, isMet: above <= target.us };
+    : { text: `<= +${target.us} µs`, isMet: addedUs <= target.us };
   return isMet ? text : `${text} missed`;
 }
 
-/** Median and worst time of a phase, as a line. */
+/** Returns a report line with the median and worst cancellation time of a phase. */
 export function cancelLine({ phase, timesMs }: CancelResult): string {
   const worst = timesMs.at(-1) ?? Infinity;
   const missed = worst <= 100 ? "" : " missed";
@@ -84,7 +87,7 @@ export function cancelLine({ phase, timesMs }: CancelResult): string {
   return `cancel ${phase.padEnd(20)} median ${middle}, worst ${last}  <= 100 ms${missed}`;
 }
 
-/** What is kept after many stored responses, as a line. */
+/** Returns a report line with the state that a gateway keeps of many stored responses. */
 export function stateLine(
   { phase, created, entries, storedBytes, processBytes }: StateResult,
 ): string {
@@ -96,7 +99,7 @@ export function stateLine(
     `<= ${MAX_STORED_ENTRIES}, ${MAX_STORED_BYTES / MIB} MiB${missed}`;
 }
 
-/** What a long run does to the memory of a gateway, as a line. */
+/** Returns a report line with the memory growth of a gateway in a long run. */
 export function soakLine({ requests, earlyBytes, lateBytes, entries }: SoakResult): string {
   const growth = lateBytes / earlyBytes - 1;
   const [first, last] = [earlyBytes, lateBytes].map((count) => `${(count / MIB).toFixed(0)} MiB`);
@@ -108,9 +111,9 @@ export function soakLine({ requests, earlyBytes, lateBytes, entries }: SoakResul
   }`;
 }
 
-/** What slow readers on many sockets do to the memory of a gateway, as a line. */
-export function socketsLine(seen: SocketsResult): string {
-  const { sockets, turns, answered, bytesBefore, maxBytes, bytesDelivered } = seen;
+/** Returns a report line with the memory of a gateway whose WebSocket clients read slowly. */
+export function socketsLine(result: SocketsResult): string {
+  const { sockets, turns, answered, bytesBefore, maxBytes, bytesDelivered } = result;
   const each = (maxBytes - bytesBefore) / sockets;
   const [first, largest, all] = [bytesBefore, maxBytes, bytesDelivered]
     .map((count) => `${(count / MIB).toFixed(0)} MiB`);
@@ -120,19 +123,23 @@ export function socketsLine(seen: SocketsResult): string {
     `<= ${MAX_BYTES_PER_SOCKET / MIB} MiB a socket${missed}`;
 }
 
-/** The last line: rates against the floor. A scenario that was not run has a dash. */
-export function summaryLine(outcomes: readonly ScenarioResult[]): string {
+/**
+ * Returns the last line: the rate of each scenario relative to the bare proxy, or a dash if it was
+ * not run.
+ */
+export function summaryLine(results: readonly ScenarioResult[]): string {
   const ratios = ["small", "20k", "200k", "sse", "translate"].map((name) => {
-    const outcome = outcomes.find(({ scenario }) => scenario.name === name);
-    const ratio = outcome === undefined
-      ? "-"
-      : rateRatio(outcome.base, outcome.measured).toFixed(2);
+    const result = results.find(({ scenario }) => scenario.name === name);
+    const ratio = result === undefined ? "-" : rateRatio(result.base, result.measured).toFixed(2);
     return `${name}=${ratio}`;
   });
   return `floor-ratio ${ratios.join(" ")}`;
 }
 
-/** Rates are compared round by round: what disturbs the machine for long disturbs both. */
+/**
+ * Returns the median ratio of rates, compared round by round so that long disturbances affect both
+ * systems.
+ */
 function rateRatio(base: Measurement, measured: Measurement): number {
   return median(measured.rates.map((rate, round) => rate / (base.rates[round] ?? rate)));
 }
@@ -144,7 +151,7 @@ function median(numbers: readonly number[]): number {
   return (low + (ordered[Math.floor(middle)] ?? low)) / 2;
 }
 
-/** `ordered` is ascending. */
+/** Returns the quantile of an ascending list. */
 function quantile(ordered: readonly number[], share: number): number {
   return ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * share))] ?? 0;
 }

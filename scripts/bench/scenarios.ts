@@ -6,31 +6,31 @@ import {
   type UpstreamBehaviour,
 } from "./payloads.ts";
 
-/** What is put under load: the bare proxy, or a gateway with a configuration. */
+/** A system under load: the bare proxy, or a gateway with a configuration. */
 export type SystemName = "floor" | ConfigName;
 
-/** What a row has to reach: at least this ratio of rates, or at most so many µs more at p50. */
+/** The target of a scenario: a minimum ratio of rates, or a maximum of added latency at p50. */
 export type ScenarioTarget =
   | { readonly kind: "min_rate_ratio"; readonly ratio: number }
-  /** Microseconds at p50. */
+  /** In microseconds at p50. */
   | { readonly kind: "max_added_latency"; readonly us: number };
 
-/** What is asked of a system. */
+/** The request that a scenario sends. */
 export interface ScenarioRequest {
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Two systems under the same load. */
+/** A comparison of two systems under the same load. */
 export interface Scenario {
   readonly name: string;
   readonly connections: number;
   readonly request: ScenarioRequest;
-  /** What the measured system is asked instead; null: the same. */
+  /** The request to the measured system if it differs; null if both receive the same. */
   readonly measuredRequest: ScenarioRequest | null;
-  /** What one answer counts for: a request, or its records. */
+  /** The units that one response counts for in the rate: one request, or its number of records. */
   readonly unitsPerResponse: number;
-  /** The time that counts: until the whole answer, or until its first byte. */
+  /** The measured time: until the whole response or until its first byte. */
   readonly timed: "totalMs" | "firstByteMs";
   readonly base: SystemName;
   readonly measured: SystemName;
@@ -62,7 +62,7 @@ const DEFAULT_SCENARIO: Scenario = {
   target: null,
 };
 
-/** Every comparison, in the order in which it is run. */
+/** All scenarios, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   jsonScenario(KB, { name: "small" }),
   jsonScenario(KB, {

@@ -2,8 +2,8 @@ import { openSockets } from "../../src/sockets/sockets.ts";
 import { setNoDelay } from "../../src/server/connections/nodelay.ts";
 
 /**
- * Serves on a free loopback port, without Nagle's algorithm, and prints the port as the first line of
- * stdout. The process ends when its stdin does, so it never outlives the benchmark.
+ * Serves on a free loopback port with TCP_NODELAY and prints the port as the first line of stdout.
+ * The process exits when its stdin closes, so it cannot outlive the benchmark.
  */
 export function serveUntilStdinEnds(handler: (request: Request) => Response | Promise<Response>) {
   Deno.serve({

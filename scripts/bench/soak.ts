@@ -2,17 +2,20 @@ import { configText } from "./configs.ts";
 import { readMetric } from "./metrics.ts";
 import type { ServerProcesses } from "./processes.ts";
 
-/** Memory of a gateway that has been busy for long. Bytes. */
+/** Memory of a gateway early and late in a long run, in bytes. */
 export interface SoakResult {
   readonly requests: number;
-  /** After the first part of the requests, when every store is full. */
+  /** After `EARLY_REQUESTS` requests, when every store is full. */
   readonly earlyBytes: number;
   readonly lateBytes: number;
-  /** What is in each store at the end. */
+  /** The number of entries in each store at the end. */
   readonly entries: Readonly<Record<string, number>>;
 }
 
-/** The memory at the end may be larger than the early one by this share. */
+/**
+ * The limit of memory growth between the early and the late measurement, as a share of the early
+ * one.
+ */
 export const MAX_MEMORY_GROWTH = 0.1;
 
 const REQUESTS = 100_000, EARLY_REQUESTS = 20_000;
@@ -20,7 +23,7 @@ const CONCURRENT_REQUESTS = 16;
 
 const STORES = ["responses", "conversations", "response_bindings"];
 
-/** Has a gateway of its own answer very many requests that evict from every store that it has. */
+/** Sends 100,000 requests to a new gateway, which evict entries from each of its stores. */
 export async function measureSoak(
   servers: ServerProcesses,
   gatewayCore: number,
@@ -49,12 +52,14 @@ async function sendRequests(url: string, from: number, to: number): Promise<void
   await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
 }
 
-/** Each is another request, so that each is kept as something of its own. */
+/** Sends a request that differs from all earlier ones, so that the gateway stores it separately. */
 async function sendRequest(url: string, at: number): Promise<void> {
   const { path, body } = newSoakRequest(at);
-  const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`Request ${at} was answered with: ${text}`);
+  const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const text = await response.text();
+  if (response.status !== 200) {
+    throw new Error(`Request ${at} failed with status ${response.status}: ${text}`);
+  }
 }
 
 function newSoakRequest(at: number): { readonly path: string; readonly body: object } {

@@ -1,14 +1,14 @@
-/** A Responses socket whose client decides when it reads. */
+/** A WebSocket client of the Responses API that decides when it reads. */
 export interface SocketClient extends Disposable {
-  /** Asks for one more response. */
+  /** Requests one more response. */
   ask(): Promise<void>;
-  /** Reads so many answers, with a pause after each piece. */
+  /** Reads `turns` responses, with a pause after each read. */
   read(turns: number, pause: () => Promise<void>): Promise<ReadResult>;
 }
 
-/** What a client has read. */
+/** The responses and bytes that a client has read. */
 export interface ReadResult {
-  /** Answers that were whole, with their events in order. */
+  /** The number of complete responses, with their events in order. */
   readonly answered: number;
   readonly bytes: number;
 }
@@ -24,13 +24,13 @@ const CREATE = encoder.encode(
   JSON.stringify({ type: "response.create", model: "bench", input: "Hi", store: false }),
 );
 
-/** A text frame; its mask of zeros leaves the text as it is (RFC 6455, section 5.2). */
+/** A text frame. Its mask of zeros leaves the text unchanged (RFC 6455, section 5.2). */
 const CREATE_FRAME = Uint8Array.of(0x81, 0x80 | CREATE.length, 0, 0, 0, 0, ...CREATE);
 
-/** Who does not answer a ping in time is taken for dead. */
+/** The gateway closes a connection that does not answer its ping in time. */
 const PING_OPCODE = 0x89, PONG_FRAME = Uint8Array.of(0x8a, 0x80, 0, 0, 0, 0);
 
-/** Opens a socket at a loopback port; what comes stays in the kernel until it is read. */
+/** Opens a WebSocket to a loopback port. Unread bytes stay in the kernel. */
 export async function newSocketClient(port: number): Promise<SocketClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const piece = new Uint8Array(64 * 1024);
@@ -58,7 +58,7 @@ export async function newSocketClient(port: number): Promise<SocketClient> {
     return at < 0 ? -1 : at + 4;
   }
 
-  /** The next message that is whole, empty for a ping; null when more must be read. */
+  /** Returns the next complete message, empty for a ping; null if more bytes are needed. */
   function message(): string | null {
     const view = new DataView(held.buffer, held.byteOffset, held.byteLength);
     const short = held[1] ?? 0;

@@ -1,6 +1,6 @@
 import { serveUntilStdinEnds } from "./serve.ts";
 
-// A provider with the Responses API whose answers are far larger than what a connection buffers.
+// A provider of the Responses API whose responses are far larger than the buffers of a connection.
 
 const EVENTS_PER_RESPONSE = 600, DELTA_CHARS = 4_000;
 

@@ -2,28 +2,30 @@ import { readMetric } from "./metrics.ts";
 import type { ServerProcesses } from "./processes.ts";
 import { newSocketClient } from "./socket_client.ts";
 
-/** What many sockets with slow readers do to a gateway. Memory in bytes. */
+/** Memory of a gateway whose WebSocket clients read slowly, in bytes. */
 export interface SocketsResult {
   readonly sockets: number;
-  /** Turns that were asked for, and those that were answered whole and in order. */
+  /** The number of requested responses, and of those that arrived complete and in order. */
   readonly turns: number;
   readonly answered: number;
   readonly bytesBefore: number;
-  /** The largest that was seen. */
+  /** The largest memory measured. */
   readonly maxBytes: number;
-  /** What was sent to all clients together. */
+  /** The bytes that all clients together received. */
   readonly bytesDelivered: number;
 }
 
-/** A socket whose client does not read may cost so many bytes. */
+/** Memory limit for one socket whose client does not read. */
 export const MAX_BYTES_PER_SOCKET = 1.5 * 1024 * 1024;
 
 const SOCKETS = 200, TURNS_PER_SOCKET = 2;
 
-/** Milliseconds in which nobody reads, between looks at the memory, and between reads of one client. */
+/** The time before the first read, between memory samples, and between two reads of a client. */
 const UNREAD_MS = 3_000, MEMORY_SAMPLE_INTERVAL_MS = 100, READ_PAUSE_MS = 2;
 
-/** Has clients ask for much on sockets that they first do not read at all, and then slowly. */
+/**
+ * Requests large responses on many sockets, whose clients first do not read and then read slowly.
+ */
 export async function measureSockets(
   servers: ServerProcesses,
   gatewayCore: number,
@@ -42,19 +44,19 @@ export async function measureSockets(
   }
   let maxBytes = bytesBefore;
   let isOver = false;
-  async function look() {
+  async function sampleMemory() {
     while (!isOver) {
       maxBytes = Math.max(maxBytes, await memory());
       await pause(MEMORY_SAMPLE_INTERVAL_MS);
     }
   }
-  const looking = look();
+  const sampling = sampleMemory();
   await pause(UNREAD_MS);
   const results = await Promise.all(
     clients.map((client) => client.read(TURNS_PER_SOCKET, () => pause(READ_PAUSE_MS))),
   );
   isOver = true;
-  await looking;
+  await sampling;
   for (const client of clients) client[Symbol.dispose]();
   return {
     sockets: SOCKETS,
@@ -70,7 +72,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** JSON is YAML too. */
+/** Returns a configuration as JSON, which is valid YAML. */
 function config(upstream: number): string {
   const base_url = `http://127.0.0.1:${upstream}/v1`;
   const target = { provider: "up", upstream_request_type: "responses" };

@@ -1,12 +1,14 @@
 import { hostName } from "../compile.ts";
 import { PERMISSIONS } from "../permissions.ts";
 
-/** How long a start takes and what the process then holds. */
+/** Startup times and idle memory of a program. */
 export interface StartResult {
   readonly program: "source" | "executable";
-  /** Milliseconds until it says where it listens, in rising order. */
+  /** Milliseconds until the program reports its address, ascending. */
   readonly timesMs: readonly number[];
-  /** Bytes in memory after the first answer, in rising order; empty where the system does not tell. */
+  /**
+   * Bytes of memory after the first response, ascending; empty where the system does not report it.
+   */
   readonly memoryBytes: readonly number[];
 }
 
@@ -14,13 +16,13 @@ const STARTS = 9;
 
 const CONFIG = `
 server: {port: 0}
-providers: {nobody: {type: local, base_url: "http://127.0.0.1:9"}}
-routing: {routes: [{name: main, targets: [{provider: nobody}]}]}
+providers: {unused: {type: local, base_url: "http://127.0.0.1:9"}}
+routing: {routes: [{name: main, targets: [{provider: unused}]}]}
 `;
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Starts the program from its sources and, when `deno task compile` has made it, the executable. */
+/** Starts the program from its sources and, if `deno task compile` has built it, the executable. */
 export async function measureStart(canPin: boolean, core: number): Promise<StartResult[]> {
   const source = [Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
   const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
@@ -51,7 +53,7 @@ async function measureProgram(
   const runs = [];
   try {
     await Deno.writeTextFile(path, CONFIG);
-    // The first one only fills the caches of Deno and the system.
+    // The first start only fills the caches of Deno and the system.
     await startOnce(command, path);
     for (let run = 0; run < STARTS; run++) runs.push(await startOnce(command, path));
   } finally {
@@ -72,12 +74,12 @@ async function startOnce(command: readonly string[], config: string) {
     stdout: "piped",
     stderr: "null",
   }).spawn();
-  let told = "";
+  let stdout = "";
   let time = NaN;
   let memory: number | null = null;
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    told += text;
-    const [, url = ""] = /listens on (\S+)\s/.exec(told) ?? [];
+    stdout += text;
+    const [, url = ""] = /listens on (\S+)\s/.exec(stdout) ?? [];
     if (url === "" || !Number.isNaN(time)) continue;
     time = performance.now() - began;
     await (await fetch(`${url}/health`)).text();
@@ -85,7 +87,7 @@ async function startOnce(command: readonly string[], config: string) {
     child.kill("SIGTERM");
   }
   await child.status;
-  if (Number.isNaN(time)) throw new Error(`The program did not start: ${told}`);
+  if (Number.isNaN(time)) throw new Error(`The program did not start: ${stdout}`);
   return { time, memory };
 }
 
@@ -96,7 +98,9 @@ function readMemoryBytes(pid: number): number | null {
   return Number(kilobytes) * 1024;
 }
 
-/** Median and worst start and the memory of a program, as a line. */
+/**
+ * Returns a report line with the median and worst startup time and the idle memory of a program.
+ */
 export function startLine({ program, timesMs, memoryBytes }: StartResult): string {
   const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
   const worst = timesMs.at(-1) ?? NaN;

@@ -2,18 +2,18 @@ import { configText } from "./configs.ts";
 import { readMetric } from "./metrics.ts";
 import type { ServerProcesses } from "./processes.ts";
 
-/** What a gateway holds after so many stored responses. */
+/** The state of a gateway after a number of stored responses. */
 export interface StateResult {
   readonly phase: string;
   readonly created: number;
   readonly entries: number;
-  /** As the gateway counts them. */
+  /** The size of the stored responses, as the gateway counts it. */
   readonly storedBytes: number;
-  /** Memory of the process beyond what it had before the first one; in bytes. */
+  /** The growth of the process memory since before the first stored response, in bytes. */
   readonly processBytes: number;
 }
 
-/** What may be kept of stored responses. */
+/** Limits of stored responses. */
 export const MAX_STORED_ENTRIES = 1000, MAX_STORED_BYTES = 64 * 1024 * 1024;
 
 interface StatePhase {
@@ -30,8 +30,8 @@ const PHASES: readonly StatePhase[] = [
 ];
 
 /**
- * Has a gateway of its own store far more responses than it may keep. The memory of its process has
- * garbage in it, so that several times what is kept is usual.
+ * Stores far more responses in a new gateway than it may keep. The process memory includes garbage
+ * and is usually several times the stored bytes.
  */
 export async function measureState(
   servers: ServerProcesses,
@@ -42,15 +42,15 @@ export async function measureState(
   const config = configText("one", `http://127.0.0.1:${upstream.port}`);
   const { port } = await servers.start("gateway.ts", config, gatewayCore);
   const url = `http://127.0.0.1:${port}`;
-  // What the same calls need without anything kept is not state.
+  // Memory that the same calls need without storing anything does not count as state.
   for (const phase of PHASES) await createResponses(url, phase, false);
   const before = await readState(url);
-  const held: StateResult[] = [];
+  const results: StateResult[] = [];
   for (const phase of PHASES) {
     await createResponses(url, phase, true);
     const { entries, storedBytes, processBytes } = await readState(url);
     const more = processBytes - before.processBytes;
-    held.push({
+    results.push({
       phase: phase.name,
       created: phase.count,
       entries,
@@ -58,7 +58,7 @@ export async function measureState(
       processBytes: more,
     });
   }
-  return held;
+  return results;
 }
 
 async function createResponses(
@@ -73,9 +73,9 @@ async function createResponses(
 }
 
 async function createResponse(url: string, body: string): Promise<void> {
-  const answer = await fetch(`${url}/v1/responses`, { method: "POST", body });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`A response was not created: ${text}`);
+  const response = await fetch(`${url}/v1/responses`, { method: "POST", body });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`A response was not created: ${text}`);
 }
 
 async function readState(

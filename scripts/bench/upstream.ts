@@ -9,7 +9,7 @@ import {
 } from "./payloads.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
-// The provider that is benched against: answers at once, from bytes that are made once.
+// The upstream of the benchmark. It responds immediately with bytes encoded at startup.
 
 const streams = new Map([
   ["sse-1", completionStream(STREAM_RECORDS, 1)],
@@ -20,7 +20,7 @@ const messages = messagesStream(STREAM_RECORDS);
 
 serveUntilStdinEnds(async (request) => {
   const body = await request.bytes();
-  // A dashboard that takes everything and never says so.
+  // A dashboard that accepts the request and never responds.
   if (request.url.includes("/silent/")) return await new Promise<Response>(() => {});
   if (request.url.endsWith("/messages")) return streamResponse(messages);
   const stream = streams.get(parseBehaviour(body));
@@ -32,8 +32,9 @@ serveUntilStdinEnds(async (request) => {
 });
 
 /**
- * Each piece leaves by itself, as the tokens of a model do. It has to be waited for: pieces that are
- * there at once are sent in one write, and then a proxy gets a whole answer instead of a stream.
+ * Returns a stream that sends each piece in a separate write, as a model sends its tokens. Without
+ * the wait the runtime would join the pieces into one write, and a proxy would receive a whole
+ * response.
  */
 function streamResponse(pieces: readonly Uint8Array[]): Response {
   let at = 0;

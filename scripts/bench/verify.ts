@@ -1,31 +1,31 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { completion, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
 
-/** What is wrong with the body of an answer; null when it is a whole completion or a whole stream. */
+/** Returns the error in a response body; null if it is a complete completion or stream. */
 export function findBodyError(body: string): string | null {
   if (body.startsWith("event:")) return findEventsError(body);
   if (!body.startsWith("data:")) {
     const isWhole = body === new TextDecoder().decode(completion);
-    return isWhole ? null : `another completion than the upstream's: ${body}`;
+    return isWhole ? null : `the completion differs from the upstream's: ${body}`;
   }
   const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
-  if (records.at(-1) !== "[DONE]") return "a stream without its last record";
+  if (records.at(-1) !== "[DONE]") return "the stream does not end with [DONE]";
   const texts = records.slice(0, -1).map(parseChunkText);
-  if (texts.includes(null)) return "a record that is no chunk";
+  if (texts.includes(null)) return "a stream record is not a chunk";
   const count = texts.filter((text) => text !== null && text !== "").length;
   return count === STREAM_RECORDS || count === SHORT_STREAM_RECORDS
     ? null
-    : `a stream with ${count} records of text`;
+    : `the stream has ${count} text records`;
 }
 
-/** What is wrong with the events of a response; null when it is a whole one. */
+/** Returns the error in the events of a response; null if the stream is complete. */
 function findEventsError(body: string): string | null {
   const count = body.split("event: response.output_text.delta\n").length - 1;
-  if (count !== STREAM_RECORDS) return `a response with ${count} deltas of text`;
-  return body.includes("\nevent: response.completed\n") ? null : "a response that is not completed";
+  if (count !== STREAM_RECORDS) return `the response has ${count} text deltas`;
+  return body.includes("\nevent: response.completed\n") ? null : "the response is not completed";
 }
 
-/** The text of a chunk, empty when it has none; null when it is no chunk. */
+/** Returns the text of a stream chunk, empty if it has none; null if the record is not a chunk. */
 function parseChunkText(record: string): string | null {
   const chunk = parseJson(record);
   if (!isObject(chunk) || !Array.isArray(chunk.choices)) return null;

@@ -6,47 +6,51 @@ import { hashText } from "./hash.ts";
 const MAX_ACCOUNTS = 32;
 const STORE_LIMITS = { maxValues: 1000, maxCharacters: 16 * 1024 * 1024 } as const;
 
-/** A response that can be asked for again. */
+/** A response that the account can retrieve, cancel, delete and continue. */
 export interface StoredResponse {
-  /** As it is in the end. */
+  /** The response resource in its final state. */
   readonly resource: JsonObject;
-  /** The events of its stream, in order, numbered. */
+  /** The numbered events of its stream, in order. */
   readonly events: readonly JsonObject[];
-  /** Everything it was answered to, in the form in which items are listed. */
+  /** The whole input, with the history it continued, as listed items. */
   readonly inputItems: readonly JsonObject[];
-  /** Those of its own request. */
+  /** The input items of its request, without the history. */
   readonly newItems: readonly JsonObject[];
   readonly phase: "queued" | "in_progress" | "ended" | "cancelled";
 }
 
-/** A conversation and its items, in order. */
+/** A stored conversation with its items, in order. */
 export interface StoredConversation {
   readonly resource: JsonObject;
   readonly items: readonly JsonObject[];
 }
 
-/** A chat completion that was created to be stored. */
+/** A chat completion that was created with `store: true`. */
 export interface StoredCompletion {
   readonly resource: JsonObject;
-  /** The messages of its request, in the form in which they are listed. */
+  /** The request's messages, as the messages endpoint lists them. */
   readonly messages: readonly JsonObject[];
 }
 
-/** What one bearer key owns. No other account sees any of it. */
+/** The objects that one bearer key owns. No other account can read them. */
 export interface Account {
   readonly responses: BoundedMap<StoredResponse>;
   readonly conversations: BoundedMap<StoredConversation>;
   readonly completions: BoundedMap<StoredCompletion>;
   /**
-   * Begins an answer. Each deps that the result makes stands at the same second and gives the same
-   * ids in the same order: they follow from the account and from how many answers it had before.
+   * Starts an answer and returns a factory of its dependencies. Each call of the factory gives the
+   * same clock second and the same series of ids, derived from the account and the number of its
+   * earlier answers.
    */
   newAnswerDeps(): () => Deps;
-  /** An opaque text that only this account gives for this text. */
+  /** Returns an opaque text for `text` that no other account would return for it. */
   seal(text: string): string;
 }
 
-/** Finds the account of a request. The one that came first is forgotten when there are too many. */
+/**
+ * Returns a function that finds or creates the account of a request. The oldest account is dropped
+ * when there are more than `MAX_ACCOUNTS`.
+ */
 export function newAccounts(deps: Deps): (request: Request) => Account {
   const accounts = newBoundedMap<Account>(
     { maxValues: MAX_ACCOUNTS, maxCharacters: MAX_ACCOUNTS },
@@ -92,7 +96,7 @@ function newAccount(key: string, deps: Deps): Account {
   };
 }
 
-/** 32 hexadecimal digits that follow from a text. */
+/** Derives 32 hexadecimal digits from a text. */
 function hexDigits(text: string): string {
   return [0, 1, 2, 3]
     .map((part) => hashText(`${part}:${text}:${part}`).toString(16).padStart(8, "0")).join("");

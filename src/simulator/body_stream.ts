@@ -1,18 +1,21 @@
 import type { Deps } from "./protocol.ts";
 
-/** What a body does next. */
+/** One step of a response body. */
 export type BodyStep =
   | { readonly kind: "send"; readonly text: string }
-  /** Milliseconds. */
+  /** Waits for `ms` milliseconds. */
   | { readonly kind: "pause"; readonly ms: number }
-  /** The body breaks off as a lost connection does. */
+  /** Fails the body, as a lost connection does. */
   | { readonly kind: "reset" }
-  /** Nothing more comes until the reader leaves. */
+  /** Sends nothing more until the reader cancels. */
   | { readonly kind: "silence" };
 
 const encoder = new TextEncoder();
 
-/** A body that makes one step per read, so a reader that waits stops it; cancelling clears its timer. */
+/**
+ * Returns a response body that makes one step per read, so that a slow reader holds it back.
+ * Cancelling it clears its timer.
+ */
 export function newBodyStream(steps: Iterator<BodyStep>, deps: Deps): ReadableStream<Uint8Array> {
   const gone = new AbortController();
 
@@ -37,7 +40,7 @@ export function newBodyStream(steps: Iterator<BodyStep>, deps: Deps): ReadableSt
   return new ReadableStream({ pull, cancel: () => gone.abort() }, { highWaterMark: 0 });
 }
 
-/** Waits so many milliseconds, or until the signal fires; no timer is left then. */
+/** Waits for `ms` milliseconds or until the signal aborts, and leaves no timer. */
 export function wait(ms: number, deps: Deps, signal: AbortSignal): Promise<void> {
   if (ms === 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -52,7 +55,7 @@ export function wait(ms: number, deps: Deps, signal: AbortSignal): Promise<void>
   });
 }
 
-/** Waits until the signal fires. */
+/** Waits until the signal aborts. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,18 +1,22 @@
 import type { JsonValue } from "../core/json/json.ts";
 
-/** What is stored of one kind, newest last. Values are never changed: a changed one is put again. */
+/**
+ * A map in insertion order with a bounded size. Its values are immutable: an update sets a new
+ * value.
+ */
 export interface BoundedMap<T> {
   get(id: string): T | undefined;
-  /** A value that is put again keeps its place. */
+  /** Sets the value of an id. An id that is already in the map keeps its position. */
   set(id: string, value: T): void;
-  /** Whether there was one. */
+  /** Returns true if the map had this id. */
   delete(id: string): boolean;
   values(): readonly T[];
 }
 
 /**
- * A shelf that makes room by dropping what was put first: at most so many values, and so many
- * characters as `measure` counts them. The value put last always stays.
+ * Returns a map that evicts its oldest values while it holds more than `maxValues` values or more
+ * than `maxCharacters` characters, as counted by `measure`. It never evicts the value that was set
+ * last.
  */
 export function newBoundedMap<T>(
   limits: { readonly maxValues: number; readonly maxCharacters: number },
@@ -42,7 +46,7 @@ export function newBoundedMap<T>(
   };
 }
 
-/** The length of a value as JSON. */
+/** Returns the length of a value as JSON, in characters. */
 export function jsonLength(value: readonly JsonValue[] | JsonValue): number {
   return JSON.stringify(value).length;
 }

@@ -3,15 +3,15 @@ import { MODELS } from "./model_behaviour.ts";
 import { toNanosecondTime } from "./local.ts";
 import { canThink } from "./local_request.ts";
 
-/** When all models were made, in seconds. */
+/** The creation time of every model, in Unix seconds. */
 const MODELS_CREATED_AT_S = 1_767_225_600;
 
-/** `GET /v1/models` of compat: all at once. */
+/** Returns the body of compat's `GET /v1/models`, which lists all models in one page. */
 export function compatModels(): JsonObject {
   return { object: "list", data: MODELS.map(compatEntry) };
 }
 
-/** `GET /v1/models/{id}` of compat; null when there is none. */
+/** Returns the body of compat's `GET /v1/models/{id}`; null if the model is unknown. */
 export function compatModel(id: string): JsonObject | null {
   return MODELS.includes(id) ? compatEntry(id) : null;
 }
@@ -20,7 +20,10 @@ function compatEntry(id: string) {
   return { id, object: "model", created: MODELS_CREATED_AT_S, owned_by: "simulator" };
 }
 
-/** `GET /v1/models` of messages: pages of `limit`, 20 when it is not given, behind `after_id`. */
+/**
+ * Returns the body of messages' `GET /v1/models`: a page of `limit` models (default 20) after
+ * `after_id`.
+ */
 export function messagesModels(query: URLSearchParams): JsonObject {
   const limit = Math.min(Number(query.get("limit") ?? 20), 1000);
   const after = query.get("after_id");
@@ -34,7 +37,7 @@ export function messagesModels(query: URLSearchParams): JsonObject {
   };
 }
 
-/** `GET /v1/models/{id}` of messages; null when there is none. */
+/** Returns the body of messages' `GET /v1/models/{id}`; null if the model is unknown. */
 export function messagesModel(id: string): JsonObject | null {
   return MODELS.includes(id) ? messagesEntry(id) : null;
 }
@@ -48,7 +51,7 @@ function messagesEntry(id: string) {
   };
 }
 
-/** `GET /api/tags` of local: every name carries its tag. */
+/** Returns the body of local's `GET /api/tags`. Every model name carries its tag. */
 export function localTags(): JsonObject {
   return { models: MODELS.map(localEntry) };
 }

@@ -11,7 +11,7 @@ import {
 import type { Deps, Protocol, ToolCall } from "./protocol.ts";
 import { splitFragments } from "./tokens.ts";
 
-/** The protocol of a Chat Completions upstream. */
+/** The Chat Completions protocol. */
 export const COMPAT: Protocol = {
   streamType: "text/event-stream",
   parseRequest: parseCompatRequest,
@@ -124,7 +124,7 @@ function completionFields(object: string, request: SimRequest, deps: Deps) {
   };
 }
 
-/** The identity of an answer, or of the chunk at this place, as the quirk has it. */
+/** Applies an identity quirk to a completion, or to the chunk with this number. */
 function withIdentityQuirk(value: JsonObject, { quirk }: ModelOutput, at: number): JsonObject {
   if (quirk?.kind !== "stored") return value;
   const { id, ...rest } = value;

@@ -14,7 +14,7 @@ import {
 } from "./field_checks.ts";
 import type { ApiError } from "./protocol.ts";
 
-// Chat Completions, create: type and range of each field; `null` where the document allows it.
+// Chat Completions, create: type and range of each field; `null` where the API document allows it.
 const FIELD_RULES: readonly FieldRule[] = [
   { name: "stream", expected: "a boolean or null", isValid: orNull(isFlag) },
   { name: "stream_options", expected: "an object or null", isValid: orNull(isObject) },
@@ -77,7 +77,7 @@ const FIELD_RULES: readonly FieldRule[] = [
   { name: "tool_choice", expected: "a tool choice", isValid: isChoice },
 ];
 
-/** The fields of a request that are wrong, in the words of the envelope (Chat Completions, create). */
+/** Yields the errors in the fields of a chat request (Chat Completions, create). */
 export function* compatFieldErrors(body: JsonObject): Generator<ApiError> {
   if (typeof body.model !== "string") yield missingParameter("model");
   yield* fieldRuleErrors(body, FIELD_RULES);

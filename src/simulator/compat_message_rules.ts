@@ -11,7 +11,10 @@ const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ["function", []],
 ]);
 
-/** The messages that are wrong, each by itself and in their order (Chat Completions, messages). */
+/**
+ * Yields the errors in the messages of a chat request and in their order (Chat Completions,
+ * messages).
+ */
 export function* compatMessageErrors(messages: JsonValue | undefined): Generator<ApiError> {
   if (!Array.isArray(messages) || messages.length === 0) {
     return yield invalidValue("messages", "messages must be an array of at least one message.");

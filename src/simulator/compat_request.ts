@@ -4,7 +4,7 @@ import { compatMessageErrors } from "./compat_message_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 
-/** A chat request of the compat protocol, or the first thing that is wrong with it. */
+/** Parses a chat request of the compat protocol; returns its first error if it is invalid. */
 export function parseCompatRequest(body: JsonObject): ParsedRequest {
   const [error] = [
     ...firstOnly(compatFieldErrors(body)),
@@ -12,7 +12,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
   ];
   if (error !== undefined) return { error };
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
-  const asked = messages.findLast((message) => message.role === "user");
+  const lastUserMessage = messages.findLast((message) => message.role === "user");
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const texts = messages.map((message) => textOf(message.content));
   const model = typeof body.model === "string" ? body.model : "";
@@ -21,8 +21,8 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       model,
       modelAsSent: model,
       stream: body.stream === true,
-      prompt: textOf(asked?.content),
-      toolResults: resultsOf(messages),
+      prompt: textOf(lastUserMessage?.content),
+      toolResults: lastToolResults(messages),
       tools: callableTools(body),
       oneToolCall: body.parallel_tool_calls === false,
       jsonSchema: schemaOf(body.response_format),
@@ -41,7 +41,7 @@ function firstOnly<T>(items: Generator<T>): readonly T[] {
   return done ? [] : [value];
 }
 
-/** The text of a content; other parts show as their kind in brackets. */
+/** Returns the text of a message content. Parts without text become their type in brackets. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -53,7 +53,7 @@ function textOf(content: JsonValue | undefined): string {
   }).join("");
 }
 
-function resultsOf(messages: readonly JsonObject[]): readonly string[] {
+function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex(({ role }) => role !== "tool" && role !== "function");
   return messages.slice(before + 1).map((message) => textOf(message.content));
 }

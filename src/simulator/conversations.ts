@@ -12,7 +12,7 @@ import { type ApiError, type Deps, newApiError } from "./protocol.ts";
 
 const MAX_ITEMS_PER_REQUEST = 20;
 
-/** `POST /conversations`: with items and metadata, or with nothing. */
+/** `POST /conversations`: creates a conversation; items and metadata are optional. */
 export async function createConversation(call: RoutedCall): Promise<Response> {
   const body = await readOptionalBody(call);
   if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
@@ -27,12 +27,12 @@ export async function createConversation(call: RoutedCall): Promise<Response> {
   return Response.json(resource);
 }
 
-/** `GET /conversations/{id}`. */
+/** `GET /conversations/{id}`: returns a conversation. */
 export const retrieveConversation: RouteHandler = withConversation((_call, { resource }) =>
   Response.json(resource)
 );
 
-/** `POST /conversations/{id}`: other metadata. */
+/** `POST /conversations/{id}`: replaces the metadata of a conversation. */
 export const updateConversation: RouteHandler = withConversation(async (call, stored) => {
   const body = await readJsonBody(call.httpRequest);
   if (body?.metadata === undefined) return errorResponse(missingParameter("metadata"), call);
@@ -43,13 +43,13 @@ export const updateConversation: RouteHandler = withConversation(async (call, st
   return Response.json(resource);
 });
 
-/** `DELETE /conversations/{id}`. */
+/** `DELETE /conversations/{id}`: deletes a conversation. */
 export const deleteConversation: RouteHandler = withConversation((call, stored) => {
   call.account.conversations.delete(idOf(stored));
   return Response.json({ id: idOf(stored), object: "conversation.deleted", deleted: true });
 });
 
-/** `POST /conversations/{id}/items`: the items that were added, in the order of the request. */
+/** `POST /conversations/{id}/items`: adds items and returns them in request order. */
 export const addItems: RouteHandler = withConversation(async (call, stored) => {
   const body = await readJsonBody(call.httpRequest);
   if (!Array.isArray(body?.items) || body.items.length === 0) {
@@ -57,31 +57,34 @@ export const addItems: RouteHandler = withConversation(async (call, stored) => {
   }
   for (const error of itemListErrors(body.items)) return errorResponse(error, call);
   const added = toListedItems(body.items, call.account.newAnswerDeps()());
-  const again = added.find(({ id }) => stored.items.some((item) => item.id === id));
-  if (again !== undefined) {
-    return errorResponse(invalidValue("items", `Duplicate item found with id ${again.id}.`), call);
+  const duplicate = added.find(({ id }) => stored.items.some((item) => item.id === id));
+  if (duplicate !== undefined) {
+    return errorResponse(
+      invalidValue("items", `Duplicate item found with id ${duplicate.id}.`),
+      call,
+    );
   }
   call.account.conversations.set(idOf(stored), { ...stored, items: [...stored.items, ...added] });
   return pageResponse(added, new URLSearchParams({ order: "asc" }), call);
 });
 
-/** `GET /conversations/{id}/items`: the newest first when no order is asked for. */
+/** `GET /conversations/{id}/items`: lists items, by default the newest first. */
 export const listItems: RouteHandler = withConversation((call, { items }) =>
   pageResponse(items, call.query, call)
 );
 
-/** `GET /conversations/{id}/items/{item}`. */
+/** `GET /conversations/{id}/items/{item}`: returns an item. */
 export const retrieveItem: RouteHandler = withConversation((call, { items }) => {
-  const [, wanted = ""] = call.ids;
-  const item = items.find(({ id }) => id === wanted);
-  return item === undefined ? notFoundResponse("Item", wanted, call) : Response.json(item);
+  const [, itemId = ""] = call.ids;
+  const item = items.find(({ id }) => id === itemId);
+  return item === undefined ? notFoundResponse("Item", itemId, call) : Response.json(item);
 });
 
-/** `DELETE /conversations/{id}/items/{item}`: answers with the conversation. */
+/** `DELETE /conversations/{id}/items/{item}`: deletes an item and returns the conversation. */
 export const deleteItem: RouteHandler = withConversation((call, stored) => {
-  const [, wanted = ""] = call.ids;
-  const items = stored.items.filter(({ id }) => id !== wanted);
-  if (items.length === stored.items.length) return notFoundResponse("Item", wanted, call);
+  const [, itemId = ""] = call.ids;
+  const items = stored.items.filter(({ id }) => id !== itemId);
+  if (items.length === stored.items.length) return notFoundResponse("Item", itemId, call);
   call.account.conversations.set(idOf(stored), { ...stored, items });
   return Response.json(stored.resource);
 });

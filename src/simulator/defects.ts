@@ -1,20 +1,23 @@
 import type { BodyStep } from "./body_stream.ts";
 import type { Defect, ModelOutput, StreamChunk } from "./protocol.ts";
 
-/** A broken stream breaks after so many words. */
+/** A broken stream breaks after this number of words. */
 const WORDS_BEFORE_DEFECT = 4;
 const MIB = 1024 * 1024;
-/** Characters in the record of `sim-broken-huge`, and in its body when it does not stream. */
+/**
+ * Characters of padding in the record of a `sim-broken-huge` stream, and in its body without a
+ * stream.
+ */
 const HUGE_CHARS = { record: 4 * MIB + 1, body: 16 * MIB + 1 } as const;
 
-/** The records that a broken stream puts among the good ones. */
+/** The records that a broken stream sends between valid ones. */
 export interface DefectRecords {
   record(event: string, data: string): string;
-  /** The data of an error record. */
+  /** The JSON text of the error record. */
   readonly error: string;
 }
 
-/** A stream as its steps: the records, the pauses between words, and the place where it breaks. */
+/** Yields the body steps of a stream: its records, the pauses between words, and its defect. */
 export function* streamBodySteps(
   records: Iterable<StreamChunk>,
   { pauseMs, defect }: ModelOutput,
@@ -23,7 +26,7 @@ export function* streamBodySteps(
   if (defect === "empty") return;
   if (defect === "first") return yield send(defectRecords.record("error", defectRecords.error));
   let words = 0;
-  // The first byte comes after a pause, and the first word with it.
+  // The pause precedes the first byte, not only the first word.
   if (pauseMs > 0) yield { kind: "pause", ms: pauseMs };
   for (const { text, isWord } of records) {
     if (isWord) words++;
@@ -61,7 +64,7 @@ function* defectSteps(
   }
 }
 
-/** A whole answer that breaks, as its steps. */
+/** Yields the body steps of a whole response with a defect. */
 export function* wholeBodySteps(body: string, defect: Defect, error: string): Generator<BodyStep> {
   switch (defect) {
     case "empty":
@@ -85,7 +88,8 @@ export function* wholeBodySteps(body: string, defect: Defect, error: string): Ge
   }
 }
 
-// A server drops what it has not written yet when a body fails: what was sent needs time to leave.
+// A server discards unwritten bytes when a body fails, so the bytes sent before need time to be
+// written.
 function* resetSteps(): Generator<BodyStep> {
   yield { kind: "pause", ms: 50 };
   yield { kind: "reset" };

@@ -72,7 +72,7 @@ export async function embedLocal(call: SimCall): Promise<Response> {
       total_duration: 2000,
       load_duration: 1000,
     };
-    // A count of zero is left out (local API, embed).
+    // The runtime omits a count of zero (local API, embed).
     if (countTokens(texts) > 0) answer.prompt_eval_count = countTokens(texts);
     return wholeResponse(answer, style.kind === "broken" ? style.defect : null, call);
   });
@@ -101,7 +101,7 @@ function countTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + splitWords(text).length, 0);
 }
 
-/** A vector of length one, the same for the same text. */
+/** Returns a vector of length one that depends only on the text and the number of dimensions. */
 function embedText(text: string, dimensions: number): Float32Array<ArrayBuffer> {
   const values = Array.from(
     { length: dimensions },
@@ -111,7 +111,7 @@ function embedText(text: string, dimensions: number): Float32Array<ArrayBuffer> 
   return Float32Array.from(values, (value) => value / length);
 }
 
-// Embeddings, base64: float32, the low byte first.
+// The API encodes embeddings as little-endian float32 (Embeddings, base64).
 function encodeBase64(vector: Float32Array): string {
   const bytes = new DataView(new ArrayBuffer(vector.length * 4));
   vector.forEach((value, at) => bytes.setFloat32(at * 4, value, true));

@@ -1,4 +1,4 @@
-/** A number from a text, the same for the same text: 32 bits of FNV-1a over the UTF-16 units. */
+/** Returns the 32-bit FNV-1a hash of a text's UTF-16 units. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {
@@ -8,8 +8,8 @@ export function hashText(text: string): number {
 }
 
 /**
- * What the messages protocol signs its thinking with: the same text gives the same signature, so that
- * thinking that comes back changed is noticed.
+ * Returns the signature of a thinking block. It depends only on the text, so a client that changes
+ * the thinking it sends back is refused.
  */
 export function signThinking(thinking: string): string {
   return btoa(`sim.${hashText(thinking)}`);

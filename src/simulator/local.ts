@@ -62,7 +62,7 @@ function recordFields(request: SimRequest, deps: Deps) {
   return { model: request.modelAsSent, created_at: toNanosecondTime(deps.unix()) };
 }
 
-/** A time in seconds since 1970 as the runtime writes it, to the nanosecond. */
+/** Formats a time in Unix seconds as the runtime does, with nanoseconds. */
 export function toNanosecondTime(unix: number): string {
   return new Date(unix * 1000).toISOString().replace("Z", "000000Z");
 }
@@ -72,10 +72,10 @@ function encodeToolCall({ name, input }: ToolCall, index: number, deps: Deps): J
   return { id, function: { index, name, arguments: input } };
 }
 
-// A call of a tool, a refusal and a filter all end with `stop`: the runtime has no words for them.
+// The runtime has no separate reason for tool calls, refusals and filters: all end with `stop`.
 function finalFields({ finish, outputTokens }: ModelOutput, request: SimRequest): JsonObject {
   const counts: JsonObject = {};
-  // Counts of zero are left out (local API, answer).
+  // The runtime omits counts of zero (local API, answer).
   if (request.inputTokens > 0) counts.prompt_eval_count = request.inputTokens;
   if (outputTokens > 0) counts.eval_count = outputTokens;
   return {

@@ -4,30 +4,30 @@ import { localFieldErrors } from "./local_rules.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 
-/** A chat request of the local protocol, or the first thing that is wrong with it. */
+/** Parses a chat request of the local protocol; returns its first error if it is invalid. */
 export function parseLocalRequest(body: JsonObject): ParsedRequest {
   for (const message of localFieldErrors(body)) return { error: newApiError(message) };
   const model = withoutLatestTag(body.model);
-  const wantsThought = body.think !== undefined && body.think !== null && body.think !== false;
-  if (wantsThought && !canThink(model)) {
+  const requestsThinking = body.think !== undefined && body.think !== null && body.think !== false;
+  if (requestsThinking && !canThink(model)) {
     return { error: newApiError(`"${model}" does not support thinking`) };
   }
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   const limit = isObject(body.options) ? numberOf(body.options.num_predict) : null;
-  const asked = messages.findLast((message) => roleOf(message) === "user");
+  const lastUserMessage = messages.findLast((message) => roleOf(message) === "user");
   const texts = messages.filter((message) => KNOWN_ROLES.includes(roleOf(message))).map(textOf);
   return {
     request: {
       model,
       modelAsSent: typeof body.model === "string" ? body.model : "",
       stream: body.stream !== false,
-      prompt: asked === undefined ? "" : textOf(asked),
-      toolResults: resultsOf(messages),
+      prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
+      toolResults: lastToolResults(messages),
       tools: callableTools(body.tools),
       oneToolCall: false,
       jsonSchema: isObject(body.format) ? body.format : null,
       mayThink: body.think !== false,
-      // Anything below 1 means until done.
+      // A limit below 1 means no limit.
       maxOutputTokens: limit !== null && limit > 0 ? limit : null,
       inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
       choiceCount: 1,
@@ -37,12 +37,12 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
   };
 }
 
-/** A model's name without the tag that every model has; empty when it is no text. */
+/** Returns a model name without the tag `:latest`; empty if it is not a string. */
 export function withoutLatestTag(model: JsonValue | undefined): string {
   return typeof model === "string" ? model.replace(/:latest$/, "") : "";
 }
 
-/** Tells whether a model thinks before it answers. */
+/** True if a model thinks before it answers. */
 export function canThink(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
@@ -50,7 +50,7 @@ export function canThink(model: string): boolean {
   return style.kind === "think" || style.kind === "tools" && style.thinks;
 }
 
-// Other roles are unknown to the template of a model, and vanish.
+// The runtime's template ignores messages with an unknown role.
 const KNOWN_ROLES: readonly string[] = ["system", "user", "assistant", "tool"];
 
 function roleOf({ role }: JsonObject): string {
@@ -58,11 +58,11 @@ function roleOf({ role }: JsonObject): string {
 }
 
 function textOf({ content, images }: JsonObject): string {
-  const pictures = Array.isArray(images) ? "[image]".repeat(images.length) : "";
-  return (typeof content === "string" ? content : "") + pictures;
+  const imageText = Array.isArray(images) ? "[image]".repeat(images.length) : "";
+  return (typeof content === "string" ? content : "") + imageText;
 }
 
-function resultsOf(messages: readonly JsonObject[]): readonly string[] {
+function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex((message) => roleOf(message) !== "tool");
   return messages.slice(before + 1).map(textOf);
 }

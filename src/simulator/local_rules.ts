@@ -22,10 +22,10 @@ const NUMBER_OPTIONS: readonly string[] = [
   "frequency_penalty",
 ];
 const THINK_LEVELS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "max"];
-/** Base64 of the standard alphabet, padded and without a `data:` before it. */
+/** Padded base64 of the standard alphabet, without a `data:` prefix. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** What is wrong with a chat body. Unknown members are ignored, as the runtime does (local API, chat). */
+/** Yields the errors in a chat body. The runtime ignores unknown fields (local API, chat). */
 export function* localFieldErrors(body: JsonObject): Generator<string> {
   const { model, messages, stream, think, format, tools } = body;
   if (typeof model !== "string" || model === "") yield "model is required";

@@ -12,7 +12,7 @@ import {
 } from "./protocol.ts";
 import { splitFragments } from "./tokens.ts";
 
-/** The protocol of a Messages upstream. */
+/** The Messages protocol. */
 export const MESSAGES: Protocol = {
   streamType: "text/event-stream",
   parseRequest: parseMessagesRequest,
@@ -67,7 +67,7 @@ function encodeBlocks(output: ModelOutput, deps: Deps): JsonObject[] {
   ];
 }
 
-// A refusal is told by the stop reason and its details, and has no text of its own.
+// A refusal has only its stop reason and details, and no text block.
 function visibleText({ text, finish }: ModelOutput): readonly string[] {
   return finish === "refusal" ? [] : text;
 }
@@ -113,7 +113,7 @@ function* encodeStream(
   for (const block of encodeBlocks(output, deps)) {
     yield encodeEvent({ type: "content_block_start", index, content_block: blockAtStart(block) });
     for (const delta of encodeDeltas(block, output)) {
-      // A signature and the empty first fragment of an input are no words.
+      // A signature and the empty first fragment of an input carry no word.
       const isWord = delta.type !== "signature_delta" && delta.partial_json !== "";
       yield encodeEvent({ type: "content_block_delta", index, delta }, isWord);
     }
@@ -145,7 +145,7 @@ function encodeDeltas(block: JsonObject, output: ModelOutput): readonly JsonObje
   if (block.type === "text") {
     return visibleText(output).map((text) => ({ type: "text_delta", text }));
   }
-  // A tool without arguments sends no more than the empty first fragment.
+  // A call without arguments sends only the empty first fragment.
   const isEmpty = !isObject(block.input) || Object.keys(block.input).length === 0;
   const pieces = isEmpty ? [] : splitFragments(JSON.stringify(block.input));
   return ["", ...pieces].map((partial_json) => ({ type: "input_json_delta", partial_json }));

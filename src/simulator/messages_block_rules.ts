@@ -17,7 +17,9 @@ const RESULT_PART_TYPES: readonly JsonValue[] = [
 const TOOL_USE_ID = /^[a-zA-Z0-9_-]+$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** What is wrong with a block of a user message or of one of the assistant (Messages API, blocks). */
+/**
+ * Yields the errors in a content block of a user or an assistant message (Messages API, blocks).
+ */
 export function* blockErrors(block: JsonValue, user: boolean, path: string): Generator<string> {
   if (!isObject(block)) return yield `${path}: Input should be an object`;
   switch (block.type) {

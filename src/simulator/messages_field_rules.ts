@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 
-// Messages API, create: the body is closed.
+// Messages API, create: unknown fields are refused.
 const FIELDS: readonly string[] = [
   "model",
   "messages",
@@ -47,7 +47,7 @@ const BETAS: readonly string[] = [
 const OLD_VERSION = "2023-06-01";
 const NEW_VERSION = "2026-10-21";
 
-/** What is wrong with the headers (Messages API, versions and beta headers). */
+/** Yields the errors in the request headers (Messages API, versions and beta headers). */
 export function* headerErrors(headers: Headers): Generator<string> {
   const version = headers.get("anthropic-version");
   if (version === null) yield "anthropic-version: header is required";
@@ -66,18 +66,20 @@ function parseBetas(headers: Headers): readonly string[] {
   return list === null ? [] : list.split(",").map((name) => name.trim());
 }
 
-/** What is wrong with the fields of a body, its messages and tools aside (Messages API, create). */
+/**
+ * Yields the errors in the fields of a body, except its messages and tools (Messages API, create).
+ */
 export function* messagesFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
   const known = parseBetas(headers).length > 0 ? [...FIELDS, ...BETA_FIELDS] : FIELDS;
   for (const key of Object.keys(body)) {
     if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
   }
-  const { model, max_tokens: most, stream, service_tier: tier } = body;
+  const { model, max_tokens: maxTokens, stream, service_tier: tier } = body;
   if (typeof model !== "string" || model === "" || model.length > 256) {
     yield "model: Field required, a string of 1 to 256 characters";
   }
-  if (most === undefined) yield "max_tokens: Field required";
-  if (!isNonNegativeInteger(most)) {
+  if (maxTokens === undefined) yield "max_tokens: Field required";
+  if (!isNonNegativeInteger(maxTokens)) {
     yield "max_tokens: Input should be a valid integer of at least 0";
   }
   if (stream !== undefined && typeof stream !== "boolean") {
@@ -138,9 +140,9 @@ function* samplingErrors(body: JsonObject, removed: boolean): Generator<string> 
     const value = body[key];
     if (value === undefined) continue;
     if (removed) yield `${key}: Extra inputs are not permitted`;
-    const highest = key === "top_k" ? Infinity : 1;
-    if (typeof value !== "number" || value < 0 || value > highest) {
-      yield `${key}: Input should be a number from 0 to ${highest}`;
+    const max = key === "top_k" ? Infinity : 1;
+    if (typeof value !== "number" || value < 0 || value > max) {
+      yield `${key}: Input should be a number from 0 to ${max}`;
     }
     if (key === "top_k" && !Number.isInteger(value)) yield "top_k: Input should be an integer";
   }

@@ -5,7 +5,7 @@ import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rul
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 
-/** A request of the messages protocol, or the first thing that is wrong with it. */
+/** Parses a request of the Messages protocol; returns its first error if it is invalid. */
 export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
   if (!headers.has("x-api-key") && !headers.has("authorization")) {
     return { error: newApiError("x-api-key header is required", { status: 401 }) };
@@ -21,8 +21,8 @@ export function parseMessagesRequest(body: JsonObject, headers: Headers): Parsed
       model,
       modelAsSent: model,
       stream: body.stream === true,
-      prompt: promptOf(turns),
-      toolResults: resultsOf(last?.blocks ?? []),
+      prompt: lastPrompt(turns),
+      toolResults: toolResultTexts(last?.blocks ?? []),
       tools: callableTools(body.tools, choice),
       oneToolCall: choice.disable_parallel_tool_use === true,
       jsonSchema: schemaOf(body.output_config),
@@ -44,7 +44,7 @@ function* requestErrors(body: JsonObject, headers: Headers): Generator<string> {
   yield* turnErrors(body);
 }
 
-/** The text of blocks; others show as their kind in brackets. */
+/** Returns the text of content blocks. Blocks without text become their type in brackets. */
 function textOf(blocks: readonly JsonObject[]): string {
   return blocks.map(({ type, text }) => {
     if (typeof text === "string") return text;
@@ -52,18 +52,18 @@ function textOf(blocks: readonly JsonObject[]): string {
   }).join("");
 }
 
-function promptOf(turns: readonly Turn[]): string {
-  const asked = turns.findLast(({ role, blocks }) =>
+function lastPrompt(turns: readonly Turn[]): string {
+  const lastUserTurn = turns.findLast(({ role, blocks }) =>
     role === "user" && blocks.some(({ type }) => type !== "tool_result")
   );
-  return textOf(asked?.blocks ?? []);
+  return textOf(lastUserTurn?.blocks ?? []);
 }
 
 function countedText({ blocks }: Pick<Turn, "blocks">): string {
-  return [textOf(blocks), ...resultsOf(blocks)].join(" ").trim();
+  return [textOf(blocks), ...toolResultTexts(blocks)].join(" ").trim();
 }
 
-function resultsOf(blocks: readonly JsonObject[]): readonly string[] {
+function toolResultTexts(blocks: readonly JsonObject[]): readonly string[] {
   return blocks.filter(({ type }) => type === "tool_result")
     .map(({ content }) => textOf(blocksOf(content)));
 }

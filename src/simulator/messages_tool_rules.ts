@@ -14,7 +14,7 @@ const TOOL_FIELDS: readonly string[] = [
 ];
 const KEYWORDS_REFUSED_AT_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
-/** What is wrong with tools and tool choice (Messages API, tools). */
+/** Yields the errors in tools and tool choice (Messages API, tools). */
 export function* toolErrors(body: JsonObject): Generator<string> {
   const { tools, tool_choice: choice } = body;
   if (tools !== undefined) {
@@ -35,7 +35,7 @@ function* oneToolErrors(tool: JsonValue, path: string): Generator<string> {
   if (typeof tool.name !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name)) {
     yield `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
   }
-  // Hosted tools have a type of their own and no schema.
+  // Hosted tools have a different type and no schema.
   if (tool.type !== undefined && tool.type !== "custom") return;
   for (const key of Object.keys(tool)) {
     if (!TOOL_FIELDS.includes(key)) yield `${path}.${key}: Extra inputs are not permitted`;
@@ -76,7 +76,7 @@ function* toolChoiceErrors(choice: JsonValue, body: JsonObject): Generator<strin
   }
 }
 
-/** Tells whether the request turns thinking on. */
+/** True if the request enables thinking. */
 export function enablesThinking({ thinking }: JsonObject): boolean {
   return isObject(thinking) && (thinking.type === "enabled" || thinking.type === "adaptive");
 }
@@ -92,7 +92,7 @@ const KEYWORDS_REFUSED_IN_FORMAT: readonly string[] = [
   "maxItems",
 ];
 
-/** What is wrong with effort and the form of the answer (Messages API, structured outputs). */
+/** Yields the errors in effort and output format (Messages API, structured outputs). */
 export function* outputConfigErrors(config: JsonValue | undefined): Generator<string> {
   if (config === undefined) return;
   if (!isObject(config)) return yield "output_config: Input should be an object";
@@ -130,7 +130,7 @@ function* openObjectErrors(root: JsonObject, path: string): Generator<string> {
   }
 }
 
-/** The schema and every one inside it. */
+/** Yields a schema and all schemas nested in it. */
 function* nestedSchemas(schema: JsonValue | undefined): Generator<JsonObject> {
   if (!isObject(schema)) return;
   yield schema;

@@ -2,13 +2,16 @@ import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts"
 import { blockErrors } from "./messages_block_rules.ts";
 import { enablesThinking } from "./messages_tool_rules.ts";
 
-/** Neighbouring messages of one role, as one list of blocks. */
+/** Consecutive messages of one role, merged into one list of content blocks. */
 export interface Turn {
   readonly role: string;
   readonly blocks: readonly JsonObject[];
 }
 
-/** The turns of a body whose messages have the right shape; neighbours of one role are merged. */
+/**
+ * Returns the turns of a body whose messages are valid. Consecutive messages of one role form one
+ * turn.
+ */
 export function mergeTurns({ messages }: JsonObject): readonly Turn[] {
   const turns: { role: string; blocks: JsonObject[] }[] = [];
   for (const message of Array.isArray(messages) ? messages.filter(isObject) : []) {
@@ -21,13 +24,13 @@ export function mergeTurns({ messages }: JsonObject): readonly Turn[] {
   return turns;
 }
 
-/** The blocks of a content; a text is one block, and an empty one none. */
+/** Returns the blocks of a message content. A string is one text block; an empty string is none. */
 export function blocksOf(content: JsonValue | undefined): JsonObject[] {
   if (Array.isArray(content)) return content.filter(isObject);
   return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
 }
 
-/** What is wrong with the messages, each by itself and in their order (Messages API, messages). */
+/** Yields the errors in the messages of a body and in their order (Messages API, messages). */
 export function* turnErrors(body: JsonObject): Generator<string> {
   const { messages } = body;
   if (!Array.isArray(messages)) return yield "messages: Field required";
@@ -92,7 +95,7 @@ function* toolPairingErrors(turns: readonly Turn[]): Generator<string> {
     const called = role === "assistant" ? idsOf(blocks, "tool_use", "id") : [];
     const next = turns[at + 1]?.blocks ?? [];
     const answers = idsOf(next, "tool_result", "tool_use_id");
-    // The results have to stand before everything else of the message.
+    // Tool results must precede all other blocks of their message.
     const leading = next.slice(0, answers.length).every(({ type }) => type === "tool_result");
     if (!leading || called.some((id) => !answers.includes(id))) {
       yield "`tool_use` ids were found without `tool_result` blocks immediately after";

@@ -1,17 +1,20 @@
 import { NATIVE_QUIRKS, parseFirstEventQuirk, type Quirk, STORED_QUIRKS } from "./quirks.ts";
 import type { Defect } from "./protocol.ts";
 
-/** How a model speaks. */
+/** The way a model generates its output. */
 export type Style =
   | { readonly kind: "echo" | "think" | "think_tags" | "json" | "refuse" | "length" | "filter" }
   | { readonly kind: "long"; readonly words: number }
-  /** Milliseconds before each word. */
+  /** Pauses `pauseMs` milliseconds before each word. */
   | { readonly kind: "slow"; readonly pauseMs: number }
   | { readonly kind: "tools"; readonly calls: 1 | 2; readonly thinks: boolean }
   | { readonly kind: "broken"; readonly defect: Defect }
   | { readonly kind: "quirk"; readonly quirk: Quirk };
 
-/** What a model does when it is called. */
+/**
+ * The response of a model to a call: generated output, an error status, a redirect, an empty 204 or
+ * none at all.
+ */
 export type ModelBehaviour =
   | { readonly kind: "answer"; readonly style: Style }
   | { readonly kind: "error"; readonly status: number }
@@ -56,13 +59,13 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ),
 ]);
 
-/** The names that the voices list. Others with a number of their own are known as well. */
+/** The model names in the catalogs. `findBehaviour` also knows names with other numbers. */
 export const MODELS: readonly string[] = [...BEHAVIOURS.keys()];
 
 /**
- * What the model of this name does: one of `MODELS`, or `sim-long-N` (N words), `sim-slow-N`
- * (N milliseconds before each word), `sim-error-N` (status 400 to 599), or one of the early quirks.
- * Null for any other name.
+ * Returns the behaviour of a model: one of `MODELS`, or `sim-long-N` (N words), `sim-slow-N` (N
+ * milliseconds before each word), `sim-error-N` (status 400 to 599), or a native quirk with the
+ * suffix `-first`. Null for any other name.
  */
 export function findBehaviour(model: string): ModelBehaviour | null {
   const listed = BEHAVIOURS.get(model);

@@ -16,7 +16,9 @@ const EMPTY_OUTPUT: ModelOutput = {
 
 const EIGHT_WORDS = "one two three four five six seven eight";
 
-/** What a model of this style answers: the same for the same request, cut at the token limit. */
+/**
+ * Generates the output of a model, cut at the token limit. The same request gives the same output.
+ */
 export function generateOutput(style: Style, request: SimRequest): ModelOutput {
   if (request.loadOnly) return EMPTY_OUTPUT;
   const output = cutAtLimit(unlimitedOutput(style, request), request.maxOutputTokens);

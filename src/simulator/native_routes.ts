@@ -6,7 +6,10 @@ import type { RouteTable } from "./routes.ts";
 import * as stored from "./stored_completions.ts";
 import type { RouteHandler } from "./routes.ts";
 
-/** Chat completions, responses and conversations, with all that can be done to a stored one. */
+/**
+ * The routes of chat completions, responses and conversations, with the endpoints of their stored
+ * objects.
+ */
 export const NATIVE_ROUTES: RouteTable = new Map<string, RouteHandler>([
   ["POST /chat/completions", stored.createCompletion],
   ["GET /chat/completions", stored.listCompletions],

@@ -4,15 +4,18 @@ import type { ApiError } from "./protocol.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** How a list is cut into pages. */
+/** The query defaults and limits of a list endpoint. */
 export interface PageRules {
-  /** The order when none is asked for. */
+  /** The order without an `order` parameter. */
   readonly defaultOrder: "asc" | "desc";
-  /** The greatest limit. */
+  /** The largest `limit` that is accepted. */
   readonly maxLimit: number;
 }
 
-/** One page of a list whose elements have an `id`, as `after`, `limit` and `order` request for it. */
+/**
+ * Returns the page of a list that the query's `after`, `limit` and `order` select. Elements are
+ * found by `id`.
+ */
 export function paginate(
   items: readonly JsonObject[],
   query: URLSearchParams,

@@ -2,53 +2,53 @@ import type { JsonObject } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import type { Quirk } from "./quirks.ts";
 
-/** What the simulator needs of the outside. */
+/** The clock, id source and timer that the simulator needs. */
 export type Deps = Pick<World, "unix" | "uuid" | "after">;
 
 /** A function that the model may call. */
 export interface Tool {
   readonly name: string;
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   readonly parameters: JsonObject;
 }
 
-/** A request, whatever protocol it came in. */
+/** A model request, independent of its protocol. */
 export interface SimRequest {
-  /** The name that says what to do. */
+  /** The model name that selects the behaviour. */
   readonly model: string;
-  /** The model as it was asked for, which is how the answer names it. */
+  /** The model name as the request spells it, which the response repeats. */
   readonly modelAsSent: string;
   readonly stream: boolean;
-  /** Text of the last user message. */
+  /** The text of the last user message. */
   readonly prompt: string;
-  /** What the tools events, when that is the last turn. */
+  /** The tool results of the last turn; empty if the last turn is a user message. */
   readonly toolResults: readonly string[];
-  /** The tools that may be called now; those a tool choice rules out are left out. */
+  /** The tools that the request and its tool choice allow. */
   readonly tools: readonly Tool[];
-  /** At most one call. */
+  /** The model makes at most one tool call. */
   readonly oneToolCall: boolean;
-  /** The JSON Schema that the answer has to match. */
+  /** The JSON Schema of the output; null for free text. */
   readonly jsonSchema: JsonObject | null;
-  /** The model may think. */
+  /** The model may think before it answers. */
   readonly mayThink: boolean;
-  /** Most tokens of output, thinking included. */
+  /** The limit of output tokens, thinking included; null without a limit. */
   readonly maxOutputTokens: number | null;
-  /** Tokens of input: the words of all messages. */
+  /** The number of input tokens: the words of all messages. */
   readonly inputTokens: number;
   readonly choiceCount: number;
-  /** Only loads the model: nothing is to be events. */
+  /** The request only loads the model: the output is empty. */
   readonly loadOnly: boolean;
-  /** A stream has to tell its usage. */
+  /** A stream includes a usage record. */
   readonly includeUsage: boolean;
 }
 
-/** A call of a tool, its arguments as JSON. */
+/** A tool call with its arguments as JSON. */
 export interface ToolCall {
   readonly name: string;
   readonly input: JsonObject;
 }
 
-/** How a broken answer breaks. */
+/** The way in which a broken response breaks. */
 export type Defect =
   | "stream"
   | "reset"
@@ -60,23 +60,23 @@ export type Defect =
   | "huge"
   | "silent";
 
-/** What the model says, before a protocol puts it into a protocol. */
+/** The output of a model, before it is encoded in a protocol. */
 export interface ModelOutput {
-  /** Words. */
+  /** The words of the thinking. */
   readonly thinking: readonly string[];
-  /** Words; those of the refusal when `finish` is that. */
+  /** The words of the text, or of the refusal if `finish` is `refusal`. */
   readonly text: readonly string[];
   readonly toolCalls: readonly ToolCall[];
   readonly finish: "stop" | "length" | "tool_calls" | "content_filter" | "refusal";
-  /** Tokens of output, thinking included. */
+  /** The number of output tokens, thinking included. */
   readonly outputTokens: number;
-  /** Milliseconds before each word. */
+  /** The pause before each word, in milliseconds. */
   readonly pauseMs: number;
   readonly defect: Defect | null;
   readonly quirk: Quirk | null;
 }
 
-/** Why a request is refused. A protocol shows of it what its protocol has room for. */
+/** An error response. Each protocol encodes the fields that its error format has. */
 export interface ApiError {
   readonly status: number;
   readonly message: string;
@@ -84,33 +84,33 @@ export interface ApiError {
   readonly code: string | null;
 }
 
-/** One record of a stream as it goes over the wire. */
+/** One record of a stream, as it is sent. */
 export interface StreamChunk {
   readonly text: string;
-  /** It carries a word; pauses stand before these and breakage is counted in them. */
+  /** The record carries a word: pauses precede words, and defects are placed by counting them. */
   readonly isWord: boolean;
 }
 
-/** A protocol that the simulator speaks. */
+/** A protocol that the simulator serves. */
 export interface Protocol {
-  /** Media type of a stream. */
+  /** The media type of a stream. */
   readonly streamType: string;
-  /** Reads a request as strictly as the real upstream would. */
+  /** Parses and validates a request as strictly as the real upstream would. */
   parseRequest(body: JsonObject, headers: Headers): ParsedRequest;
   encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject;
   encodeStream(output: ModelOutput, request: SimRequest, deps: Deps): Iterable<StreamChunk>;
-  /** Body of an error. */
+  /** Returns the body of an error response. */
   encodeError(error: ApiError, deps: Deps): JsonObject;
-  /** The error about a model that is not there. */
+  /** Returns the error for an unknown model. */
   unknownModelError(model: string): ApiError;
-  /** A record with this data, `event` being the name where the protocol has names. */
+  /** Returns a stream record with this data. `event` is its name in protocols with named events. */
   encodeRecord(event: string, data: string): string;
 }
 
-/** A request that was understood, or the reason why not. */
+/** A valid request, or the first error of an invalid one. */
 export type ParsedRequest = { readonly request: SimRequest } | { readonly error: ApiError };
 
-/** A plain error: status 400, no path, no code. */
+/** Returns an error with status 400 and no param or code, unless `details` sets them. */
 export function newApiError(message: string, details: Partial<ApiError> = {}): ApiError {
   return { status: 400, message, param: null, code: null, ...details };
 }

@@ -1,6 +1,6 @@
 /**
- * How a native Responses stream departs from the plain one, as `sim-native-<quirk>`. The first ones
- * are within the rules; each of the others breaks exactly one of them.
+ * The deviations of a native Responses stream, selected as `sim-native-<quirk>`. The first four
+ * keep the rules of the stream; each later one breaks exactly one rule.
  */
 export const NATIVE_QUIRKS = [
   "gaps",
@@ -31,10 +31,12 @@ export const NATIVE_QUIRKS = [
   "later-id",
 ] as const;
 
-/** One of them. */
+/** The name of a native quirk. */
 export type NativeQuirk = typeof NATIVE_QUIRKS[number];
 
-/** Those that can break their rule in the first event as well, as `sim-native-<quirk>-first`. */
+/**
+ * The quirks that can break their rule in the first event, selected as `sim-native-<quirk>-first`.
+ */
 const FIRST_EVENT_QUIRKS: readonly string[] = [
   "no-sequence",
   "sequence-text",
@@ -47,18 +49,18 @@ const FIRST_EVENT_QUIRKS: readonly string[] = [
   "not-object",
 ];
 
-/** How the identity of a chat completion is wrong, as `sim-stored-<quirk>`. */
+/** The identity errors of a chat completion, selected as `sim-stored-<quirk>`. */
 export const STORED_QUIRKS = ["no-id", "changing-id", "padded-id", "wrong-object"] as const;
 
-/** One of them. */
+/** The name of a stored-completion quirk. */
 export type StoredQuirk = typeof STORED_QUIRKS[number];
 
-/** The oddity of one answer; other voices than the one it is made for do not show it. */
+/** The quirk of one response. A protocol that cannot show it ignores it. */
 export type Quirk =
   | { readonly kind: "native"; readonly name: NativeQuirk; readonly first: boolean }
   | { readonly kind: "stored"; readonly name: StoredQuirk };
 
-/** The quirk in the name of a model that breaks its rule in the first event; null when there is none. */
+/** Returns the quirk of a `-first` model name; null if the name is not one. */
 export function parseFirstEventQuirk(model: string): Quirk | null {
   const name = NATIVE_QUIRKS.find((quirk) => model === `sim-native-${quirk}-first`);
   return name === undefined || !FIRST_EVENT_QUIRKS.includes(name)

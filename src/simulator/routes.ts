@@ -1,27 +1,30 @@
 import type { Account } from "./account.ts";
 import type { SimCall } from "./sim_call.ts";
 
-/** A call that has found its way: what stood in its path, and who makes it. */
+/** A call matched to a route, with its path parameters and account. */
 export interface RoutedCall extends SimCall {
   readonly query: URLSearchParams;
-  /** The parts of the path that the route leaves open, decoded. */
+  /** The decoded path parameters, in order. */
   readonly ids: readonly string[];
   readonly account: Account;
 }
 
-/** Does what one method of one path is for. */
+/** Handles the calls of one method and path. */
 export type RouteHandler = (call: RoutedCall) => Promise<Response> | Response;
 
-/** A method and a path in which `:x` stands for one segment and `*x` for all the rest. */
+/**
+ * Handlers by method and path pattern, in which `:x` matches one segment and `*x` the rest of the
+ * path.
+ */
 export type RouteTable = ReadonlyMap<string, RouteHandler>;
 
-/** A route, and what stood in the places that its path leaves open. */
+/** A handler and the path parameters of the call. */
 export interface RouteMatch {
   readonly handler: RouteHandler;
   readonly ids: readonly string[];
 }
 
-/** The first route of the table that fits; null when none does. */
+/** Returns the first route that matches the method and path; null if none does. */
 export function findRoute(table: RouteTable, method: string, path: string): RouteMatch | null {
   for (const [pattern, handler] of table) {
     const ids = matchPath(pattern, `${method} ${path}`);
@@ -36,7 +39,10 @@ function matchPath(pattern: string, path: string): readonly string[] | null {
   return found === null ? null : found.slice(1).map(decodeSegment);
 }
 
-/** A segment without its percent signs. A query is decoded leniently: nothing is thrown. */
+/**
+ * Percent-decodes a path segment. A query string is decoded leniently, so an invalid escape does
+ * not throw.
+ */
 function decodeSegment(segment: string): string {
   return new URLSearchParams(`id=${segment.replaceAll("+", "%2B").replaceAll("&", "%26")}`)
     .get("id") ?? segment;

@@ -1,17 +1,18 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 
-/** A schema that needs itself has no finite value; below this depth null stands for it. */
+/** A recursive schema may have no finite value: below this depth the sample is null. */
 const MAX_SCHEMA_DEPTH = 32;
 
 /**
- * A value for a JSON Schema, always the same for the same schema: required properties only, the first
- * of an `enum`, the first alternative, the smallest number allowed.
+ * Returns a value that matches a JSON Schema; the same schema gives the same value. Only required
+ * properties are set, and the first `enum` value, the first alternative and the smallest number are
+ * chosen.
  */
 export function sampleFromSchema(schema: JsonValue | undefined): JsonValue {
   return sampleValue(schema, schema, 0);
 }
 
-/** The arguments for a tool: what its schema needs, always an object. */
+/** Returns sample arguments of a tool: an object that matches its schema. */
 export function sampleArguments(schema: JsonValue | undefined): JsonObject {
   const value = sampleFromSchema(schema);
   return isObject(value) ? value : {};

@@ -4,7 +4,7 @@ import { wholeBodySteps } from "./defects.ts";
 import { newBodyStream, untilAborted } from "./body_stream.ts";
 import { type ApiError, type Defect, type Deps, newApiError, type Protocol } from "./protocol.ts";
 
-/** A call in progress: who asks, in which protocol, and the outside. */
+/** A call to the simulator: its protocol, its HTTP request and the simulator's dependencies. */
 export interface SimCall {
   readonly protocol: Protocol;
   readonly httpRequest: Request;
@@ -13,16 +13,19 @@ export interface SimCall {
 
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
-/** The error within a response that breaks off. */
+/** The error inside a response that breaks off. */
 export const SIMULATED_FAILURE = newApiError("Simulated failure.", { status: 500 });
 
-/** The body of a request as a JSON object; null when it is none. */
+/** Reads a request body as a JSON object; returns null if it is not one. */
 export async function readJsonBody(request: Request): Promise<JsonObject | null> {
   const body = parseJson(await request.text());
   return isObject(body) ? body : null;
 }
 
-/** Does what the name of the model says; `answer` makes the answer of a model that has one. */
+/**
+ * Responds with the behaviour of a model. `answer` makes the response of a model that generates
+ * output.
+ */
 export async function runModel(
   model: string,
   call: SimCall,
@@ -50,7 +53,7 @@ export async function runModel(
   }
 }
 
-/** A whole answer, broken when there is a defect. */
+/** Returns a whole JSON response, broken if it has a defect. */
 export function wholeResponse(value: JsonObject, defect: Defect | null, call: SimCall): Response {
   const body = JSON.stringify(value);
   if (defect === null) return new Response(body, { headers: JSON_TYPE });
@@ -62,7 +65,7 @@ export function wholeResponse(value: JsonObject, defect: Defect | null, call: Si
 
 const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
 
-/** An error in the shape of the protocol; one that passes asks to be repeated after a second. */
+/** Returns an error response in the call's protocol. Retryable statuses carry `retry-after: 1`. */
 export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Response {
   const { status } = error;
   const headers = RETRYABLE_STATUSES.includes(status)
@@ -71,12 +74,15 @@ export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Res
   return new Response(JSON.stringify(protocol.encodeError(error, deps)), { status, headers });
 }
 
-/** The refusal of something that this account does not have. */
+/** Returns the 404 response for an object that the account does not have. */
 export function notFoundResponse(what: string, id: string, call: SimCall): Response {
   return errorResponse(newApiError(`${what} with id '${id}' not found.`, { status: 404 }), call);
 }
 
-/** The body of a request as a JSON object; null when it is something else, {} when there is none. */
+/**
+ * Reads a request body as a JSON object; returns {} if the body is empty, null if it is not an
+ * object.
+ */
 export async function readOptionalBody({ httpRequest }: SimCall): Promise<JsonObject | null> {
   const text = await httpRequest.text();
   const body = text === "" ? {} : parseJson(text);

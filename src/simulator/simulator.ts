@@ -52,10 +52,11 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
 ];
 
 /**
- * An upstream for trying and testing, to be served as it is. It speaks compat below `/compat/v1` and
- * `/v1`, messages below `/messages/v1` and the local runtime's protocol below `/local/api`; the model's
- * name says what it does. The same request gives the same answer, ids and times aside. What compat
- * stores it keeps in memory, for each bearer key apart.
+ * Returns the request handler of a simulated upstream. It serves the compat protocol below
+ * `/compat/v1` and `/v1`, Messages below `/messages/v1` and the local runtime's protocol below
+ * `/local/api`. The model name selects the behaviour. The same request gives the same response,
+ * except ids and times. Stored objects of compat are kept in memory, separately for each bearer
+ * key.
  */
 export function newSimulator(deps: Deps): (request: Request) => Promise<Response> {
   const findAccount = newAccounts(deps);

@@ -9,21 +9,24 @@ import { notFoundResponse } from "./sim_call.ts";
 import type { RoutedCall, RouteHandler } from "./routes.ts";
 import type { Deps, ModelOutput, Protocol, SimRequest } from "./protocol.ts";
 
-/** `POST /chat/completions`; what is created with `store: true` can be asked for again. */
+/** `POST /chat/completions`: creates a completion and stores it if `store` is true. */
 export function createCompletion(call: RoutedCall): Promise<Response> {
   return answerChat({ ...call, protocol: newStoringProtocol(call.account) });
 }
 
-/** The compat protocol, for one request: it keeps what is to be stored once all of it is events. */
+/**
+ * Returns a compat protocol for one request, which stores the completion when its last record is
+ * sent.
+ */
 function newStoringProtocol(account: Account): Protocol {
   let body: JsonObject = {};
 
-  function keep(output: ModelOutput, request: SimRequest, deps: Deps) {
-    // An odd answer is stored as it should have been.
+  function store(output: ModelOutput, request: SimRequest, deps: Deps) {
+    // A completion with a quirk is stored without it.
     const answer = COMPAT.encodeWhole({ ...output, quirk: null }, request, deps);
     account.completions.set(String(answer.id), {
-      resource: { ...answer, metadata: body.metadata ?? {}, ...echoOf(body) },
-      messages: messagesOf(body, String(answer.id)),
+      resource: { ...answer, metadata: body.metadata ?? {}, ...echoedFields(body) },
+      messages: toListedMessages(body, String(answer.id)),
     });
   }
 
@@ -36,15 +39,16 @@ function newStoringProtocol(account: Account): Protocol {
     encodeWhole(output, request, deps) {
       if (body.store !== true) return COMPAT.encodeWhole(output, request, deps);
       const newDeps = account.newAnswerDeps();
-      if (output.defect === null) keep(output, request, newDeps());
+      if (output.defect === null) store(output, request, newDeps());
       return COMPAT.encodeWhole(output, request, newDeps());
     },
     *encodeStream(output, request, deps) {
       if (body.store !== true) return yield* COMPAT.encodeStream(output, request, deps);
       const newDeps = account.newAnswerDeps();
       for (const chunk of COMPAT.encodeStream(output, request, newDeps())) {
-        // Its reader may leave once it has the last record, so that is the time to keep it.
-        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) keep(output, request, newDeps());
+        // The reader may cancel after the last record, so the completion is stored before it is
+        // sent.
+        if (chunk.text === COMPAT.encodeRecord("", "[DONE]")) store(output, request, newDeps());
         yield chunk;
       }
     },
@@ -60,13 +64,13 @@ const ECHOED_FIELDS: readonly string[] = [
   "n",
 ];
 
-function echoOf(body: JsonObject): JsonObject {
+function echoedFields(body: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => ECHOED_FIELDS.includes(name) && value !== null),
   );
 }
 
-function messagesOf({ messages }: JsonObject, completion: string): readonly JsonObject[] {
+function toListedMessages({ messages }: JsonObject, completion: string): readonly JsonObject[] {
   if (!Array.isArray(messages)) return [];
   return messages.filter(isObject).map((message, at) => {
     const { content = null, ...rest } = message;
@@ -76,27 +80,27 @@ function messagesOf({ messages }: JsonObject, completion: string): readonly Json
   });
 }
 
-/** `GET /chat/completions`: of one model or with certain metadata, the oldest first. */
+/** `GET /chat/completions`: lists completions by model and metadata, the oldest first. */
 export function listCompletions(call: RoutedCall): Response {
   const model = call.query.get("model");
-  const wanted = [...call.query].flatMap(([name, value]) => {
+  const metadataFilter = [...call.query].flatMap(([name, value]) => {
     const [, key] = /^metadata\[(.*)\]$/.exec(name) ?? [];
     return key === undefined ? [] : [[key, value] as const];
   });
-  const fitting = call.account.completions.values().map(({ resource }) => resource)
+  const matching = call.account.completions.values().map(({ resource }) => resource)
     .filter((resource) => model === null || resource.model === model)
     .filter(({ metadata }) =>
-      wanted.every(([key, value]) => isObject(metadata) && metadata[key] === value)
+      metadataFilter.every(([key, value]) => isObject(metadata) && metadata[key] === value)
     );
-  return pageResponse(fitting, call);
+  return pageResponse(matching, call);
 }
 
-/** `GET /chat/completions/{id}`. */
+/** `GET /chat/completions/{id}`: returns a stored completion. */
 export const retrieveCompletion: RouteHandler = withCompletion((_call, { resource }) =>
   Response.json(resource)
 );
 
-/** `POST /chat/completions/{id}`: other metadata. */
+/** `POST /chat/completions/{id}`: replaces the metadata of a stored completion. */
 export const updateCompletion: RouteHandler = withCompletion(async (call, stored) => {
   const body = await readJsonBody(call.httpRequest);
   if (body?.metadata === undefined) return errorResponse(missingParameter("metadata"), call);
@@ -109,13 +113,13 @@ export const updateCompletion: RouteHandler = withCompletion(async (call, stored
   return Response.json(resource);
 });
 
-/** `DELETE /chat/completions/{id}`. */
+/** `DELETE /chat/completions/{id}`: deletes a stored completion. */
 export const deleteCompletion: RouteHandler = withCompletion((call, { resource }) => {
   call.account.completions.delete(String(resource.id));
   return Response.json({ object: "chat.completion.deleted", id: resource.id, deleted: true });
 });
 
-/** `GET /chat/completions/{id}/messages`: what was asked, the oldest first. */
+/** `GET /chat/completions/{id}/messages`: lists the request's messages, the oldest first. */
 export const listMessages: RouteHandler = withCompletion((call, { messages }) =>
   pageResponse(messages, call)
 );

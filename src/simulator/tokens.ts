@@ -1,9 +1,9 @@
-/** The words of a text, each with the white space before it; joined they are the text again. */
+/** Splits a text into words, each with the white space before it. Joined, they are the text. */
 export function splitWords(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
-/** A text in pieces of eight characters, cut anywhere but inside a character. */
+/** Splits a text into fragments of eight characters; surrogate pairs stay whole. */
 export function splitFragments(text: string): readonly string[] {
   return text.match(/.{1,8}/gsu) ?? [];
 }

@@ -9,7 +9,7 @@ function body(model: string, stream: boolean) {
   return { model, stream, max_tokens: 100, messages: [{ role: "user", content: "a b c" }] };
 }
 
-Deno.test("sim-slow waits before the first byte and before each further word", async () => {
+Deno.test("sim-slow pauses before the first byte and before each further word", async () => {
   for (const path of PATHS) {
     const world = scriptedWorld();
     const response = await callSimulator(path, body("sim-slow-500", true), {}, world);
@@ -31,7 +31,7 @@ Deno.test("sim-slow waits before the first byte and before each further word", a
   }
 });
 
-Deno.test("a whole answer of sim-slow takes as long as its stream", async () => {
+Deno.test("a whole response of sim-slow takes as long as its stream", async () => {
   const world = scriptedWorld();
   let answered = false;
   const answer = callSimulator(PATHS[0], body("sim-slow", false), {}, world).finally(() =>
@@ -43,7 +43,7 @@ Deno.test("a whole answer of sim-slow takes as long as its stream", async () => 
   assertEquals((await answer).status, 200);
 });
 
-Deno.test("a reader that leaves during a pause leaves no timer behind", async () => {
+Deno.test("a stream that is cancelled during a pause clears its timer", async () => {
   for (const path of PATHS) {
     const world = scriptedWorld();
     const response = await callSimulator(path, body("sim-slow", true), {}, world);
@@ -57,7 +57,7 @@ Deno.test("a reader that leaves during a pause leaves no timer behind", async ()
   }
 });
 
-Deno.test("a caller that leaves before a slow whole answer leaves no timer behind", async () => {
+Deno.test("a client disconnect during a slow whole response clears its timer", async () => {
   const world = scriptedWorld();
   const gone = new AbortController();
   const init = { signal: gone.signal };
@@ -69,7 +69,7 @@ Deno.test("a caller that leaves before a slow whole answer leaves no timer behin
   await answer;
 });
 
-Deno.test("sim-broken-silent sends some words and then nothing until it is cancelled", async () => {
+Deno.test("sim-broken-silent sends some words and then nothing until the stream is cancelled", async () => {
   for (const path of PATHS) {
     for (const stream of [true, false]) {
       const world = scriptedWorld();
@@ -90,7 +90,7 @@ Deno.test("sim-broken-silent sends some words and then nothing until it is cance
   }
 });
 
-Deno.test("a body makes no step before it is read, and one step for one read", async () => {
+Deno.test("a body stream makes no step before it is read and one step per read", async () => {
   let taken = 0;
   function* steps(): Generator<BodyStep> {
     for (;;) {
@@ -106,7 +106,7 @@ Deno.test("a body makes no step before it is read, and one step for one read", a
   await reader.cancel();
 });
 
-Deno.test("the same request gives the same bytes", async () => {
+Deno.test("the same request gives the same response bytes", async () => {
   const models = ["sim-echo", "sim-think", "sim-json", "sim-broken-half", "sim-embed"];
   for (const path of PATHS) {
     for (const model of models) {

@@ -5,7 +5,7 @@ const HEADERS: Readonly<Record<string, Record<string, string>>> = {
   "/messages/v1/messages": { "x-api-key": "any", "anthropic-version": "2023-06-01" },
 };
 
-/** Asks a fresh simulator; a body is posted as JSON, with the headers that the path wants. */
+/** Calls a new simulator. A body is sent as a JSON POST with the headers that the path requires. */
 export function callSimulator(
   path: string,
   body?: unknown,
@@ -17,7 +17,7 @@ export function callSimulator(
   return newSimulator(world)(new Request(`http://sim${path}`, { ...sent, headers, ...init }));
 }
 
-/** The data of the records of an SSE body, in order. */
+/** Returns the data of each record of an SSE body, in order. */
 export function sseData(text: string): readonly string[] {
   return text.split("\n\n").filter((record) => record !== "")
     .map((record) => record.replace(/^(?:event: .*\n)?data: /, ""));

@@ -12,7 +12,7 @@ async function list(path: string, key: string, name: string): Promise<readonly u
   return items.map((item) => isObject(item) ? item[name] : null);
 }
 
-Deno.test("compat lists every model at once, below both of its prefixes", async () => {
+Deno.test("compat lists all models in one page, below both of its path prefixes", async () => {
   assertValid("ListModelsResponse", await (await callSimulator("/compat/v1/models")).json());
   assertEquals(await list("/v1/models", "data", "id"), [...MODELS]);
   assertValid("Model", await (await callSimulator("/v1/models/sim-echo")).json());
@@ -21,7 +21,7 @@ Deno.test("compat lists every model at once, below both of its prefixes", async 
   assertValid("ErrorResponse", await missing.json());
 });
 
-Deno.test("messages lists its models in pages that meet without a gap", async () => {
+Deno.test("messages lists all models in consecutive pages without gaps", async () => {
   const found: unknown[] = [];
   let after = "";
   for (let more: unknown = true; more === true;) {
@@ -36,12 +36,12 @@ Deno.test("messages lists its models in pages that meet without a gap", async ()
   assertEquals((await callSimulator("/messages/v1/models/gpt-5")).status, 404);
 });
 
-Deno.test("local lists its models with their tag", async () => {
+Deno.test("local lists every model with the tag latest", async () => {
   const names = await list("/local/api/tags", "models", "name");
   assertEquals(names, MODELS.map((model) => `${model}:latest`));
 });
 
-Deno.test("a path that is unknown is 404 in the words of the protocol", async () => {
+Deno.test("an unknown path is refused with 404 in the error format of its protocol", async () => {
   assertEquals((await callSimulator("/v2/anything")).status, 404);
   const local: unknown = await (await callSimulator("/local/api/generate", {})).json();
   assert(isObject(local) && typeof local.error === "string");
@@ -49,7 +49,7 @@ Deno.test("a path that is unknown is 404 in the words of the protocol", async ()
   assert(isObject(messages) && messages.type === "error");
 });
 
-Deno.test("a body that is no JSON object is refused by each protocol", async () => {
+Deno.test("each protocol refuses a body that is not a JSON object", async () => {
   for (const path of ["/v1/chat/completions", "/messages/v1/messages", "/local/api/chat"]) {
     for (const body of ["{", "[]", ""]) {
       const response = await callSimulator(path, undefined, { method: "POST", body });

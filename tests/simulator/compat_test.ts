@@ -47,7 +47,7 @@ function deltas(values: readonly JsonObject[], key: string): readonly unknown[] 
   );
 }
 
-Deno.test("the echo gives back the last user message with its white space, word by word", async () => {
+Deno.test("sim-echo streams the last user message word by word, with its white space", async () => {
   const values = await chunks("sim-echo");
   assertEquals(deltas(values, "content"), ["", "Good", "  day", "\nto", " you"]);
   assertEquals(deltas(values, "role"), ["assistant"]);
@@ -55,7 +55,7 @@ Deno.test("the echo gives back the last user message with its white space, word 
   assertEquals(new Set(values.map(({ id }) => id)).size, 1);
 });
 
-Deno.test("a whole answer says the same as its stream and counts words as tokens", async () => {
+Deno.test("a whole completion has the text of its stream and counts words as tokens", async () => {
   const { choices, usage } = await whole("sim-echo");
   const message = { role: "assistant", content: "Good  day\nto you", refusal: null };
   assertEquals(choices, [{ index: 0, finish_reason: "stop", message, logprobs: null }]);
@@ -68,7 +68,7 @@ Deno.test("a whole answer says the same as its stream and counts words as tokens
   });
 });
 
-Deno.test("usage comes in one last chunk when it is asked for, and not otherwise", async () => {
+Deno.test("a stream sends usage in its last chunk only if include_usage is set", async () => {
   const asked = await chunks("sim-echo", { stream_options: { include_usage: true } });
   assertEquals(asked.at(-1)?.choices, []);
   assert(isObject(asked.at(-1)?.usage));
@@ -76,7 +76,7 @@ Deno.test("usage comes in one last chunk when it is asked for, and not otherwise
   assert((await chunks("sim-echo")).every((chunk) => !("usage" in chunk)));
 });
 
-Deno.test("several choices are counted and numbered", async () => {
+Deno.test("n choices have consecutive indexes, and usage counts all of them", async () => {
   const body = await whole("sim-echo", { n: 3 });
   const indexes = Array.isArray(body.choices)
     ? body.choices.filter(isObject).map(({ index }) => index)
@@ -88,7 +88,7 @@ Deno.test("several choices are counted and numbered", async () => {
   assertEquals(new Set(streamed).size, 2);
 });
 
-Deno.test("a text with more words than the limit ends by length", async () => {
+Deno.test("a text with more words than the token limit has the finish reason length", async () => {
   const first = choiceOf(await whole("sim-echo", { max_completion_tokens: 2 }));
   assertEquals(first.finish_reason, "length");
   assert(isObject(first.message));
@@ -97,12 +97,12 @@ Deno.test("a text with more words than the limit ends by length", async () => {
   assertEquals(choiceOf(await whole("sim-length")).finish_reason, "length");
 });
 
-Deno.test("the number in sim-long is the count of its words", async () => {
+Deno.test("sim-long-N streams N words, and sim-long 200", async () => {
   assertEquals(deltas(await chunks("sim-long-7"), "content").length, 1 + 7);
   assertEquals(deltas(await chunks("sim-long"), "content").length, 1 + 200);
 });
 
-Deno.test("tools are called with arguments made from their schema", async () => {
+Deno.test("sim-tools calls a tool with arguments that match its schema", async () => {
   const choice = choiceOf(await whole("sim-tools", { tools: [TOOL] }));
   assertEquals(choice.finish_reason, "tool_calls");
   assert(isObject(choice.message) && Array.isArray(choice.message.tool_calls));
@@ -112,7 +112,7 @@ Deno.test("tools are called with arguments made from their schema", async () => 
   assertEquals(choice.message.content, null);
 });
 
-Deno.test("a streamed call opens with id and name, and its arguments follow in pieces", async () => {
+Deno.test("a streamed tool call starts with id and name, followed by fragments of its arguments", async () => {
   const calls = deltas(await chunks("sim-parallel", { tools: [TOOL] }), "tool_calls")
     .flatMap((list) => Array.isArray(list) ? list.filter(isObject) : []);
   const opened = calls.filter(({ id }) => typeof id === "string");
@@ -126,7 +126,7 @@ Deno.test("a streamed call opens with id and name, and its arguments follow in p
   assert(deltas(single, "tool_calls").every((list) => !JSON.stringify(list).includes('"index":1')));
 });
 
-Deno.test("a choice of none and an answer of the tool both lead to text", async () => {
+Deno.test("sim-tools answers with text if tool_choice is none or the tool result is present", async () => {
   const none = choiceOf(await whole("sim-tools", { tools: [TOOL], tool_choice: "none" }));
   assertEquals(none.finish_reason, "stop");
   const call = { id: "call_1", type: "function", function: { name: "add", arguments: "{}" } };
@@ -140,7 +140,7 @@ Deno.test("a choice of none and an answer of the tool both lead to text", async 
   assertEquals(message.content, 'The tools said "42".');
 });
 
-Deno.test("thinking comes first, as a field or as tags in the text", async () => {
+Deno.test("thinking precedes the text, in reasoning_content or in think tags", async () => {
   const values = await chunks("sim-think");
   assertEquals(
     deltas(values, "reasoning_content").join(""),
@@ -167,7 +167,7 @@ Deno.test("sim-json answers with an object that matches the schema", async () =>
   assertEquals(parseJson(content), { size: "big", count: 3 });
 });
 
-Deno.test("a refusal has its own field and a filter its own reason", async () => {
+Deno.test("sim-refuse sets the refusal field and sim-filter the finish reason content_filter", async () => {
   const refused = choiceOf(await whole("sim-refuse"));
   assert(isObject(refused.message));
   assertEquals(refused.message.content, null);

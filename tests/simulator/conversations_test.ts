@@ -17,7 +17,7 @@ async function typesIn(upstream: NativeClient, path: string): Promise<readonly u
   return listIn(page, "data").map(({ type, role }) => role ?? type);
 }
 
-Deno.test("a conversation is created, changed, retrieved and deleted", async () => {
+Deno.test("a conversation can be created, updated, retrieved and deleted", async () => {
   const [upstream, path] = await started();
   const created = await upstream.json(`GET ${path}`);
   assertValid("ConversationResource", created);
@@ -31,14 +31,14 @@ Deno.test("a conversation is created, changed, retrieved and deleted", async () 
   await upstream.json(`GET ${path}/items`, undefined, 404);
 });
 
-Deno.test("a conversation can be created from nothing", async () => {
+Deno.test("a conversation can be created without items and metadata", async () => {
   const upstream = newNativeClient();
   for (const body of [undefined, {}, { items: null, metadata: null }]) {
     assertEquals((await upstream.json("POST /conversations", body)).metadata, {});
   }
 });
 
-Deno.test("items are added in order, listed, retrieved and deleted", async () => {
+Deno.test("conversation items can be added in order, listed, retrieved and deleted", async () => {
   const [upstream, path] = await started();
   const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
   const output = { type: "function_call_output", call_id: "c", output: "4" };
@@ -62,7 +62,7 @@ Deno.test("items are added in order, listed, retrieved and deleted", async () =>
   assertEquals([listIn(newest, "data")[0]?.role, newest.has_more], ["assistant", true]);
 });
 
-Deno.test("wrong items and metadata are refused, and nothing is added", async () => {
+Deno.test("invalid items and metadata are refused, and no item is added", async () => {
   const [upstream, path] = await started();
   const many = Array.from({ length: 21 }, () => HI);
   for (const items of [[], many, [{ role: "robot", content: "x" }], [HI, { type: "poem" }]]) {
@@ -77,7 +77,7 @@ Deno.test("wrong items and metadata are refused, and nothing is added", async ()
   assertEquals(await typesIn(upstream, path), ["user"]);
 });
 
-Deno.test("another account cannot reach a conversation", async () => {
+Deno.test("a conversation cannot be read, deleted or continued by another account", async () => {
   const [upstream, path] = await started();
   const body = {
     model: "sim-echo",
@@ -91,7 +91,7 @@ Deno.test("another account cannot reach a conversation", async () => {
   await upstream.json(`GET ${path}`);
 });
 
-Deno.test("a response reads its conversation and is added to it, also when it is not stored", async () => {
+Deno.test("a response is added to its conversation, also with store set to false", async () => {
   const [upstream, path] = await started([]);
   const id = path.slice("/conversations/".length);
   for (const [conversation, store] of [[id, true], [{ id }, false]] as const) {
@@ -105,7 +105,7 @@ Deno.test("a response reads its conversation and is added to it, also when it is
   await upstream.json("POST /responses", again, 400);
 });
 
-Deno.test("only what is completed is added to a conversation", async () => {
+Deno.test("only a completed response is added to its conversation", async () => {
   const [upstream, path] = await started([]);
   const conversation = path.slice("/conversations/".length);
   for (const model of ["sim-length", "sim-native-failed"]) {

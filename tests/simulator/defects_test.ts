@@ -16,7 +16,7 @@ async function text(path: string, model: string, stream = true): Promise<string>
   return await response.text();
 }
 
-/** What can be read until the body ends or breaks. */
+/** Reads a body until it ends or fails. */
 async function readable(response: Response): Promise<{ text: string; broke: boolean }> {
   let received = "";
   const decoder = new TextDecoder();
@@ -30,7 +30,7 @@ async function readable(response: Response): Promise<{ text: string; broke: bool
   return { text: received, broke: false };
 }
 
-Deno.test("sim-broken-stream ends behind some words without a finish", async () => {
+Deno.test("sim-broken-stream ends a stream after four words without a finish", async () => {
   for (const path of PATHS) {
     const body = await text(path, "sim-broken-stream");
     assert(body.includes("four") && !body.includes("five") && body.endsWith("\n"));
@@ -38,7 +38,7 @@ Deno.test("sim-broken-stream ends behind some words without a finish", async () 
   }
 });
 
-Deno.test("sim-broken-reset breaks the body off behind some words", async () => {
+Deno.test("sim-broken-reset resets a stream or a whole body after part of it was sent", async () => {
   for (const path of PATHS) {
     for (const stream of [true, false]) {
       const world = scriptedWorld();
@@ -50,7 +50,7 @@ Deno.test("sim-broken-reset breaks the body off behind some words", async () => 
   }
 });
 
-Deno.test("sim-broken-json has one malformed record among good ones", async () => {
+Deno.test("sim-broken-json sends one malformed record between valid ones", async () => {
   for (const path of PATHS) {
     const body = await text(path, "sim-broken-json");
     const records = path === "/local/api/chat" ? body.trimEnd().split("\n") : sseData(body);
@@ -60,7 +60,7 @@ Deno.test("sim-broken-json has one malformed record among good ones", async () =
   }
 });
 
-Deno.test("sim-broken-error sends the error of its protocol and nothing behind it", async () => {
+Deno.test("sim-broken-error ends a stream with the error record of its protocol", async () => {
   const last = async (path: string, model: string) => {
     const body = (await text(path, model)).trimEnd();
     const record = parseJson(body.slice(body.lastIndexOf("\n") + 1).replace("data: ", ""));
@@ -75,20 +75,20 @@ Deno.test("sim-broken-error sends the error of its protocol and nothing behind i
   }
 });
 
-Deno.test("sim-broken-first sends nothing before its error", async () => {
+Deno.test("sim-broken-first sends an error as the first record of a stream", async () => {
   assertMatch(await text(PATHS[0], "sim-broken-first"), /^data: \{"error":.*\n\n$/);
   assertMatch(await text(PATHS[1], "sim-broken-first"), /^event: error\ndata: .*\n\n$/);
   assertMatch(await text(PATHS[2], "sim-broken-first"), /^\{"error":".*"\}\n$/);
 });
 
-Deno.test("sim-broken-empty is a 200 without a byte", async () => {
+Deno.test("sim-broken-empty responds with status 200 and an empty body", async () => {
   for (const path of PATHS) {
     assertEquals(await text(path, "sim-broken-empty"), "");
     assertEquals(await text(path, "sim-broken-empty", false), "");
   }
 });
 
-Deno.test("sim-broken-half ends in the middle of a record, or of a whole answer", async () => {
+Deno.test("sim-broken-half ends within a record of a stream or within a whole body", async () => {
   for (const path of PATHS) {
     const streamed = await text(path, "sim-broken-half");
     assert(!streamed.endsWith("\n"));
@@ -97,7 +97,7 @@ Deno.test("sim-broken-half ends in the middle of a record, or of a whole answer"
   }
 });
 
-Deno.test("sim-broken-huge has one record over 4 MiB, or a body over 16 MiB", async () => {
+Deno.test("sim-broken-huge sends one record over 4 MiB or a whole body over 16 MiB", async () => {
   const MIB = 1024 * 1024;
   for (const path of PATHS) {
     const records = (await text(path, "sim-broken-huge")).split("\n");
@@ -107,7 +107,7 @@ Deno.test("sim-broken-huge has one record over 4 MiB, or a body over 16 MiB", as
   }
 });
 
-Deno.test("whole answers break as well", async () => {
+Deno.test("sim-broken-json and sim-broken-error also break a whole response", async () => {
   for (const path of PATHS) {
     assertEquals(parseJson(await text(path, "sim-broken-json", false)), undefined);
     const error = parseJson(await text(path, "sim-broken-error", false));
@@ -115,7 +115,7 @@ Deno.test("whole answers break as well", async () => {
   }
 });
 
-Deno.test("a redirect and an empty success are answered for streams and whole answers", async () => {
+Deno.test("sim-broken-redirect and sim-broken-204 have their status with and without a stream", async () => {
   for (const path of PATHS) {
     for (const stream of [true, false]) {
       const redirect = await call(path, "sim-broken-redirect", stream);
@@ -125,7 +125,7 @@ Deno.test("a redirect and an empty success are answered for streams and whole an
   }
 });
 
-Deno.test("sim-error-N answers with its status and the error of the protocol", async () => {
+Deno.test("sim-error-N responds with status N and the error format of its protocol", async () => {
   const errors = await Promise.all(PATHS.map(async (path) => {
     const response = await call(path, "sim-error-429", true);
     assertEquals([response.status, response.headers.get("retry-after")], [429, "1"]);
@@ -143,7 +143,7 @@ Deno.test("sim-error-N answers with its status and the error of the protocol", a
   assertEquals((await call(PATHS[0], "sim-error-200", true)).status, 404);
 });
 
-Deno.test("sim-hang answers only when its caller has gone", async () => {
+Deno.test("sim-hang responds only after its client disconnects", async () => {
   for (const path of PATHS) {
     const gone = new AbortController();
     const world = scriptedWorld();

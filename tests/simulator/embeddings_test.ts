@@ -19,7 +19,7 @@ function numbers(vector: unknown): readonly number[] {
   return Array.isArray(vector) ? vector.map(Number) : [];
 }
 
-Deno.test("an embedding has length one and the dimensions that were asked for", async () => {
+Deno.test("an embedding has length one and the requested number of dimensions", async () => {
   for (const dimensions of [undefined, 3, 1000]) {
     const vector = numbers((await compat({ dimensions }))[0]);
     assertEquals(vector.length, dimensions ?? 8);
@@ -27,7 +27,7 @@ Deno.test("an embedding has length one and the dimensions that were asked for", 
   }
 });
 
-Deno.test("each input has its own embedding, in order and always the same", async () => {
+Deno.test("each input has one embedding, in order, which depends only on the input", async () => {
   const [first, second] = await compat({ input: ["one", "two"] });
   assertEquals([first], await compat({ input: "one" }));
   assertEquals([second], await compat({ input: ["two"] }));
@@ -36,7 +36,7 @@ Deno.test("each input has its own embedding, in order and always the same", asyn
   assertEquals((await compat({ input: [[1, 2], [3]] })).length, 2);
 });
 
-Deno.test("base64 holds the same numbers, four bytes each, the low byte first", async () => {
+Deno.test("base64 embeddings encode the same numbers as little-endian float32", async () => {
   const [vector] = await compat({});
   const [text] = await compat({ encoding_format: "base64" });
   const bytes = Uint8Array.from(atob(String(text)), (char) => char.charCodeAt(0));
@@ -45,7 +45,7 @@ Deno.test("base64 holds the same numbers, four bytes each, the low byte first", 
   assertEquals(decoded, numbers(vector));
 });
 
-Deno.test("compat refuses inputs and fields that the document does not allow", async () => {
+Deno.test("compat refuses embedding inputs and fields that the API does not allow", async () => {
   const wrong: readonly JsonObject[] = [
     { input: "" },
     { input: [] },
@@ -61,7 +61,7 @@ Deno.test("compat refuses inputs and fields that the document does not allow", a
   }
 });
 
-Deno.test("local answers with an array of vectors and a count that is left out when zero", async () => {
+Deno.test("local returns an array of embeddings and omits a token count of zero", async () => {
   const local = async (input: unknown) => {
     const response = await callSimulator("/local/api/embed", { model: "sim-embed", input });
     const body: unknown = await response.json();
@@ -75,7 +75,7 @@ Deno.test("local answers with an array of vectors and a count that is left out w
   assertEquals(await local([1]), { error: "invalid input type" });
 });
 
-Deno.test("models that fail or break do so for embeddings too", async () => {
+Deno.test("error and broken models also fail for embeddings", async () => {
   const call = (model: string) => callSimulator("/v1/embeddings", { model, input: "a" });
   assertEquals((await call("sim-error-503")).status, 503);
   assertEquals((await call("gpt-5")).status, 404);

@@ -29,14 +29,14 @@ function messagesIn(values: readonly JsonObject[]): readonly JsonObject[] {
   return values.map(({ message }) => message).filter(isObject);
 }
 
-Deno.test("a stream is the default, one object a line, and only the last is done", async () => {
+Deno.test("local streams by default, with one object per line, of which only the last is done", async () => {
   const values = await lines("sim-echo:latest");
   assertEquals(messagesIn(values).map(({ content }) => content), ["Good", "  day", ""]);
   assertEquals(values.map(({ done }) => done), [false, false, true]);
   assert(values.every(({ model }) => model === "sim-echo:latest"));
 });
 
-Deno.test("a whole answer is one object with counts", async () => {
+Deno.test("a whole local response is one object with token counts", async () => {
   assertEquals(await whole("sim-echo"), {
     model: "sim-echo",
     created_at: "2023-11-14T22:13:20.000000000Z",
@@ -52,7 +52,7 @@ Deno.test("a whole answer is one object with counts", async () => {
   });
 });
 
-Deno.test("thinking is a field of the message, and off when it is not wanted", async () => {
+Deno.test("local thinking is a field of the message, and absent if think is false", async () => {
   const values = messagesIn(await lines("sim-think", { think: "low" }));
   assertEquals(values.map(({ thinking }) => thinking ?? "").join(""), "The user says: Good  day");
   assertEquals((await whole("sim-think", { think: false })).message, {
@@ -61,7 +61,7 @@ Deno.test("thinking is a field of the message, and off when it is not wanted", a
   });
 });
 
-Deno.test("each call of a tool is whole in one record and ends with stop", async () => {
+Deno.test("local sends each tool call complete in one record and ends with the reason stop", async () => {
   const values = await lines("sim-parallel", { tools: [TOOL] });
   const calls = messagesIn(values).flatMap(({ tool_calls }) =>
     Array.isArray(tool_calls) ? tool_calls.filter(isObject) : []
@@ -73,7 +73,7 @@ Deno.test("each call of a tool is whole in one record and ends with stop", async
   assertEquals(values.at(-1)?.done_reason, "stop");
 });
 
-Deno.test("results of the tools are quoted", async () => {
+Deno.test("sim-tools quotes the tool results of the last turn", async () => {
   const messages = [
     { role: "user", content: "add" },
     {
@@ -88,26 +88,26 @@ Deno.test("results of the tools are quoted", async () => {
   assertEquals(message.content, 'The tools said "42".');
 });
 
-Deno.test("num_predict ends a text by length, and below one it does not", async () => {
+Deno.test("num_predict limits the output tokens, and a value below one means no limit", async () => {
   assertEquals((await whole("sim-echo", { options: { num_predict: 1 } })).done_reason, "length");
   assertEquals((await whole("sim-echo", { options: { num_predict: -1 } })).done_reason, "stop");
   assertEquals((await whole("sim-echo", { max_tokens: 1 })).done_reason, "stop");
 });
 
-Deno.test("a schema as format is kept to", async () => {
+Deno.test("sim-json answers with an object that matches the schema in format", async () => {
   const format = { type: "object", properties: { a: { type: "boolean" } }, required: ["a"] };
   const { message } = await whole("sim-json", { format });
   assert(isObject(message));
   assertEquals(message.content, '{"a":true}');
 });
 
-Deno.test("no messages load the model and say nothing", async () => {
+Deno.test("a request without messages loads the model and returns empty content", async () => {
   const { message, done_reason, eval_count } = await whole("sim-long", { messages: [] });
   assertEquals(message, { role: "assistant", content: "" });
   assertEquals([done_reason, eval_count], ["load", undefined]);
 });
 
-Deno.test("pictures show in the echo, and roles that are unknown vanish", async () => {
+Deno.test("local echoes images as brackets and ignores messages with an unknown role", async () => {
   const messages = [
     { role: "developer", content: "three more words" },
     { role: "USER", content: "See", images: ["aGk="] },

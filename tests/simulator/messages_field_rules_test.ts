@@ -26,7 +26,7 @@ async function assertAccepted(cases: readonly JsonObject[]): Promise<void> {
   for (const more of cases) assertEquals(await messageOf(more), null, JSON.stringify(more));
 }
 
-Deno.test("the body is closed and max_tokens is required", async () => {
+Deno.test("messages refuses unknown fields and a missing max_tokens", async () => {
   assertEquals(await messageOf({ n: 1 }), "n: Extra inputs are not permitted");
   const body = { model: "sim-echo", messages: [USER] };
   assertEquals((await callSimulator("/messages/v1/messages", body)).status, 400);
@@ -50,7 +50,7 @@ Deno.test("the body is closed and max_tokens is required", async () => {
   ]);
 });
 
-Deno.test("key and version are required, and the new version knows no sampling", async () => {
+Deno.test("messages requires a key and a version, and the new version refuses sampling fields", async () => {
   const key = { "x-api-key": "any" };
   const fresh = { authorization: "Bearer any", "anthropic-version": "2026-10-21" };
   assert(await messageOf({}, { headers: key }) !== null);
@@ -63,7 +63,7 @@ Deno.test("key and version are required, and the new version knows no sampling",
   assertEquals((await callSimulator("/messages/v1/messages", body, { headers: {} })).status, 401);
 });
 
-Deno.test("empty content is refused where the API refuses it", async () => {
+Deno.test("messages refuses empty content where the API does", async () => {
   const text = (...texts: string[]) => texts.map((item) => ({ type: "text", text: item }));
   const user = (content: string | JsonObject[]) => ({ messages: [{ role: "user", content }] });
   const assistant = (content: string | JsonObject[]) => ({
@@ -86,7 +86,7 @@ Deno.test("empty content is refused where the API refuses it", async () => {
   ]);
 });
 
-Deno.test("roles, the first turn and a prefill have their rules", async () => {
+Deno.test("messages refuses unknown roles, a first assistant turn and a prefill with trailing space", async () => {
   await assertRefused([
     { messages: [] },
     { messages: [{ role: "system", content: "hi" }] },
@@ -101,7 +101,7 @@ Deno.test("roles, the first turn and a prefill have their rules", async () => {
   ]);
 });
 
-Deno.test("a call is answered in the very next user message, before anything else", async () => {
+Deno.test("messages requires tool results at the start of the user message after the tool call", async () => {
   const turns = (...blocks: JsonObject[][]) => ({
     tools: [TOOL],
     messages: [
@@ -124,7 +124,7 @@ Deno.test("a call is answered in the very next user message, before anything els
   await assertAccepted([turns([USE], [RESULT]), turns([words, USE], [RESULT, words])]);
 });
 
-Deno.test("tools and their choice have their rules", async () => {
+Deno.test("messages refuses invalid tools and tool choices", async () => {
   const tools = [TOOL];
   const tool = (more: JsonObject) => ({ tools: [{ ...TOOL, ...more }] });
   await assertRefused([
@@ -147,7 +147,7 @@ Deno.test("tools and their choice have their rules", async () => {
   ]);
 });
 
-Deno.test("thinking, effort and format have their rules", async () => {
+Deno.test("messages refuses invalid thinking, effort and output format settings", async () => {
   const format = (schema: JsonObject) => ({
     output_config: { format: { type: "json_schema", schema } },
   });
@@ -170,7 +170,7 @@ Deno.test("thinking, effort and format have their rules", async () => {
   ]);
 });
 
-Deno.test("pictures are bare base64 of a known type, or a URL", async () => {
+Deno.test("messages accepts images as plain base64 of a known type or as a URL", async () => {
   const picture = (source: JsonObject) => ({
     messages: [{ role: "user", content: [{ type: "image", source }] }],
   });

@@ -33,7 +33,7 @@ function ofType(values: readonly JsonObject[], type: string): readonly JsonObjec
   return values.filter((value) => value.type === type);
 }
 
-Deno.test("a whole answer has the blocks, the reason and the usage of the protocol", async () => {
+Deno.test("a whole Messages response has content blocks, a stop reason and usage", async () => {
   assertEquals(await whole("sim-echo"), {
     id: "msg_00000000000040008000000000000001",
     type: "message",
@@ -52,7 +52,7 @@ Deno.test("a whole answer has the blocks, the reason and the usage of the protoc
   });
 });
 
-Deno.test("a stream has every event of a message in order", async () => {
+Deno.test("a Messages stream has all events of a message in order", async () => {
   const values = await events("sim-echo");
   assertEquals(values.map(({ type }) => type), [
     "message_start",
@@ -71,7 +71,7 @@ Deno.test("a stream has every event of a message in order", async () => {
   assertEquals(ofType(values, "message_delta")[0]?.usage, { output_tokens: 2 });
 });
 
-Deno.test("thinking is a signed block before the text, and comes back accepted", async () => {
+Deno.test("a signed thinking block precedes the text, and is refused if the client changes it", async () => {
   const { content, usage } = await whole("sim-think");
   assert(Array.isArray(content) && isObject(content[0]) && isObject(usage));
   assertEquals(content[0].thinking, "The user says: Good  day");
@@ -88,14 +88,14 @@ Deno.test("thinking is a signed block before the text, and comes back accepted",
   assertEquals(refused.status, 400);
 });
 
-Deno.test("the signature is the last delta of a thinking block", async () => {
+Deno.test("a thinking block ends with its signature delta", async () => {
   const values = ofType(await events("sim-think"), "content_block_delta");
   const kinds = values.map(({ delta }) => isObject(delta) ? delta.type : null);
   assertEquals(kinds.lastIndexOf("thinking_delta") + 1, kinds.indexOf("signature_delta"));
   assert(kinds.indexOf("signature_delta") < kinds.indexOf("text_delta"));
 });
 
-Deno.test("two calls are two blocks, their input in pieces behind a placeholder", async () => {
+Deno.test("each tool call is a block, with input fragments after an empty one", async () => {
   const values = await events("sim-tools-parallel", { tools: [TOOL, EMPTY_TOOL] });
   const blocks = ofType(values, "content_block_start").map((event) => event.content_block);
   assertEquals(blocks.map((block) => isObject(block) ? [block.name, block.input] : null), [
@@ -110,7 +110,7 @@ Deno.test("two calls are two blocks, their input in pieces behind a placeholder"
   assertEquals(texts, ['{"a":1.5}', ""]);
 });
 
-Deno.test("one call is made when parallel calls are off, the named one when it is forced", async () => {
+Deno.test("a forced tool is the only one called if parallel tool calls are disabled", async () => {
   const tools = [TOOL, EMPTY_TOOL];
   const tool_choice = { type: "tool", name: "now", disable_parallel_tool_use: true };
   const { content, stop_reason } = await whole("sim-parallel", { tools, tool_choice });
@@ -118,7 +118,7 @@ Deno.test("one call is made when parallel calls are off, the named one when it i
   assertEquals([content.length, content[0].name, stop_reason], [1, "now", "tool_use"]);
 });
 
-Deno.test("results of the tools are quoted", async () => {
+Deno.test("sim-tools quotes the tool results of the last turn", async () => {
   const messages = [
     { role: "user", content: "add" },
     { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "add", input: {} }] },
@@ -128,7 +128,7 @@ Deno.test("results of the tools are quoted", async () => {
   assertEquals(content, [{ type: "text", text: 'The tools said "42".', citations: null }]);
 });
 
-Deno.test("refusal, filter and limit are stop reasons", async () => {
+Deno.test("a refusal, a filter and a token limit each set the stop reason", async () => {
   const refused = await whole("sim-refuse");
   assertEquals([refused.stop_reason, refused.content], ["refusal", []]);
   assert(isObject(refused.stop_details));
@@ -138,7 +138,7 @@ Deno.test("refusal, filter and limit are stop reasons", async () => {
   assertEquals((await whole("sim-echo", { max_tokens: 1 })).stop_reason, "max_tokens");
 });
 
-Deno.test("sim-json keeps to the format that is asked for", async () => {
+Deno.test("sim-json answers with an object that matches the schema in output_config", async () => {
   const schema = {
     type: "object",
     properties: { day: { type: "string", format: "date" } },

@@ -5,15 +5,15 @@ import { assertValid } from "../support/schemas.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { sseData } from "./call_simulator.ts";
 
-/** One simulator that is called several times. */
+/** A client of one simulator. */
 export interface NativeClient {
-  /** `line` is the method and the path below `/compat/v1`. */
+  /** Sends a request. `line` is the method and the path below `/compat/v1`. */
   call(line: string, body?: unknown, key?: string): Promise<Response>;
-  /** The answer as an object; fails unless it has this status. */
+  /** Returns the response body as an object; fails if the status differs from `status`. */
   json(line: string, body?: unknown, status?: number, key?: string): Promise<JsonObject>;
 }
 
-/** A simulator whose state lasts as long as the test. */
+/** Returns a client of a new simulator, whose state lasts as long as the test. */
 export function newNativeClient(world = scriptedWorld()): NativeClient {
   const answer = newSimulator(world);
 
@@ -37,18 +37,18 @@ export function newNativeClient(world = scriptedWorld()): NativeClient {
   };
 }
 
-/** The events of a stream whose records all are events. */
+/** Returns the events of a stream in which every record is an event. */
 export function eventsIn(text: string): readonly JsonObject[] {
   return sseData(text).map(parseJson).filter(isObject);
 }
 
-/** The objects in a list under this key. */
+/** Returns the objects of the list under `key`. */
 export function listIn(value: JsonObject | undefined, key: string): readonly JsonObject[] {
   const list = value?.[key];
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The text of a response. */
+/** Returns the text of a response. */
 export function textIn(response: JsonObject): string {
   return listIn(response, "output").flatMap((item) => listIn(item, "content"))
     .map(({ text, refusal }) => text ?? refusal ?? "").join("");

@@ -5,7 +5,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { eventsIn, newNativeClient } from "./native_client.ts";
 import { brokenRules } from "./native_stream_rules.ts";
 
-/** The only rule that each quirk breaks; null when it stays within the rules. */
+/** The only rule that each quirk breaks; null if it keeps all rules. */
 const RULES: Readonly<Record<NativeQuirk, string | null>> = {
   "gaps": null,
   "comments": null,
@@ -35,27 +35,30 @@ const RULES: Readonly<Record<NativeQuirk, string | null>> = {
   "status-503": "status",
 };
 
-async function streamOf(model: string): Promise<readonly [number, string]> {
+async function streamOf(
+  model: string,
+): Promise<{ readonly status: number; readonly text: string }> {
   const body = { model, input: "hi", stream: true };
   const response = await newNativeClient().call("POST /responses", body);
-  return [response.status, await response.text()];
+  return { status: response.status, text: await response.text() };
 }
 
-Deno.test("each native quirk breaks its own rule and no other", async () => {
+Deno.test("each native quirk breaks exactly one rule of the stream", async () => {
   for (const quirk of NATIVE_QUIRKS) {
     const rule = RULES[quirk];
     const expected = rule === null ? [] : [rule];
-    assertEquals(brokenRules(...await streamOf(`sim-native-${quirk}`)), expected, quirk);
+    const { status, text } = await streamOf(`sim-native-${quirk}`);
+    assertEquals(brokenRules(status, text), expected, quirk);
   }
 });
 
-Deno.test("an early quirk breaks the same rule in the first event", async () => {
+Deno.test("a quirk with the suffix -first breaks the same rule in the first event", async () => {
   const early = NATIVE_QUIRKS.filter((quirk) =>
     findBehaviour(`sim-native-${quirk}-first`) !== null
   );
   assert(early.includes("no-id") && !early.includes("two-ids"));
   for (const quirk of early) {
-    const [status, text] = await streamOf(`sim-native-${quirk}-first`);
+    const { status, text } = await streamOf(`sim-native-${quirk}-first`);
     const rule = RULES[quirk] ?? "none";
     const [first = ""] = text.split("\n\n");
     assertEquals(brokenRules(status, text), [rule], quirk);
@@ -63,7 +66,7 @@ Deno.test("an early quirk breaks the same rule in the first event", async () => 
   }
 });
 
-Deno.test("the quirks are listed by name, and a name that is none of them is unknown", () => {
+Deno.test("quirk models are in the catalog, and other quirk names are unknown models", () => {
   assert(MODELS.includes("sim-native-two-ids") && MODELS.includes("sim-stored-changing-id"));
   for (
     const model of ["sim-native-nothing", "sim-native-two-ids-first", "sim-stored-no-id-first"]
@@ -72,7 +75,7 @@ Deno.test("the quirks are listed by name, and a name that is none of them is unk
   }
 });
 
-Deno.test("a whole answer shows the quirks that it can have", async () => {
+Deno.test("a whole response shows the quirks that do not need a stream", async () => {
   const whole = async (quirk: NativeQuirk) => {
     const body = { model: `sim-native-${quirk}`, input: "hi" };
     const response = await newNativeClient().call("POST /responses", body);
@@ -91,7 +94,7 @@ Deno.test("a whole answer shows the quirks that it can have", async () => {
   assert((await whole("failed")).text.includes('"status":"failed","error":{'));
 });
 
-Deno.test("one quirk shows only when the response is asked for again", async () => {
+Deno.test("sim-native-later-id changes the id only in responses after the create", async () => {
   const upstream = newNativeClient();
   const body = { model: "sim-native-later-id", input: "hi", background: true };
   const created = await upstream.json("POST /responses", body);
@@ -101,7 +104,7 @@ Deno.test("one quirk shows only when the response is asked for again", async () 
   assertEquals((await upstream.json(`DELETE ${line}`)).id, `${created.id}0`);
 });
 
-Deno.test("in chat a native quirk is plain speech", async () => {
+Deno.test("chat completions ignore native quirks", async () => {
   const upstream = newNativeClient();
   const messages = [{ role: "user", content: "hi" }];
   const body = { model: "sim-native-two-ids", messages };
@@ -111,7 +114,7 @@ Deno.test("in chat a native quirk is plain speech", async () => {
   assertEquals(choice.message.content, "one two three four five six seven eight");
 });
 
-Deno.test("the series of sim-native-gaps starts above zero and skips numbers", async () => {
-  const [, text] = await streamOf("sim-native-gaps");
+Deno.test("sim-native-gaps starts its sequence numbers above zero and skips numbers", async () => {
+  const { text } = await streamOf("sim-native-gaps");
   assertEquals(eventsIn(text).slice(0, 3).map((event) => event.sequence_number), [7, 10, 13]);
 });

@@ -2,7 +2,10 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.t
 
 const TERMINALS: readonly unknown[] = ["completed", "incomplete", "failed", "cancelled"];
 
-/** The rules of a native Responses stream that one breaks, up to its first terminal, each once. */
+/**
+ * Returns the rules that a native Responses stream breaks up to its first terminal event, each
+ * once.
+ */
 export function brokenRules(status: number, text: string): readonly string[] {
   const broken = new Set<string>();
   if (status !== 200) broken.add("status");
@@ -28,7 +31,8 @@ interface StreamState {
 function* recordErrors(record: string, state: StreamState): Generator<string> {
   const [, name = "", data = ""] = /^(?:event: (.*)\n)?data: (.*)$/.exec(record) ?? [];
   const event = parseJson(data);
-  // The marker is no object either, but what is wrong with it is that it comes before a terminal.
+  // `[DONE]` before a terminal event counts as a missing terminal, not as a record that is no
+  // object.
   if (data === "[DONE]") return;
   if (!isObject(event)) return yield "object";
   const { sequence_number: number } = event;

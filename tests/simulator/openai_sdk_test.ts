@@ -3,7 +3,7 @@ import { realWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** The official client, which calls the simulator without a socket. */
+/** Runs `use` with the official client, which calls the simulator without a socket. */
 async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void> {
   const world = realWorld();
   const answer = newSimulator(world);
@@ -20,7 +20,7 @@ async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void>
   }
 }
 
-Deno.test("the stream helper of the official client accepts every kind of answer", async () => {
+Deno.test("the official client's stream helper accepts every kind of output", async () => {
   const add = { type: "function", name: "add", parameters: {}, strict: false } as const;
   const cases = [
     { model: "sim-echo" },
@@ -39,7 +39,7 @@ Deno.test("the stream helper of the official client accepts every kind of answer
   });
 });
 
-Deno.test("the official client runs the life of a response", async () => {
+Deno.test("the official client can create, cancel, list, delete, compact and count responses", async () => {
   await withClient(async ({ responses }) => {
     const body = { model: "sim-echo", input: "good day", background: true };
     const { id, status } = await responses.create(body);
@@ -53,7 +53,7 @@ Deno.test("the official client runs the life of a response", async () => {
   });
 });
 
-Deno.test("the official client runs the life of a conversation and of a stored completion", async () => {
+Deno.test("the official client can create, list, update and delete conversations and stored completions", async () => {
   await withClient(async ({ chat, conversations }) => {
     const { id } = await conversations.create({ items: [{ role: "user", content: "hi" }] });
     const items = [{ role: "user", content: "there" } as const];

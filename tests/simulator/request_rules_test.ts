@@ -16,7 +16,7 @@ async function compatStatus(more: JsonObject): Promise<number> {
   return response.status;
 }
 
-Deno.test("compat refuses wrong types and ranges", async () => {
+Deno.test("compat refuses fields with a wrong type or out of range", async () => {
   const wrong: readonly JsonObject[] = [
     { stream: "yes" },
     { temperature: 3 },
@@ -40,7 +40,7 @@ Deno.test("compat refuses wrong types and ranges", async () => {
   for (const more of wrong) assertEquals(await compatStatus(more), 400, JSON.stringify(more));
 });
 
-Deno.test("compat accepts what the document allows and fields it does not know", async () => {
+Deno.test("compat accepts valid values and unknown fields", async () => {
   const right: readonly JsonObject[] = [
     { stream: null, temperature: null, stop: null, n: null },
     { stop: "end", top_k: 4, logprobs: true, top_logprobs: 2 },
@@ -50,7 +50,7 @@ Deno.test("compat accepts what the document allows and fields it does not know",
   for (const more of right) assertEquals(await compatStatus(more), 200, JSON.stringify(more));
 });
 
-Deno.test("compat wants a tool message for each call, and a call for each tool message", async () => {
+Deno.test("compat requires a tool message for each tool call, and a tool call for each tool message", async () => {
   const result = { role: "tool", tool_call_id: "c1", content: "4" };
   const cases: readonly (readonly [number, JsonObject[]])[] = [
     [200, [USER, CALLING, result]],
@@ -65,7 +65,7 @@ Deno.test("compat wants a tool message for each call, and a call for each tool m
   }
 });
 
-Deno.test("compat refuses messages of another shape", async () => {
+Deno.test("compat refuses messages with an unknown role or invalid content", async () => {
   const wrong: readonly JsonObject[] = [
     { role: "robot", content: "hi" },
     { role: "user" },
@@ -92,7 +92,7 @@ async function localError(more: JsonObject): Promise<string> {
   return answer.error;
 }
 
-Deno.test("local refuses what the runtime cannot read, its error being a text", async () => {
+Deno.test("local refuses what the runtime cannot parse, with a text as error", async () => {
   const call = { function: { name: "f", arguments: "{}" } };
   const cases: readonly (readonly [string, JsonObject])[] = [
     ["array", { messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }] }],
@@ -108,13 +108,13 @@ Deno.test("local refuses what the runtime cannot read, its error being a text", 
   for (const [part, more] of cases) assertStringIncludes(await localError(more), part);
 });
 
-Deno.test("local ignores what it does not know, as the runtime does", async () => {
+Deno.test("local ignores unknown fields, as the runtime does", async () => {
   const more = { stop: "end", tool_choice: "none", temperature: "hot", think: false, format: "" };
   const body = { model: "sim-echo", messages: [USER], stream: false, ...more };
   assertEquals((await callSimulator("/local/api/chat", body)).status, 200);
 });
 
-Deno.test("an unknown model is told in the words of each protocol", async () => {
+Deno.test("an unknown model is refused with 404 in the error format of each protocol", async () => {
   const body = { model: "gpt-5", messages: [USER], max_tokens: 1, stream: false };
   const paths = ["/v1/chat/completions", "/messages/v1/messages", "/local/api/chat"];
   const answers = await Promise.all(paths.map(async (path) => {

@@ -13,7 +13,7 @@ async function text(model: string, stream = true): Promise<string> {
   return await response.text();
 }
 
-Deno.test("a native stream that breaks off has some words and no terminal", async () => {
+Deno.test("a broken native stream has four words and no terminal event", async () => {
   for (const model of ["sim-broken-stream", "sim-broken-half", "sim-broken-error"]) {
     const body = await text(model);
     assert(body.includes('" four"') && !body.includes('" five","'), model);
@@ -22,7 +22,7 @@ Deno.test("a native stream that breaks off has some words and no terminal", asyn
   }
 });
 
-Deno.test("the error event has both shapes, and the next number", async () => {
+Deno.test("the error event of a native stream has both shapes and the next sequence number", async () => {
   for (const model of ["sim-broken-error", "sim-broken-first"]) {
     const events = eventsIn(await text(model));
     const error = events.at(-1);
@@ -34,13 +34,13 @@ Deno.test("the error event has both shapes, and the next number", async () => {
   assertEquals(eventsIn(await text("sim-broken-first")).length, 1);
 });
 
-Deno.test("one record is malformed, too long or missing altogether", async () => {
+Deno.test("a native stream can have a malformed record, a huge record or no record", async () => {
   assert((await text("sim-broken-json")).includes('data: {"broken":\n\n'));
   assert((await text("sim-broken-huge")).length > 4 * 1024 * 1024);
   assertEquals(await text("sim-broken-empty"), "");
 });
 
-Deno.test("a reset and a silence come behind some words", async () => {
+Deno.test("sim-broken-reset and sim-broken-silent break a native stream after four words", async () => {
   for (
     const [model, ended] of [["sim-broken-reset", "broken"], ["sim-broken-silent", ""]] as const
   ) {
@@ -62,7 +62,7 @@ Deno.test("a reset and a silence come behind some words", async () => {
   }
 });
 
-Deno.test("a whole response breaks as well, and redirects and empty answers are given", async () => {
+Deno.test("a whole native response can be broken, a redirect or a 204", async () => {
   for (const model of ["sim-broken-json", "sim-broken-half", "sim-broken-stream"]) {
     assertEquals(parseJson(await text(model, false)), undefined);
   }

@@ -10,7 +10,7 @@ async function errorFor(more: JsonObject, status = 400): Promise<JsonObject> {
   return error;
 }
 
-Deno.test("a create with a wrong field is refused by the name of the field", async () => {
+Deno.test("a create request with an invalid field is refused with the field name as param", async () => {
   const wrong: readonly JsonObject[] = [
     { input: 3 },
     { instructions: [] },
@@ -35,7 +35,7 @@ Deno.test("a create with a wrong field is refused by the name of the field", asy
   }
 });
 
-Deno.test("what is absent, or excludes something else, is told", async () => {
+Deno.test("missing parameters, exclusive parameters and unknown objects each have their error code", async () => {
   const codes = [
     await errorFor({ model: undefined }),
     await errorFor({ input: undefined }),
@@ -54,7 +54,7 @@ Deno.test("what is absent, or excludes something else, is told", async () => {
   ]);
 });
 
-Deno.test("an item that is wrong is told with its path", async () => {
+Deno.test("an invalid input item is refused with its path as param", async () => {
   const wrong: readonly (readonly [JsonObject | string, string])[] = [
     ["hi", "input[0]"],
     [{ type: "poem" }, "input[0].type"],
@@ -71,7 +71,7 @@ Deno.test("an item that is wrong is told with its path", async () => {
   }
 });
 
-Deno.test("calls and their outputs have to find each other", async () => {
+Deno.test("every function call needs one later output, and every output an earlier call", async () => {
   const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
   const output = { type: "function_call_output", call_id: "c1", output: "4" };
   const upstream = newNativeClient();
@@ -87,7 +87,7 @@ Deno.test("calls and their outputs have to find each other", async () => {
   }
 });
 
-Deno.test("a reference stands for an item that the account has, and for no other", async () => {
+Deno.test("an item reference resolves to an item of the same account only", async () => {
   const upstream = newNativeClient();
   const { id } = await upstream.json("POST /responses", {
     model: "sim-echo",
@@ -106,7 +106,7 @@ Deno.test("a reference stands for an item that the account has, and for no other
   }
 });
 
-Deno.test("the names of errors answer with their status", async () => {
+Deno.test("sim-error-N responds with status N for the Responses protocol", async () => {
   const { type } = await errorFor({ model: "sim-error-503" }, 503);
   assertEquals(type, "server_error");
   const response = await newNativeClient().call("POST /responses", {
@@ -116,7 +116,7 @@ Deno.test("the names of errors answer with their status", async () => {
   assertEquals([response.status, response.headers.get("retry-after")], [429, "1"]);
 });
 
-Deno.test("compaction keeps what the user said and seals the rest for its account", async () => {
+Deno.test("compaction keeps user messages and seals the rest for one account", async () => {
   const upstream = newNativeClient();
   const input = [
     { role: "user", content: "one" },
@@ -134,7 +134,7 @@ Deno.test("compaction keeps what the user said and seals the rest for its accoun
   await upstream.json("POST /responses/compact", { model: "sim-error-500", input }, 500);
 });
 
-Deno.test("input tokens are the words of everything that is read", async () => {
+Deno.test("input_tokens counts the words of the history, the input and the instructions", async () => {
   const upstream = newNativeClient();
   const first = await upstream.json("POST /responses", { model: "sim-echo", input: "one two" });
   const more = { previous_response_id: first.id, input: "three", instructions: "four" };

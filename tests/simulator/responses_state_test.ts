@@ -12,7 +12,7 @@ function inBackground(upstream: NativeClient): Promise<JsonObject> {
   return create(upstream, { background: true });
 }
 
-Deno.test("a stored response is retrieved as it was created, until it is deleted", async () => {
+Deno.test("a stored response can be retrieved unchanged until it is deleted", async () => {
   const upstream = newNativeClient();
   const created = await create(upstream);
   const line = `/responses/${created.id}`;
@@ -26,7 +26,7 @@ Deno.test("a stored response is retrieved as it was created, until it is deleted
   await upstream.json(`DELETE ${line}`, undefined, 404);
 });
 
-Deno.test("a stream is stored once its terminal is sent, and not when it breaks off", async () => {
+Deno.test("a streamed response is stored with its terminal event, and not if it breaks off", async () => {
   const upstream = newNativeClient();
   for (const [model, status] of [["sim-echo", 200], ["sim-broken-stream", 404]] as const) {
     const body = { model, input: "one two", stream: true };
@@ -36,7 +36,7 @@ Deno.test("a stream is stored once its terminal is sent, and not when it breaks 
   }
 });
 
-Deno.test("what is not to be stored cannot be asked for or continued", async () => {
+Deno.test("a response with store set to false cannot be retrieved or continued", async () => {
   const upstream = newNativeClient();
   const { id } = await create(upstream, { store: false });
   await upstream.json(`GET /responses/${id}`, undefined, 404);
@@ -46,7 +46,7 @@ Deno.test("what is not to be stored cannot be asked for or continued", async () 
   assertEquals([error.code, error.param], ["previous_response_not_found", "previous_response_id"]);
 });
 
-Deno.test("another account finds nothing, and gets other ids", async () => {
+Deno.test("another account cannot access a response, and its responses have different ids", async () => {
   const upstream = newNativeClient();
   const { id } = await create(upstream);
   const [first, second] = ["sk-one", "sk-two"];
@@ -62,7 +62,7 @@ Deno.test("another account finds nothing, and gets other ids", async () => {
   assertEquals((await create(newNativeClient())).id, id);
 });
 
-Deno.test("a continuation reads the whole chain", async () => {
+Deno.test("a continued response reads the input and output of all earlier responses", async () => {
   const upstream = newNativeClient();
   const first = await create(upstream);
   const second = await create(upstream, { previous_response_id: first.id, input: "three" });
@@ -74,7 +74,7 @@ Deno.test("a continuation reads the whole chain", async () => {
   assertEquals(listIn(page, "data").map(({ role }) => role), ["user", "assistant", "user"]);
 });
 
-Deno.test("input items come in pages, the newest first", async () => {
+Deno.test("input items are listed in pages, the newest first", async () => {
   const upstream = newNativeClient();
   const input = ["a", "b", "c"].map((content) => ({ role: "user", content }));
   const { id } = await create(upstream, { input });
@@ -90,7 +90,7 @@ Deno.test("input items come in pages, the newest first", async () => {
   }
 });
 
-Deno.test("a background response is completed when it is retrieved a second time", async () => {
+Deno.test("a background response is completed at its second retrieval", async () => {
   const upstream = newNativeClient();
   const created = await inBackground(upstream);
   const line = `GET /responses/${created.id}`;
@@ -101,7 +101,7 @@ Deno.test("a background response is completed when it is retrieved a second time
   assertEquals(await upstream.json(line), steps[2]);
 });
 
-Deno.test("a background response can be cancelled while it runs, again and again", async () => {
+Deno.test("a background response can be cancelled repeatedly", async () => {
   const upstream = newNativeClient();
   const { id } = await inBackground(upstream);
   const cancelled = await upstream.json(`POST /responses/${id}/cancel`);
@@ -113,7 +113,7 @@ Deno.test("a background response can be cancelled while it runs, again and again
   await upstream.json(`POST /responses/${synchronous.id}/cancel`, undefined, 400);
 });
 
-Deno.test("the stream of a response is told again behind the number that is known", async () => {
+Deno.test("the stream of a response is replayed after starting_after", async () => {
   const upstream = newNativeClient();
   const response = await upstream.call("POST /responses", {
     model: "sim-echo",
@@ -131,7 +131,7 @@ Deno.test("the stream of a response is told again behind the number that is know
   await upstream.json(`${line}&starting_after=x`, undefined, 400);
 });
 
-Deno.test("a stream that was cancelled in the background ends with that", async () => {
+Deno.test("the replayed stream of a cancelled response ends with response.cancelled", async () => {
   const upstream = newNativeClient();
   const { id } = await inBackground(upstream);
   await upstream.json(`POST /responses/${id}/cancel`);
@@ -142,7 +142,7 @@ Deno.test("a stream that was cancelled in the background ends with that", async 
   assertEquals(last.response.status, "cancelled");
 });
 
-Deno.test("encrypted reasoning can be included later", async () => {
+Deno.test("encrypted reasoning can be included when a response is retrieved", async () => {
   const upstream = newNativeClient();
   const { id } = await create(upstream, { model: "sim-think" });
   const line = `GET /responses/${id}?include[]=reasoning.encrypted_content`;
@@ -151,7 +151,7 @@ Deno.test("encrypted reasoning can be included later", async () => {
   await upstream.json(`GET /responses/${id}?include=everything`, undefined, 400);
 });
 
-Deno.test("a slow response takes its time, whole as well", async () => {
+Deno.test("a whole response of sim-slow waits for the pauses of all words", async () => {
   const world = scriptedWorld();
   const upstream = newNativeClient(world);
   let answered = false;

@@ -3,18 +3,27 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { assertValid } from "../support/schemas.ts";
 import { ADD, eventsIn, listIn, newNativeClient, textIn } from "./native_client.ts";
 
-const CASES: readonly (readonly [string, JsonObject])[] = [
-  ["sim-echo", {}],
-  ["sim-echo", { input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }] }] }],
-  ["sim-tools", { tools: [ADD] }],
-  ["sim-parallel", { tools: [ADD] }],
-  ["sim-tools", { tools: [{ type: "web_search" }] }],
-  ["sim-think", { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } }],
-  ["sim-think-tools", { tools: [ADD], instructions: "Be brief.", metadata: { a: "b" } }],
-  ["sim-refuse", {}],
-  ["sim-length", {}],
-  ["sim-filter", {}],
-  ["sim-echo", { input: "" }],
+const CASES: readonly { readonly model: string; readonly more: JsonObject }[] = [
+  { model: "sim-echo", more: {} },
+  {
+    model: "sim-echo",
+    more: { input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }] }] },
+  },
+  { model: "sim-tools", more: { tools: [ADD] } },
+  { model: "sim-parallel", more: { tools: [ADD] } },
+  { model: "sim-tools", more: { tools: [{ type: "web_search" }] } },
+  {
+    model: "sim-think",
+    more: { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } },
+  },
+  {
+    model: "sim-think-tools",
+    more: { tools: [ADD], instructions: "Be brief.", metadata: { a: "b" } },
+  },
+  { model: "sim-refuse", more: {} },
+  { model: "sim-length", more: {} },
+  { model: "sim-filter", more: {} },
+  { model: "sim-echo", more: { input: "" } },
 ];
 
 function request(model: string, more: JsonObject = {}): JsonObject {
@@ -32,8 +41,8 @@ function typesOf(events: readonly JsonObject[]): readonly unknown[] {
   return events.map(({ type }) => type);
 }
 
-Deno.test("whole responses and every event keep to the schemas, whatever the model does", async () => {
-  for (const [model, more] of CASES) {
+Deno.test("whole responses and all stream events match the API schemas for every output style", async () => {
+  for (const { model, more } of CASES) {
     assertValid("Response", await newNativeClient().json("POST /responses", request(model, more)));
     const events = await streamed(model, more);
     for (const event of events) assertValid("ResponseStreamEvent", event);
@@ -41,15 +50,15 @@ Deno.test("whole responses and every event keep to the schemas, whatever the mod
   }
 });
 
-Deno.test("a stream ends with the response that the same request gets whole", async () => {
-  for (const [model, more] of CASES) {
+Deno.test("the terminal event of a stream contains the response that the same request gets whole", async () => {
+  for (const { model, more } of CASES) {
     const body = request(model, more);
     const whole = await newNativeClient().json("POST /responses", body);
     assertEquals((await streamed(model, more)).at(-1)?.response, whole, model);
   }
 });
 
-Deno.test("an echo is told word by word between the events that open and close it", async () => {
+Deno.test("sim-echo streams one delta per word between the events that open and close its item", async () => {
   const events = await streamed("sim-echo");
   assertEquals(typesOf(events), [
     "response.created",
@@ -66,7 +75,7 @@ Deno.test("an echo is told word by word between the events that open and close i
   assertEquals(deltas, ["Good", "  day", "\nto", " you"]);
 });
 
-Deno.test("each record has the name of its event", async () => {
+Deno.test("each stream record has its event type as its event name", async () => {
   const response = await newNativeClient().call(
     "POST /responses",
     request("sim-think", { stream: true }),
@@ -77,7 +86,7 @@ Deno.test("each record has the name of its event", async () => {
   }
 });
 
-Deno.test("usage counts words, those of the instructions too", async () => {
+Deno.test("usage counts the words of the input, the instructions and the output", async () => {
   const body = request("sim-think", { instructions: "Be kind." });
   const { usage } = await newNativeClient().json("POST /responses", body);
   assertEquals(usage, {
@@ -89,7 +98,7 @@ Deno.test("usage counts words, those of the instructions too", async () => {
   });
 });
 
-Deno.test("a limit on the output ends a response as incomplete", async () => {
+Deno.test("a response that reaches max_output_tokens is incomplete", async () => {
   const more = { max_output_tokens: 16 };
   const response = await newNativeClient().json("POST /responses", request("sim-long-40", more));
   assertEquals(response.status, "incomplete");
@@ -98,7 +107,7 @@ Deno.test("a limit on the output ends a response as incomplete", async () => {
   assertEquals((await streamed("sim-long-40", more)).at(-1)?.type, "response.incomplete");
 });
 
-Deno.test("thinking is a summary, sealed when that is included, and comes back accepted", async () => {
+Deno.test("reasoning has a summary, and its encrypted content is accepted from the same account only", async () => {
   const upstream = newNativeClient();
   const include = ["reasoning.encrypted_content"];
   const sealed = await upstream.json("POST /responses", request("sim-think", { include }));
@@ -118,7 +127,7 @@ Deno.test("thinking is a summary, sealed when that is included, and comes back a
   await upstream.json("POST /responses", { model: "sim-echo", input }, 400, "sk-two");
 });
 
-Deno.test("a hosted search is an item before an answer that cites it", async () => {
+Deno.test("a hosted search precedes the message that cites it", async () => {
   const tools = [{ type: "web_search" }];
   const response = await newNativeClient().json("POST /responses", request("sim-tools", { tools }));
   const [search, message] = listIn(response, "output");
@@ -133,7 +142,7 @@ Deno.test("a hosted search is an item before an answer that cites it", async () 
   assertEquals(listIn(await newNativeClient().json("POST /responses", none), "output").length, 1);
 });
 
-Deno.test("a call of a function is answered in the next request", async () => {
+Deno.test("a function call output in the next request is quoted by the model", async () => {
   const upstream = newNativeClient();
   const first = await upstream.json("POST /responses", request("sim-tools", { tools: [ADD] }));
   const [call] = listIn(first, "output");
@@ -148,7 +157,7 @@ Deno.test("a call of a function is answered in the next request", async () => {
   assertEquals(textIn(await upstream.json("POST /responses", body)), 'The tools said "42".');
 });
 
-Deno.test("the schema of the text format shapes what sim-json says", async () => {
+Deno.test("sim-json answers with an object that matches the schema in text.format", async () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const text = { format: { type: "json_schema", name: "form", schema } };
   const response = await newNativeClient().json("POST /responses", request("sim-json", { text }));

@@ -11,7 +11,7 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-Deno.test("a value matches the schema it was made for", () => {
+Deno.test("sampleFromSchema() returns a value that matches its schema, always the same", () => {
   const node = object({ name: { type: "string" } });
   const schemas: readonly JsonObject[] = [
     object({ a: { type: "integer", minimum: 2.5 }, b: { type: "number" }, c: { type: "boolean" } }),
@@ -33,17 +33,17 @@ Deno.test("a value matches the schema it was made for", () => {
   }
 });
 
-Deno.test("only what is required is filled in", () => {
+Deno.test("sampleFromSchema() sets required properties only", () => {
   const properties = { a: { type: "string" }, b: { type: "string" } };
   assertEquals(sampleFromSchema({ type: "object", properties, required: ["b"] }), { b: "text" });
 });
 
-Deno.test("a schema that needs itself comes to an end", () => {
+Deno.test("sampleFromSchema() ends a recursive schema with null", () => {
   const self = object({ child: { $ref: "#" } });
   assertMatch(JSON.stringify(sampleFromSchema(self)), /^(?:\{"child":)+null\}+$/);
 });
 
-Deno.test("arguments are an object whatever the schema says", () => {
+Deno.test("sampleArguments() returns an object for any schema", () => {
   assertEquals(sampleArguments({ type: "string" }), {});
   assertEquals(sampleArguments(undefined), {});
 });

@@ -2,7 +2,7 @@ import { realWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** Serves the simulator while `use` runs; the end waits until every answer is over. */
+/** Serves the simulator while `use` runs. Returns when all responses have ended. */
 async function served(use: (call: typeof post) => Promise<void>): Promise<void> {
   const world = realWorld();
   const options = { port: 0, hostname: "127.0.0.1", onListen: () => {} };
@@ -39,14 +39,14 @@ async function readUntil(response: Response, part: string): Promise<void> {
   await reader?.cancel();
 }
 
-Deno.test("a stream arrives whole over a socket", async () => {
+Deno.test("a stream arrives complete over a socket", async () => {
   await served(async (call) => {
     const text = await (await call("sim-slow-1")).text();
     assert(text.includes('" day"') && text.endsWith("data: [DONE]\n\n"));
   });
 });
 
-Deno.test("a silent stream and an endless wait end when the client leaves", async () => {
+Deno.test("a silent stream and a hanging call end when the client disconnects", async () => {
   await served(async (call) => {
     await readUntil(await call("sim-broken-silent"), "four");
     await readUntil(await call("sim-slow-100000"), "");
@@ -58,7 +58,7 @@ Deno.test("a silent stream and an endless wait end when the client leaves", asyn
   });
 });
 
-Deno.test("a reset is an error to the client that reads", async () => {
+Deno.test("a reset fails the body that a client reads", async () => {
   await served(async (call) => {
     const response = await call("sim-broken-reset");
     let text = "";

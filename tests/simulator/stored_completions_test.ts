@@ -19,7 +19,7 @@ async function chunksOf(
   return sseData(await response.text()).slice(0, -1).map(parseJson).filter(isObject);
 }
 
-Deno.test("a stored completion is retrieved, changed and deleted", async () => {
+Deno.test("a stored completion can be retrieved, updated and deleted", async () => {
   const upstream = newNativeClient();
   const created = await upstream.json(`POST ${PATH}`, request({ metadata: { a: "b" } }));
   const line = `${PATH}/${created.id}`;
@@ -34,7 +34,7 @@ Deno.test("a stored completion is retrieved, changed and deleted", async () => {
   await upstream.json(`GET ${line}`, undefined, 404);
 });
 
-Deno.test("what a stream says is stored with the ids of its chunks", async () => {
+Deno.test("a streamed completion is stored with the ids of its chunks", async () => {
   const upstream = newNativeClient();
   const tool = { type: "function", function: { name: "add" } };
   const chunks = await chunksOf(upstream, { model: "sim-tools", tools: [tool], n: 2 });
@@ -48,7 +48,7 @@ Deno.test("what a stream says is stored with the ids of its chunks", async () =>
   }
 });
 
-Deno.test("nothing is stored that was not asked for or that broke off", async () => {
+Deno.test("a completion is not stored without store set to true or if it breaks off", async () => {
   const upstream = newNativeClient();
   await upstream.json(`POST ${PATH}`, request({ store: false }));
   await upstream.json(`POST ${PATH}`, request({ store: null }));
@@ -56,7 +56,7 @@ Deno.test("nothing is stored that was not asked for or that broke off", async ()
   assertEquals((await upstream.json(`GET ${PATH}`)).data, []);
 });
 
-Deno.test("completions are listed by model and metadata, the oldest first, in pages", async () => {
+Deno.test("stored completions are listed by model and metadata, in pages, the oldest first", async () => {
   const upstream = newNativeClient();
   for (const [model, a] of [["sim-echo", "1"], ["sim-long-2", "1"], ["sim-echo", "2"]] as const) {
     await upstream.json(`POST ${PATH}`, request({ model, metadata: { a } }));
@@ -76,7 +76,7 @@ Deno.test("completions are listed by model and metadata, the oldest first, in pa
   await upstream.json(`GET ${PATH}?limit=x`, undefined, 400);
 });
 
-Deno.test("the messages of a completion are those of its request, in order", async () => {
+Deno.test("the messages of a stored completion are those of its request, in order", async () => {
   const upstream = newNativeClient();
   const parts = [{ type: "text", text: "one" }];
   const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: parts }];
@@ -96,7 +96,7 @@ Deno.test("the messages of a completion are those of its request, in order", asy
   assertEquals(listIn(rest, "data").length, 1);
 });
 
-Deno.test("another account neither lists nor reaches a completion", async () => {
+Deno.test("a stored completion cannot be listed, retrieved or deleted by another account", async () => {
   const upstream = newNativeClient();
   const { id } = await upstream.json(`POST ${PATH}`, request());
   assertEquals((await upstream.json(`GET ${PATH}`, undefined, 200, "sk-two")).data, []);
@@ -106,7 +106,7 @@ Deno.test("another account neither lists nor reaches a completion", async () => 
   await upstream.json(`GET ${PATH}/${id}`);
 });
 
-Deno.test("the identity of a completion is wrong as the name of the model says", async () => {
+Deno.test("each sim-stored model breaks the identity of its completion as its name says", async () => {
   const first = async (quirk: string) => {
     const chunks = await chunksOf(newNativeClient(), { model: `sim-stored-${quirk}` });
     return { ids: chunks.map(({ id }) => id), objects: chunks.map(({ object }) => object) };

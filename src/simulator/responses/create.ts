@@ -22,7 +22,7 @@ interface CreatedResponse {
   readonly stored: StoredResponse;
 }
 
-/** `POST /responses`, whole or as a stream, at once or in the background. */
+/** `POST /responses`: creates a response, whole, as a stream or in the background. */
 export async function createResponse(call: RoutedCall): Promise<Response> {
   const { account, httpRequest } = call;
   const body = await readJsonBody(httpRequest);
@@ -88,7 +88,8 @@ function streamResponse(
 
   function* chunks(): Generator<StreamChunk> {
     for (const chunk of encodeEvents(streamEvents, output)) {
-      // Its reader may leave once it has the terminal, so that is the time to keep it.
+      // The reader may cancel after the terminal event, so the response is stored before it is
+      // sent.
       if (number === streamEvents.length - 2) finishResponse(stored, account);
       yield chunk;
       number++;
@@ -96,7 +97,7 @@ function streamResponse(
   }
 }
 
-/** Both shapes of the error event that servers send. */
+/** Returns an error event with both shapes that real servers send. */
 function errorEvent(number: number): JsonObject {
   const error = { code: "server_error", message: "Simulated failure.", param: null };
   const nested = { type: "server_error", ...error };

@@ -2,15 +2,15 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { encodeContentPart, encodeItem, type OutputItem } from "./output_items.ts";
 import { unfinishedResource } from "./resource.ts";
 
-/** One event of a stream. */
+/** One event of a Responses stream. */
 export interface StreamEvent {
-  /** With its type and its number. */
+  /** The event's JSON, with its type and sequence number. */
   readonly event: JsonObject;
-  /** It carries a word; pauses stand before these and breakage is counted in them. */
+  /** The event carries a word: pauses precede words, and defects are placed by counting them. */
   readonly isWord: boolean;
 }
 
-/** All events of the stream of an answer, numbered from 0 (Responses API, streaming). */
+/** Returns all events of a response's stream, numbered from 0 (Responses API, streaming). */
 export function buildEvents(
   resource: JsonObject,
   outputItems: readonly OutputItem[],

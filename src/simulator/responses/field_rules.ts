@@ -15,14 +15,14 @@ import {
 import { type ApiError, newApiError } from "../protocol.ts";
 
 const REASONING_EFFORTS = "none minimal low medium high xhigh max";
-/** What an answer can be asked to include (Responses API, `include`). */
+/** True for a value that `include` may hold (Responses API, `include`). */
 const isIncludable = oneOf(
   "file_search_call.results web_search_call.results web_search_call.action.sources " +
     "message.input_image.image_url computer_call_output.output.image_url " +
     "code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs",
 );
 
-// Responses API, create: type and range of each field; `null` where the document allows it.
+// Responses API, create: type and range of each field; `null` where the API document allows it.
 const FIELD_RULES: readonly FieldRule[] = [
   { name: "model", expected: "a string", isValid: isText },
   {
@@ -83,7 +83,9 @@ const FIELD_RULES: readonly FieldRule[] = [
   { name: "tool_choice", expected: "a tool choice", isValid: isChoice },
 ];
 
-/** The fields of a create, compact or count that are wrong (Responses API, create). */
+/**
+ * Yields the errors in the fields of a create, compact or count request (Responses API, create).
+ */
 export function* responsesFieldErrors(body: JsonObject): Generator<ApiError> {
   yield* fieldRuleErrors(body, FIELD_RULES);
   if (body.previous_response_id != null && body.conversation != null) {
@@ -94,7 +96,7 @@ export function* responsesFieldErrors(body: JsonObject): Generator<ApiError> {
   }
 }
 
-/** What a create needs besides (Responses API, create). */
+/** Yields the errors that only a create request can have (Responses API, create). */
 export function* createErrors(body: JsonObject): Generator<ApiError> {
   if (body.model === undefined) yield missingParameter("model");
   const { input, prompt, previous_response_id: previous, conversation } = body;
@@ -106,7 +108,7 @@ export function* createErrors(body: JsonObject): Generator<ApiError> {
   }
 }
 
-/** Whether every value can be included in an answer. */
+/** True if every value of an array may be included in a response. */
 export function isInclude(value: JsonValue): boolean {
   return Array.isArray(value) && value.every(isIncludable);
 }

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import { type ApiError, newApiError } from "../protocol.ts";
 
-/** What came before a request: the items, and the conversation they belong to. */
+/** The items that precede a request's input, and the conversation that holds them. */
 export interface History {
   readonly items: readonly JsonObject[];
   readonly conversationId: string | null;
 }
 
-/** What a request continues, as far as this account has it. */
+/** Returns the history that a request continues; an error if the account does not have it. */
 export function resolveHistory(
   body: JsonObject,
   account: Account,
@@ -34,12 +34,12 @@ export function resolveHistory(
   return { history: { items: stored.items, conversationId: id } };
 }
 
-/** The output of a response. */
+/** Returns the output items of a response. */
 export function outputOf({ output }: JsonObject): readonly JsonObject[] {
   return Array.isArray(output) ? output.filter(isObject) : [];
 }
 
-/** The item of this id, wherever this account has it; undefined when it has none. */
+/** Finds an item of the account by id, in its responses and conversations. */
 export function findItem(id: string, account: Account): JsonObject | undefined {
   for (const { inputItems, resource } of account.responses.values()) {
     const found = [...inputItems, ...outputOf(resource)].find((item) => item.id === id);

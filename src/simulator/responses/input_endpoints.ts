@@ -10,7 +10,9 @@ import { wholeResponseWithQuirk } from "./json_quirks.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { encodeUsage } from "./resource.ts";
 
-/** `POST /responses/compact`: the messages of the user stay, the rest becomes one sealed item. */
+/**
+ * `POST /responses/compact`: keeps user messages and replaces all other items by one sealed item.
+ */
 export async function compactResponse(call: RoutedCall): Promise<Response> {
   const body = await readJsonBody(call.httpRequest);
   if (body !== null && typeof body.model !== "string") {
@@ -29,10 +31,10 @@ export async function compactResponse(call: RoutedCall): Promise<Response> {
   });
 }
 
-/** `POST /responses/input_tokens`: the words of everything that the model would read. */
+/** `POST /responses/input_tokens`: counts the words of the input, its history and instructions. */
 export async function countInputTokens(call: RoutedCall): Promise<Response> {
   const body = await readJsonBody(call.httpRequest);
-  // The model does not matter here, and may be left out.
+  // A count does not depend on the model, so the request may omit it.
   const named = body === null ? null : { model: "sim-echo", ...body };
   return await answerFromInput(named, call, ({ inputTokens }) => (
     { object: "response.input_tokens", input_tokens: inputTokens }

@@ -4,7 +4,7 @@ import { invalidValue } from "../field_checks.ts";
 import { type ApiError, newApiError } from "../protocol.ts";
 import { textOf, typeOf } from "./input_items.ts";
 
-/** The fields that each type of input item needs (Responses API, input items). */
+/** The required fields of each input item type (Responses API, input items). */
 const REQUIRED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["message", ["role", "content"]],
   ["function_call", ["call_id", "name", "arguments"]],
@@ -34,20 +34,22 @@ function withoutRequiredFields(types: string): readonly (readonly [string, reado
   return types.split(" ").map((type) => [type, []]);
 }
 
-/** What is wrong with items, each by itself; `path` is where they stand. */
+/** Yields the errors in each single item. `path` is the path of the items in the request. */
 export function* itemErrors(items: readonly JsonValue[], path: string): Generator<ApiError> {
   for (const [at, item] of items.entries()) {
-    const place = `${path}[${at}]`;
-    if (!isObject(item)) yield invalidValue(place, "An item must be an object.");
-    else yield* oneItemErrors(item, place);
+    const itemPath = `${path}[${at}]`;
+    if (!isObject(item)) yield invalidValue(itemPath, "An item must be an object.");
+    else yield* oneItemErrors(item, itemPath);
   }
 }
 
 function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
   const type = typeOf(item);
-  const needed = REQUIRED_FIELDS.get(type);
-  if (needed === undefined) return yield invalidValue(`${path}.type`, `Invalid value: '${type}'.`);
-  for (const name of needed) {
+  const required = REQUIRED_FIELDS.get(type);
+  if (required === undefined) {
+    return yield invalidValue(`${path}.type`, `Invalid value: '${type}'.`);
+  }
+  for (const name of required) {
     if (item[name] === undefined || item[name] === null) {
       const details = { param: `${path}.${name}`, code: "missing_required_parameter" };
       yield newApiError(`Missing required parameter: '${path}.${name}'.`, details);
@@ -68,7 +70,10 @@ function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
   }
 }
 
-/** What is wrong with items in their order, and with what this account has not sealed. */
+/**
+ * Yields the errors in the order of tool calls and outputs, and in content sealed by another
+ * account.
+ */
 export function* contextErrors(
   items: readonly JsonObject[],
   account: Account,
@@ -81,8 +86,8 @@ export function* contextErrors(
       const message = `No tool call found for function call output with call_id ${call}.`;
       yield newApiError(message, { param: "input" });
     }
-    const meant = type === "compaction" ? COMPACTION_SEAL_TEXT : textOf(item);
-    if (typeof sealed === "string" && sealed !== account.seal(meant)) {
+    const sealedText = type === "compaction" ? COMPACTION_SEAL_TEXT : textOf(item);
+    if (typeof sealed === "string" && sealed !== account.seal(sealedText)) {
       const message = `The encrypted content for item ${item.id} could not be verified.`;
       yield newApiError(message, { code: "invalid_encrypted_content" });
     }
@@ -92,5 +97,5 @@ export function* contextErrors(
   }
 }
 
-/** What stands in a compaction item before it is sealed. */
+/** The text that a compaction item seals. */
 export const COMPACTION_SEAL_TEXT = "compaction";

@@ -11,13 +11,13 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ["compaction", "cmp_"],
 ]);
 
-/** The type of an input item; the two that may leave it out are told by their fields. */
+/** Returns the type of an input item. Messages and references may omit it. */
 export function typeOf(item: JsonObject): string {
   if (typeof item.type === "string") return item.type;
   return item.role === undefined ? "item_reference" : "message";
 }
 
-/** An input item in the form in which items are listed: with an id, a status and parts. */
+/** Returns an input item as list endpoints show it, with an id, a status and content parts. */
 export function toListedItem(item: JsonObject, deps: Deps): JsonObject {
   const type = typeOf(item);
   const id = typeof item.id === "string" ? item.id : newId(PREFIXES.get(type) ?? "item_", deps);
@@ -63,7 +63,7 @@ function toInputPart(part: JsonObject): JsonObject {
     : { type: "input_text", ...part };
 }
 
-/** The words of an item; parts that are no text show as their kind in brackets. */
+/** Returns the text of an item. Parts without text become their type in brackets. */
 export function textOf(item: JsonObject): string {
   return textIn(item.content ?? item.output ?? item.summary ?? item.arguments);
 }
@@ -79,7 +79,7 @@ function textIn(value: JsonValue | undefined): string {
   }).join("");
 }
 
-/** The items of an `input`; a text is one message of the user. */
+/** Returns the items of an `input`. A string is one user message. */
 export function parseInput(input: JsonValue | undefined): readonly JsonObject[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return Array.isArray(input) ? input.filter(isObject) : [];

@@ -5,7 +5,7 @@ import { type ModelOutput, newApiError } from "../protocol.ts";
 
 type ReplaceResponse = (resource: JsonObject, call: SimCall) => Response;
 
-/** The quirks that show in an answer that is no stream. */
+/** The native quirks of a response without a stream. */
 const REPLACEMENTS: ReadonlyMap<Quirk["name"] | undefined, ReplaceResponse> = new Map<
   Quirk["name"],
   ReplaceResponse
@@ -23,18 +23,18 @@ const REPLACEMENTS: ReadonlyMap<Quirk["name"] | undefined, ReplaceResponse> = ne
   ],
 ]);
 
-/** A whole answer, with the quirk or the defect of its output. */
+/** Returns a whole JSON response with the quirk or defect of its output. */
 export function wholeResponseWithQuirk(
   resource: JsonObject,
   output: ModelOutput,
   call: SimCall,
 ): Response {
   const { quirk, defect } = output;
-  const spoil = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
-  return spoil?.(resource, call) ?? wholeResponse(resource, defect, call);
+  const replace = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
+  return replace?.(resource, call) ?? wholeResponse(resource, defect, call);
 }
 
-/** The status of a stream; only two quirks have another one than 200. */
+/** Returns the status of a stream: 200, except for two quirks. */
 export function streamStatus({ quirk }: ModelOutput): number {
   if (quirk?.name === "status-202") return 202;
   return quirk?.name === "status-503" ? 503 : 200;

@@ -13,7 +13,10 @@ import { finishResponse, isFinished, visibleResource } from "./stored_response.t
 import { sseRecord } from "./stream_quirks.ts";
 import { isInclude } from "./field_rules.ts";
 
-/** `GET /responses/{id}`: each call of one in the background finds it a step further. */
+/**
+ * `GET /responses/{id}`: returns a response. Each retrieval advances a background response by one
+ * phase.
+ */
 export const retrieveResponse: RouteHandler = withResponse((call, stored) => {
   const include = call.query.getAll("include").concat(call.query.getAll("include[]"));
   if (!isInclude(include)) {
@@ -26,7 +29,7 @@ export const retrieveResponse: RouteHandler = withResponse((call, stored) => {
   return Response.json(sealed ? withEncryptedReasoning(resource, call) : resource);
 });
 
-/** `DELETE /responses/{id}`. */
+/** `DELETE /responses/{id}`: deletes a response. */
 export const deleteResponse: RouteHandler = withResponse((call, stored) => {
   call.account.responses.delete(String(stored.resource.id));
   return Response.json({
@@ -36,7 +39,7 @@ export const deleteResponse: RouteHandler = withResponse((call, stored) => {
   });
 });
 
-/** `POST /responses/{id}/cancel`: of one in the background, as often as one likes. */
+/** `POST /responses/{id}/cancel`: cancels a background response. The call can be repeated. */
 export const cancelResponse: RouteHandler = withResponse((call, stored) => {
   if (stored.resource.background !== true) {
     return errorResponse(newApiError("Cannot cancel a synchronous response."), call);
@@ -46,7 +49,7 @@ export const cancelResponse: RouteHandler = withResponse((call, stored) => {
   return Response.json(withLaterIdQuirk(visibleResource(now)));
 });
 
-/** `GET /responses/{id}/input_items`: the newest first when no order is asked for. */
+/** `GET /responses/{id}/input_items`: lists input items, by default the newest first. */
 export const listInputItems: RouteHandler = withResponse((call, { inputItems }) => {
   const listing = paginate(inputItems, call.query, { defaultOrder: "desc", maxLimit: 100 });
   return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
@@ -71,7 +74,9 @@ function advancePhase(stored: StoredResponse, { account }: RoutedCall): StoredRe
   return account.responses.get(id) ?? stored;
 }
 
-/** The stream once more, from the event behind `starting_after`; it ends what was in progress. */
+/**
+ * Replays a stream after the event `starting_after`. The replay completes a background response.
+ */
 function replayStream(call: RoutedCall, stored: StoredResponse): Response {
   const after = call.query.get("starting_after") ?? "-1";
   if (!/^(-1|\d{1,9})$/.test(after)) {
@@ -105,7 +110,7 @@ function storedEvents(stored: StoredResponse): readonly JsonObject[] {
   return [...opening, terminal];
 }
 
-/** One quirk shows only when a response is asked for again. */
+/** Applies the quirk `later-id`, which changes the id in every response after the create. */
 function withLaterIdQuirk(resource: JsonObject): JsonObject {
   return resource.model === "sim-native-later-id"
     ? { ...resource, id: `${resource.id}0` }

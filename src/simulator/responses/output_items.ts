@@ -4,13 +4,13 @@ import type { Account } from "../account.ts";
 import type { Deps, ModelOutput } from "../protocol.ts";
 import { splitFragments } from "../tokens.ts";
 
-/** One output item, with the pieces in which a stream tells it. */
+/** One output item, with the fragments that a stream sends as its deltas. */
 export type OutputItem =
   | {
     readonly kind: "reasoning";
     readonly id: string;
     readonly words: readonly string[];
-    /** Null when it is not asked for. */
+    /** The encrypted content; null if the request does not include it. */
     readonly sealed: string | null;
   }
   | { readonly kind: "search"; readonly id: string; readonly query: string }
@@ -29,16 +29,16 @@ export type OutputItem =
     readonly pieces: readonly string[];
   };
 
-/** What the output of an answer depends on besides its output. */
+/** The settings of the request and account that shape the output items. */
 export interface OutputContext {
   readonly account: Account;
   readonly deps: Deps;
-  /** What is searched for before the answer; null when nothing is. */
+  /** The query of a web search before the answer; null without a search. */
   readonly searchQuery: string | null;
   readonly includeEncryptedReasoning: boolean;
 }
 
-/** The output items of an answer, in order. */
+/** Returns the output items of a model output, in order. */
 export function buildOutputItems(output: ModelOutput, plan: OutputContext): readonly OutputItem[] {
   const { deps, searchQuery } = plan;
   const outputItems: OutputItem[] = [];
@@ -51,7 +51,7 @@ export function buildOutputItems(output: ModelOutput, plan: OutputContext): read
   if (searchQuery !== null) {
     outputItems.push({ kind: "search", id: newId("ws_", deps), query: searchQuery });
   }
-  // An answer that has nothing to say is an empty message.
+  // An empty output is encoded as an empty message.
   if (output.text.length > 0 || output.thinking.length + output.toolCalls.length === 0) {
     const refused = output.finish === "refusal";
     const annotations = searchQuery === null ? [] : [citation(output.text.join("").length)];
@@ -70,7 +70,7 @@ function citation(end: number): JsonObject {
   return { type: "url_citation", url, title: "Example Domain", start_index: 0, end_index: end };
 }
 
-/** The item as it is in the end. */
+/** Returns the JSON of a finished output item. */
 export function encodeItem(outputItem: OutputItem, status: "completed" | "incomplete"): JsonObject {
   const { id } = outputItem;
   switch (outputItem.kind) {
@@ -103,7 +103,7 @@ export function encodeItem(outputItem: OutputItem, status: "completed" | "incomp
   }
 }
 
-/** The content outputItem of a message, whole. */
+/** Returns the finished content part of a message. */
 export function encodeContentPart(
   outputItem: Extract<OutputItem, { kind: "message" }>,
 ): JsonObject {

@@ -8,21 +8,21 @@ import { contextErrors, itemErrors } from "./input_item_rules.ts";
 import { parseInput, textOf, toListedItem, typeOf } from "./input_items.ts";
 import { responsesFieldErrors } from "./field_rules.ts";
 
-/** A request of the Responses protocol, understood. */
+/** A valid request of the Responses protocol. */
 export interface ResponsesRequest extends SimRequest {
   readonly body: JsonObject;
-  /** The items of this request, as they are listed. */
+  /** The input items of this request, as list endpoints show them. */
   readonly newItems: readonly JsonObject[];
-  /** Those, and what came before them. */
+  /** The items of the history, followed by those of this request. */
   readonly contextItems: readonly JsonObject[];
   readonly conversationId: string | null;
-  /** A hosted search may be used. */
+  /** The model may use a hosted search. */
   readonly maySearch: boolean;
-  /** Reasoning comes with its encrypted content. */
+  /** Reasoning items include their encrypted content. */
   readonly includeEncryptedReasoning: boolean;
 }
 
-/** Reads a create, compact or count, or tells the first thing that is wrong with it. */
+/** Parses a create, compact or count request; returns its first error if it is invalid. */
 export function parseResponsesRequest(
   body: JsonObject,
   account: Account,
@@ -66,7 +66,7 @@ function buildRequest(
   contextItems: readonly JsonObject[],
   { conversationId }: History,
 ): ResponsesRequest {
-  const toolResults = resultsOf(contextItems);
+  const toolResults = lastToolResults(contextItems);
   const instructions = typeof body.instructions === "string" ? body.instructions : "";
   const model = typeof body.model === "string" ? body.model : "";
   const lastUserItem = contextItems.findLast(({ role }) => role === "user");
@@ -97,7 +97,7 @@ function buildRequest(
   };
 }
 
-function resultsOf(items: readonly JsonObject[]): readonly string[] {
+function lastToolResults(items: readonly JsonObject[]): readonly string[] {
   const before = items.findLastIndex(({ type }) => type !== "function_call_output");
   return items.slice(before + 1).map(textOf);
 }

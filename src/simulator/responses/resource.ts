@@ -4,7 +4,7 @@ import type { Deps, ModelOutput } from "../protocol.ts";
 import { encodeItem, type OutputItem } from "./output_items.ts";
 import type { ResponsesRequest } from "./request.ts";
 
-/** The response as it is in the end (Responses API, the Response object). */
+/** Returns the finished response resource (Responses API, the Response object). */
 export function buildResource(
   request: ResponsesRequest,
   output: ModelOutput,
@@ -76,7 +76,7 @@ function withToolDefaults(tool: JsonValue): JsonValue {
     : tool;
 }
 
-/** The usage of an answer (Responses API, usage). */
+/** Returns the usage object of a response (Responses API, usage). */
 export function encodeUsage(input: number, { outputTokens, thinking }: ModelOutput): JsonObject {
   return {
     input_tokens: input,
@@ -87,7 +87,7 @@ export function encodeUsage(input: number, { outputTokens, thinking }: ModelOutp
   };
 }
 
-/** The same response before it is over, or when it was cancelled. */
+/** Returns a response resource before it finished, or after it was cancelled. */
 export function unfinishedResource(
   resource: JsonObject,
   status: "queued" | "in_progress" | "cancelled",

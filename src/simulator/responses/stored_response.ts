@@ -3,12 +3,12 @@ import type { Account, StoredResponse } from "../account.ts";
 import { outputOf } from "./history.ts";
 import { unfinishedResource } from "./resource.ts";
 
-/** Ends a response: what was to be stored is, and its conversation gets what is new. */
+/** Finishes a response: stores it if requested, and adds its new items to its conversation. */
 export function finishResponse(ended: StoredResponse, account: Account): void {
   const { resource } = ended;
   const { id, store, background, conversation } = resource;
   const stored = account.responses.get(String(id));
-  // One in the background may have been deleted or cancelled meanwhile, or be over already.
+  // A background response may have been deleted, cancelled or finished in the meantime.
   if (stored === undefined ? background === true : isFinished(stored)) return;
   if (store !== false) account.responses.set(String(id), { ...ended, phase: "ended" });
   if (resource.status !== "completed" || !isObject(conversation)) return;
@@ -19,12 +19,12 @@ export function finishResponse(ended: StoredResponse, account: Account): void {
   account.conversations.set(conversationId, { ...found, items });
 }
 
-/** Whether a response changes no more. */
+/** True if a response cannot change any more. */
 export function isFinished({ phase }: StoredResponse): boolean {
   return phase === "ended" || phase === "cancelled";
 }
 
-/** A response as it can be seen now. */
+/** Returns the resource of a response in its current phase. */
 export function visibleResource({ resource, phase }: StoredResponse): JsonObject {
   return phase === "ended" ? resource : unfinishedResource(resource, phase);
 }

@@ -3,34 +3,37 @@ import type { NativeQuirk } from "../quirks.ts";
 import type { ModelOutput, StreamChunk } from "../protocol.ts";
 import type { StreamEvent } from "./events.ts";
 
-/** The word at which a stream breaks its rule, when neither its first event nor its terminal does. */
+/**
+ * The number of the word at which a quirk applies that is not placed at the first or terminal
+ * event.
+ */
 const QUIRK_WORD = 5;
-/** A gateway may give up a stream that has so many records before its first event. */
+/** A gateway may reject a stream with this number of records before its first event. */
 const TOO_MANY_COMMENTS = 1025;
 const COMMENT = ": wait\n\n";
 
 type EventPosition = "created" | "word" | "terminal";
 
-/** The records that stand in the place of one event. */
+/** Returns the records that are sent instead of an event. */
 type ReplaceEvent = (event: JsonObject) => string;
 
 interface EventChange {
-  readonly place: EventPosition;
-  readonly spoil: ReplaceEvent;
+  readonly position: EventPosition;
+  readonly replace: ReplaceEvent;
 }
 
-/** A record of a Responses stream. */
+/** Returns a record of a Responses stream. */
 export function sseRecord(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** The records of a stream, with the quirk of its output; the terminal is the last one. */
+/** Yields the records of a stream, with the quirk of its output. The terminal event is the last. */
 export function* encodeEvents(
   events: readonly StreamEvent[],
   { quirk }: ModelOutput,
 ): Generator<StreamChunk> {
   const native = quirk?.kind === "native" ? quirk : null;
-  const oddity = native === null ? null : eventChange(native.name, native.first);
+  const change = native === null ? null : eventChange(native.name, native.first);
   let words = 0;
   for (const [at, { event, isWord }] of events.entries()) {
     if (isWord) words++;
@@ -39,9 +42,9 @@ export function* encodeEvents(
       word: isWord && words === QUIRK_WORD,
       terminal: at === events.length - 1,
     };
-    const told = native?.name === "gaps" ? withGaps(event) : event;
-    const isOdd = oddity !== null && places[oddity.place];
-    yield { text: isOdd ? oddity.spoil(told) : encodeEvent(told), isWord };
+    const sent = native?.name === "gaps" ? withGaps(event) : event;
+    const applies = change !== null && places[change.position];
+    yield { text: applies ? change.replace(sent) : encodeEvent(sent), isWord };
   }
 }
 
@@ -56,11 +59,11 @@ function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
     case "later-id":
       return null;
     case "comments":
-      return { place: "created", spoil: (event) => COMMENT.repeat(2) + encodeEvent(event) };
+      return { position: "created", replace: (event) => COMMENT.repeat(2) + encodeEvent(event) };
     case "too-many-comments":
       return {
-        place: "created",
-        spoil: (event) => COMMENT.repeat(TOO_MANY_COMMENTS) + encodeEvent(event),
+        position: "created",
+        replace: (event) => COMMENT.repeat(TOO_MANY_COMMENTS) + encodeEvent(event),
       };
     case "no-sequence":
       return changeNumber(early, () => undefined);
@@ -74,8 +77,8 @@ function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
       return changeNumber("created", () => -1);
     case "two-ids":
       return {
-        place: "word",
-        spoil: (event) => encodeEvent({ ...event, response_id: "resp_other" }),
+        position: "word",
+        replace: (event) => encodeEvent({ ...event, response_id: "resp_other" }),
       };
     case "terminal-id":
       return changeId("terminal", () => "resp_other");
@@ -90,50 +93,56 @@ function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
     case "status-mismatch":
       return changeResponse("terminal", (response) => ({ ...response, status: "incomplete" }));
     case "event-mismatch":
-      return { place: "terminal", spoil: (event) => sseRecord("response.failed", toJson(event)) };
+      return {
+        position: "terminal",
+        replace: (event) => sseRecord("response.failed", toJson(event)),
+      };
     case "no-terminal":
-      return { place: "terminal", spoil: () => "" };
+      return { position: "terminal", replace: () => "" };
     case "early-done":
-      return { place: "terminal", spoil: () => "data: [DONE]\n\n" };
+      return { position: "terminal", replace: () => "data: [DONE]\n\n" };
     case "two-terminals":
-      return { place: "terminal", spoil: terminalTwice };
+      return { position: "terminal", replace: terminalTwice };
     case "not-json":
-      return { place: early, spoil: (event) => sseRecord(String(event.type), '{"broken":') };
+      return { position: early, replace: (event) => sseRecord(String(event.type), '{"broken":') };
     case "not-object":
-      return { place: early, spoil: (event) => sseRecord(String(event.type), "[1]") };
+      return { position: early, replace: (event) => sseRecord(String(event.type), "[1]") };
   }
 }
 
 function changeNumber(
-  place: EventPosition,
+  position: EventPosition,
   change: (number: number) => JsonValue | undefined,
 ): EventChange {
   return {
-    place,
-    spoil: ({ type, sequence_number: number, ...rest }) =>
+    position,
+    replace: ({ type, sequence_number: number, ...rest }) =>
       encodeEvent({ type, sequence_number: change(Number(number)), ...rest }),
   };
 }
 
-function changeId(place: EventPosition, change: (id: string) => string | undefined): EventChange {
-  return changeResponse(place, ({ id, ...rest }) => ({ id: change(String(id)), ...rest }));
+function changeId(
+  position: EventPosition,
+  change: (id: string) => string | undefined,
+): EventChange {
+  return changeResponse(position, ({ id, ...rest }) => ({ id: change(String(id)), ...rest }));
 }
 
 function changeResponse(
-  place: EventPosition,
+  position: EventPosition,
   change: (response: JsonObject) => JsonObject | undefined,
 ): EventChange {
   return {
-    place,
-    spoil: ({ response, ...rest }) =>
+    position,
+    replace: ({ response, ...rest }) =>
       encodeEvent({ ...rest, response: isObject(response) ? change(response) : undefined }),
   };
 }
 
 function terminalTwice(event: JsonObject): string {
   const number = Number(event.sequence_number);
-  const place = { item_id: "msg_late", output_index: 0, content_index: 0 };
-  const late = { type: "response.output_text.delta", sequence_number: number + 1, ...place };
+  const position = { item_id: "msg_late", output_index: 0, content_index: 0 };
+  const late = { type: "response.output_text.delta", sequence_number: number + 1, ...position };
   const again = { ...event, sequence_number: number + 2 };
   return encodeEvent(event) + encodeEvent({ ...late, delta: " late", logprobs: [] }) +
     encodeEvent(again);
