@@ -5,8 +5,8 @@ import {
   NO_CONTINUATION,
   requiredTarget,
   storedHistory,
-} from "../../../src/api/responses/continuation.ts";
-import type { Pin } from "../../../src/gateway/owner.ts";
+} from "../../../src/api/responses/state/continuation.ts";
+import type { RequiredTarget } from "../../../src/call/owner.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { configOf } from "../../config/parse.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -14,7 +14,12 @@ import { nativeConfig } from "../../support/native_gateway.ts";
 
 const provider = compile(configOf(nativeConfig({ up: {} })), 1).providers.get("up");
 assert(provider !== undefined);
-const owner: Pin = { provider, protocol: "responses", origin: null, param: "conversation" };
+const owner: RequiredTarget = {
+  provider,
+  protocol: "responses",
+  origin: null,
+  param: "conversation",
+};
 const item = { id: "i1", type: "opaque" };
 
 /** Facts of a continuation: target, history, local conversation, and whether the history is all. */

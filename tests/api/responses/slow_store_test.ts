@@ -32,7 +32,7 @@ for (const stream of [false, true]) {
 
   Deno.test(`a ${how} is stored although its client leaves meanwhile`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
-    const writes = holdWrites(served.gateway.vault);
+    const writes = holdWrites(served.gateway.state);
     const client = new AbortController();
     const asking = fetch(`${served.url}/v1/responses`, {
       method: "POST",
@@ -43,8 +43,8 @@ for (const stream of [false, true]) {
     client.abort();
     assertEquals(await asking, "aborted");
     writes.release();
-    await served.gateway.vault.inFlight.idle();
-    assertEquals(served.gateway.vault.objects.stats().responses.entries, 1);
+    await served.gateway.state.inFlight.idle();
+    assertEquals(served.gateway.state.objects.stats().responses.entries, 1);
   });
 }
 
@@ -52,7 +52,7 @@ Deno.test("a turn on a socket begins when that before it is stored, and continue
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
-  const writes = holdWrites(served.gateway.vault);
+  const writes = holdWrites(served.gateway.state);
   const model = "compat/sim-echo";
   const turn = create({ model });
   client.send(turn);

@@ -1,19 +1,24 @@
-import type { Continuation } from "../../../src/api/responses/continuation.ts";
-import { nativeBody } from "../../../src/api/responses/native_request.ts";
-import { responsesRequest } from "../../../src/api/responses/request.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
-import { documentOf } from "../../../src/formats/document.ts";
-import { compile } from "../../../src/gateway/compile.ts";
-import type { Pin } from "../../../src/gateway/owner.ts";
-import { configOf } from "../../config/parse.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { nativeConfig } from "../../support/native_gateway.ts";
+import type { Continuation } from "../../../../src/api/responses/state/continuation.ts";
+import { nativeBody } from "../../../../src/api/responses/native/request.ts";
+import { responsesRequest } from "../../../../src/api/responses/request.ts";
+import type { JsonObject } from "../../../../src/core/json/json.ts";
+import { documentOf } from "../../../../src/formats/document.ts";
+import { compile } from "../../../../src/gateway/compile.ts";
+import type { RequiredTarget } from "../../../../src/call/owner.ts";
+import { configOf } from "../../../config/parse.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { nativeConfig } from "../../../support/native_gateway.ts";
 
 const provider = compile(configOf(nativeConfig({ up: {} })), 1).providers.get("up");
 assert(provider !== undefined);
 const TARGET = { provider, wire: provider.wire, model: "m" };
 
-const OWNER: Pin = { provider, protocol: "responses", origin: null, param: "previous_response_id" };
+const OWNER: RequiredTarget = {
+  provider,
+  protocol: "responses",
+  origin: null,
+  param: "previous_response_id",
+};
 const OLD = { id: "i1", type: "opaque" };
 const NEW = { role: "user", content: "new" };
 
