@@ -182,21 +182,14 @@ Deno.test("where the engine makes two keys one, the object is read again with wh
   }
 });
 
-Deno.test("beside one escaped key a large text costs about as much as without", () => {
-  const list = `"list":[${"[],".repeat(150_000)}[]]`;
-  const members = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`).join();
+// Work that grew faster than the text would take minutes here.
+Deno.test("one escaped key beside 150,000 elements or 100,000 members is read as JSON has it", () => {
+  const list = Array.from({ length: 150_000 }, () => []);
+  const members = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at]));
   for (const rest of [list, members]) {
-    const plain = fastest(`{"abc":1,${rest}}`);
-    const escaped = fastest(`{"\\u0061bc":1,${rest}}`);
-    assert(escaped < 4 * plain + 100, `${escaped} ms instead of ${plain} ms`);
+    const read = parseJson(`{"\\u0061bc":1,"rest":${JSON.stringify(rest)}}`);
+    assert(isObject(read));
+    assertEquals([Object.keys(read), read.abc], [["abc", "rest"], 1]);
+    assertEquals(JSON.stringify(read.rest), JSON.stringify(rest));
   }
 });
-
-function fastest(text: string): number {
-  const times = Array.from({ length: 3 }, () => {
-    const began = performance.now();
-    assert(isObject(parseJson(text)));
-    return performance.now() - began;
-  });
-  return Math.min(...times);
-}
