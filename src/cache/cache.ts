@@ -1,7 +1,7 @@
 import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
-import { keyOf } from "./key.ts";
+import { cacheKey } from "./key.ts";
 
 /** A look into the cache that took place. */
 export interface Lookup {
@@ -19,7 +19,7 @@ export function lookUp(call: Call, inference: Inference, plan: Candidates): Look
   const { generation, controls, state, report } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
   const [{ target }] = plan;
-  const key = keyOf(call, inference, plan[0]);
+  const key = cacheKey(call, inference, plan[0]);
   if (key === null) return null;
   const answer = state.cache.get(key) ?? null;
   report.cache = answer === null ? "MISS" : "HIT";
@@ -39,22 +39,22 @@ export function remember(
   reply: Reply,
 ): void {
   if (reply.as !== "answer" || reply.answer.status !== 200) return;
-  const served = servedBy(call, plan);
-  const key = served === plan[0] ? lookup.key : keyOf(call, inference, served);
+  const served = findServed(call, plan);
+  const key = served === plan[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;
-  const answer = lasting(reply.answer);
+  const answer = storableAnswer(reply.answer);
   call.state.cache.set(key, answer, key.length + bytesOf(answer));
 }
 
 /** Not found by counting fallbacks: a plan may begin with one. Attempts of one provider and model share a key. */
-function servedBy({ report }: Call, plan: Candidates): Candidate {
+function findServed({ report }: Call, plan: Candidates): Candidate {
   const isServer = ({ target }: Candidate) =>
     target.provider.id === report.provider && target.model === report.model;
   return plan.find(isServer) ?? plan[0];
 }
 
 /** Other headers speak of the one call that was answered: its id, its date, what is left of a quota. */
-function lasting({ status, headers, body }: HttpResponse): HttpResponse {
+function storableAnswer({ status, headers, body }: HttpResponse): HttpResponse {
   const type = headers["content-type"];
   return { status, headers: type === undefined ? {} : { "content-type": type }, body };
 }

@@ -10,7 +10,7 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
  * it becomes, of the provider as it is now defined, the model, the protocol and the headers that
  * have a say, with `caching.per_key` also of the caller. Null when the answer is not cached.
  */
-export function keyOf(
+export function cacheKey(
   call: Pick<Call, "headers" | "generation" | "caller">,
   inference: Pick<Inference, "matchesAs" | "canonical">,
   { target, request }: Pick<Candidate, "target" | "request">,

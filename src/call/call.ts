@@ -58,7 +58,7 @@ export interface Call {
 }
 
 /** Reads the control headers of a request. */
-export function readControls(headers: Headers): Controls {
+export function parseControls(headers: Headers): Controls {
   return {
     provider: named(headers, "x-gateway-provider"),
     model: named(headers, "x-gateway-model"),

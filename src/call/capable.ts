@@ -1,7 +1,7 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { namedProvider } from "./named_provider.ts";
+import { providerById } from "./named_provider.ts";
 
 /** What an upstream must have declared before its own state is touched. */
 export type NativeCapability =
@@ -13,7 +13,7 @@ export type NativeCapability =
   | "response_input_tokens";
 
 /** Whether a provider has declared it, as the configuration of the call has it. */
-export function isCapable(
+export function hasCapability(
   { settings: { type, capabilities } }: Provider,
   capability: NativeCapability,
 ): boolean {
@@ -21,8 +21,11 @@ export function isCapable(
 }
 
 /** A provider that has been chosen; refused as `unsupported_feature` when it has not declared it. */
-export function capable(provider: Provider, capability: NativeCapability): Result<Provider> {
-  if (isCapable(provider, capability)) return success(provider);
+export function requireCapability(
+  provider: Provider,
+  capability: NativeCapability,
+): Result<Provider> {
+  if (hasCapability(provider, capability)) return success(provider);
   return refuse(
     "unsupported_feature",
     `The provider does not offer this: its capability '${capability}' is not set.`,
@@ -31,12 +34,12 @@ export function capable(provider: Provider, capability: NativeCapability): Resul
 }
 
 /** As `nativeProvider`, for calls that nobody else could serve: `unsupported_feature` when none can. */
-export function someNativeProvider(
+export function requireNativeProvider(
   call: Call,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider> {
-  const provider = nativeProvider(call, named, capability);
+  const provider = findNativeProvider(call, named, capability);
   if (!provider.ok) return provider;
   return provider.value === null
     ? refuse(
@@ -52,17 +55,17 @@ export function someNativeProvider(
  * only one that has declared the capability; null when none has. Several are refused as
  * `ambiguous_provider`.
  */
-export function nativeProvider(
+export function findNativeProvider(
   call: Call,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider | null> {
   if (named !== null) {
-    const provider = namedProvider(call, named);
-    return provider.ok ? capable(provider.value, capability) : provider;
+    const provider = providerById(call, named);
+    return provider.ok ? requireCapability(provider.value, capability) : provider;
   }
   const able = [...call.generation.providers.values()]
-    .filter((provider) => isCapable(provider, capability));
+    .filter((provider) => hasCapability(provider, capability));
   const [only = null, ...others] = able;
   if (others.length === 0) return success(only);
   return refuse(

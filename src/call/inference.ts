@@ -46,7 +46,7 @@ export type Candidates = readonly [Candidate, ...Candidate[]];
 /** How the upstream's answer becomes the client's. */
 export type ResponseHandler =
   | {
-    readonly as: "answer";
+    readonly kind: "answer";
     /** The most bytes that the answer may have; that of every answer when absent. */
     readonly limit?: number;
     /** True where every 2xx status brings an answer, also one without a body; else only 200 does. */
@@ -56,7 +56,7 @@ export type ResponseHandler =
     ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }>;
   }
   | {
-    readonly as: "stream";
+    readonly kind: "stream";
     readonly delivery: StreamTranslation;
     /** The upstream's headers go to the client. */
     readonly copiesHeaders?: boolean;

@@ -3,7 +3,7 @@ import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 
 /** The provider with the id that a client names; refused as `provider_not_found` when there is none. */
-export function namedProvider({ generation }: Call, id: string): Result<Provider> {
+export function providerById({ generation }: Call, id: string): Result<Provider> {
   const provider = generation.providers.get(id);
   return provider === undefined
     ? refuse("provider_not_found", "There is no provider with the requested name.", "provider")

@@ -10,7 +10,7 @@ import {
 import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { namedProvider } from "./named_provider.ts";
+import { providerById } from "./named_provider.ts";
 
 /** Who must serve a call, and what of the earlier one it keeps. */
 export interface RequiredTarget {
@@ -86,9 +86,9 @@ export interface Reference {
 }
 
 /** Looks up the owner of an object; see `ownerIn`. */
-export async function ownerOf(call: Call, reference: Reference): Promise<Result<Owned | null>> {
+export async function findOwner(call: Call, reference: Reference): Promise<Result<Owned | null>> {
   const binding = await ownerStore(call.state.objects, reference.type).findBinding(reference.id);
-  return binding.ok ? ownerIn(call, reference, binding.value) : binding;
+  return binding.ok ? resolveOwner(call, reference, binding.value) : binding;
 }
 
 /**
@@ -98,21 +98,21 @@ export async function ownerOf(call: Call, reference: Reference): Promise<Result<
  * Nothing is discarded: a call may have an older configuration than the one in which the account is
  * right. Null also for an object that does not exist for the call, whatever provider the client names.
  */
-export function ownerIn(
+export function resolveOwner(
   call: Call,
   reference: Pick<Reference, "param" | "provider">,
   binding: Binding | null,
 ): Result<Owned | null> {
-  const owner = binding?.state === "bound" ? binding.owner : null;
+  const owner = binding?.kind === "bound" ? binding.owner : null;
   if (isHidden(call, binding)) {
     return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
   }
   const isReturned = binding !== null;
   if (reference.provider !== null) {
-    const named = namedOwner(call, reference.provider, owner);
+    const named = checkNamedOwner(call, reference.provider, owner);
     return named.ok ? success({ provider: named.value, owner, isReturned }) : named;
   }
-  if (binding?.state === "conflict") {
+  if (binding?.kind === "conflict") {
     return refuse(
       "provider_binding_conflict",
       "Two providers have used this id; name one with the X-Gateway-Provider header.",
@@ -144,12 +144,12 @@ export function isUpstreamOnly({ protocol, hasSnapshot }: ResponseProvenance): b
 
 /** A provider that is not there is refused as for an id that nothing is known about. */
 function hiddenFrom(call: Call, provider: string): Result<null> {
-  const named = namedProvider(call, provider);
+  const named = providerById(call, provider);
   return named.ok ? success(null) : named;
 }
 
-function namedOwner(call: Call, id: string, owner: Owner | null): Result<Provider> {
-  const named = namedProvider(call, id);
+function checkNamedOwner(call: Call, id: string, owner: Owner | null): Result<Provider> {
+  const named = providerById(call, id);
   if (!named.ok) return named;
   if (owner !== null && owner.provider !== id && !isRenamed(call, named.value, owner)) {
     return refuse(

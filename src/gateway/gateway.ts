@@ -49,15 +49,15 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
-  const vault = newGatewayState(world, first.config.caching, first.config.server);
-  vault.slots.configure(slotLimits(first));
+  const state = newGatewayState(world, first.config.caching, first.config.server);
+  state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
-    cache: () => vault.cache,
-    stores: () => vault.objects.stats(),
-    bodyBytes: vault.admission.bodyBytes,
+    cache: () => state.cache,
+    stores: () => state.objects.stats(),
+    bodyBytes: state.admission.bodyBytes,
   });
   const allSinks = [metrics.sink, ...sinks];
 
@@ -73,7 +73,7 @@ export function newGateway(
     get generation() {
       return current;
     },
-    state: vault,
+    state: state,
     world,
     metrics,
     hostname,
@@ -85,8 +85,8 @@ export function newGateway(
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
-      applyCaching(vault.cache, previous.config.caching, config.caching);
-      vault.slots.configure(slotLimits(next));
+      applyCaching(state.cache, previous.config.caching, config.caching);
+      state.slots.configure(slotLimits(next));
       current = next;
       return changesBetween(previous.config, config);
     },

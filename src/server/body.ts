@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, readDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import { BODY_LIMIT, receiveBody, tooLarge } from "./receive_body.ts";
+import { MAX_BODY_BYTES, receiveBody, tooLarge } from "./receive_body.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members">;
@@ -49,7 +49,7 @@ function refuseUnread(headers: Headers, declared: number | null): Failed | null 
     const refusal = refuseCoding(coding);
     if (refusal !== null) return refusal;
   }
-  return declared !== null && declared > BODY_LIMIT ? tooLarge() : null;
+  return declared !== null && declared > MAX_BODY_BYTES ? tooLarge() : null;
 }
 
 /** Names of codings are short words; anything else is not repeated. */

@@ -5,7 +5,7 @@ export interface Flusher {
 }
 
 /** A round begins this many milliseconds after its first task came. */
-const ROUND = 1;
+const FLUSH_DELAY_MS = 1;
 
 /** One timer for all who wait: a timer for each stream would cost more than its records do. */
 export function newFlusher(): Flusher {
@@ -21,7 +21,7 @@ export function newFlusher(): Flusher {
   return {
     soon(task) {
       tasks.add(task);
-      timer ??= setTimeout(run, ROUND);
+      timer ??= setTimeout(run, FLUSH_DELAY_MS);
       return () => {
         if (!tasks.delete(task) || tasks.size > 0) return;
         clearTimeout(timer);

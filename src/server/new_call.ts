@@ -1,5 +1,5 @@
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { type Call, readControls } from "../call/call.ts";
+import { type Call, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
@@ -15,7 +15,7 @@ export function newCall(
   const report = newReport(id, request.method, path, world.now());
   const { headers } = request;
   report.endpoint = endpoint;
-  const controls = readControls(headers);
+  const controls = parseControls(headers);
   report.traceparent = headers.get("traceparent");
   report.session = controls.session;
   metrics.began(endpoint.path);

@@ -4,7 +4,7 @@ import type { Call } from "../call/call.ts";
 import { holdBody } from "./admission/overload.ts";
 
 /** A request body may have this many bytes. */
-export const BODY_LIMIT = 10 * 1024 * 1024;
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** Bytes of the first buffer; each further one is twice the size of what has arrived. */
 const FIRST_BUFFER_BYTES = 16 * 1024;
@@ -24,7 +24,7 @@ export function receiveBody(
   timeoutMs: number,
 ): Promise<Result<Bytes>> {
   const { world } = call;
-  const source = openSource(body);
+  const source = newSource(body);
   const length = source.isBounded ? declared : null;
   let buffer = new ArrayBuffer(Math.min(length ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
   let size = 0;
@@ -46,7 +46,7 @@ export function receiveBody(
       else append(value);
       size += arrived;
       if (arrived > 0) progressedAt = world.now();
-      const stopped = size > BODY_LIMIT ? tooLarge() : holdBody(call, arrived);
+      const stopped = size > MAX_BODY_BYTES ? tooLarge() : holdBody(call, arrived);
       if (stopped !== null) {
         source.cancel();
         return end(stopped);
@@ -106,7 +106,7 @@ interface Source {
 }
 
 /** Requests of the listener are byte streams; those that the gateway makes itself are not. */
-function openSource(body: ReadableStream<Bytes>): Source {
+function newSource(body: ReadableStream<Bytes>): Source {
   try {
     const reader = body.getReader({ mode: "byob" });
     return {

@@ -22,17 +22,17 @@ export interface Responder {
 }
 
 /** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
-export function respond(call: Call, result: Result<Reply>, rim: Responder): Response {
+export function respond(call: Call, result: Result<Reply>, responder: Responder): Response {
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.as === "answer") return wholeResponse(call, reply.answer, now, rim);
+  if (reply.as === "answer") return wholeResponse(call, reply.answer, now, responder);
   const { headers, records } = reply;
   const body = streamBody(
     records,
     call.world,
     call.cancellation,
-    rim.flusher,
-    (isWhole) => finishCall(call, rim, isWhole),
+    responder.flusher,
+    (isWhole) => finishCall(call, responder, isWhole),
   );
   return new Response(body, {
     status: 200,
@@ -65,7 +65,12 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   return now;
 }
 
-function wholeResponse(call: Call, answer: HttpResponse, now: number, rim: Responder): Response {
+function wholeResponse(
+  call: Call,
+  answer: HttpResponse,
+  now: number,
+  responder: Responder,
+): Response {
   call.report.status = answer.status;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
@@ -76,7 +81,7 @@ function wholeResponse(call: Call, answer: HttpResponse, now: number, rim: Respo
       ...gatewayHeaders(call, now),
     },
   });
-  finishCall(call, rim, true);
+  finishCall(call, responder, true);
   return response;
 }
 
@@ -103,11 +108,11 @@ function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): Heade
 }
 
 /** Clients give up on headers of some kilobytes; a longer name is cut to so many characters. */
-const LONGEST_NAME = 256;
+const MAX_NAME_CHARS = 256;
 
 /** A header holds no line breaks and no characters beyond Latin-1. */
 function headerText(text: string): string {
-  const shown = text.slice(0, LONGEST_NAME);
+  const shown = text.slice(0, MAX_NAME_CHARS);
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 

@@ -22,7 +22,7 @@ export function streamBody(
   world: Pick<World, "now">,
   cancellation: Cancellation,
   flusher: Flusher,
-  over: (isWhole: boolean) => void,
+  onEnd: (isWhole: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
@@ -54,7 +54,7 @@ export function streamBody(
           (!isWaiting && world.now() - lastWrite >= GATHER_MS)
         ) {
           write(controller);
-          if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
+          if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
           takeBack = flusher.soon(() => write(controller));
@@ -70,7 +70,7 @@ export function streamBody(
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
       takeBack();
-      over(isWhole);
+      onEnd(isWhole);
     }
   }
 
@@ -83,7 +83,7 @@ export function streamBody(
   }
 
   /** A slow client holds the upstream back. */
-  async function roomAgain(controller: ReadableStreamDefaultController<Uint8Array>) {
+  async function waitForRoom(controller: ReadableStreamDefaultController<Uint8Array>) {
     write(controller);
     while (!cancellation.isClientGone && (controller.desiredSize ?? 1) <= 0) {
       await new Promise<void>((resolve) => resume = resolve);

@@ -20,10 +20,10 @@ export interface Balancers {
 }
 
 /** More routes than that are not remembered; the oldest go first. */
-const MOST_ROUTES = 10_000;
+const MAX_ROUTES = 10_000;
 
 /** When a target was not eligible for so many calls of its route, all claims are settled. */
-const FORGOTTEN_AFTER = 1_000;
+const MAX_MISSED_CALLS = 1_000;
 
 /** What a target is owed: grows by its weight with each call it could have had. */
 interface Share {
@@ -39,13 +39,13 @@ interface Balance {
 }
 
 /** Balancers that owe nobody anything. `random` is uniform in [0, 1). */
-export function balancers(random: () => number): Balancers {
+export function newBalancers(random: () => number): Balancers {
   const balances = new Map<string, Balance>();
 
   function balanceOf(route: string): Balance {
     const known = balances.get(route);
     if (known !== undefined) return known;
-    const [oldest] = balances.size >= MOST_ROUTES ? balances.keys() : [];
+    const [oldest] = balances.size >= MAX_ROUTES ? balances.keys() : [];
     if (oldest !== undefined) balances.delete(oldest);
     const balance = { calls: 0, shares: new Map() };
     balances.set(route, balance);
@@ -57,17 +57,17 @@ export function balancers(random: () => number): Balancers {
       const live = eligible.filter((item) => item.weight > 0);
       switch (strategy) {
         case "random":
-          return drawn(live, random);
+          return pickRandom(live, random);
         case "weighted":
-          return owedMost(balanceOf(route), key, (item) => item.weight, live);
+          return pickMostOwed(balanceOf(route), key, (item) => item.weight, live);
         case "round-robin":
-          return owedMost(balanceOf(route), key, () => 1, live);
+          return pickMostOwed(balanceOf(route), key, () => 1, live);
       }
     },
   };
 }
 
-function drawn<T extends { readonly weight: number }>(
+function pickRandom<T extends { readonly weight: number }>(
   items: readonly T[],
   random: () => number,
 ): T | undefined {
@@ -83,7 +83,7 @@ function drawn<T extends { readonly weight: number }>(
  * Smooth weighted round-robin: each target is owed its weight more, the one that is owed most (the
  * first of equals) is picked and pays for all. Who is not eligible keeps its claim meanwhile.
  */
-function owedMost<T>(
+function pickMostOwed<T>(
   balance: Balance,
   key: (item: T) => string,
   weightOf: (item: T) => number,
@@ -99,7 +99,7 @@ function owedMost<T>(
   let total = 0;
   let best: { readonly item: T; readonly share: Share } | undefined;
   for (const item of items) {
-    const share = shareOf(balance.shares, key(item), weightOf(item));
+    const share = findOrAddShare(balance.shares, key(item), weightOf(item));
     share.seen = balance.calls;
     share.owed += share.weight;
     total += share.weight;
@@ -110,7 +110,7 @@ function owedMost<T>(
   return best?.item;
 }
 
-function shareOf(shares: Map<string, Share>, key: string, weight: number): Share {
+function findOrAddShare(shares: Map<string, Share>, key: string, weight: number): Share {
   const known = shares.get(key);
   if (known !== undefined) return known;
   const share = { weight, owed: 0, seen: 0 };
@@ -119,8 +119,8 @@ function shareOf(shares: Map<string, Share>, key: string, weight: number): Share
 }
 
 function forgetVanished({ calls, shares }: Balance): void {
-  if (calls % FORGOTTEN_AFTER !== 0) return;
-  const hasVanished = shares.values().some(({ seen }) => calls - seen >= FORGOTTEN_AFTER);
+  if (calls % MAX_MISSED_CALLS !== 0) return;
+  const hasVanished = shares.values().some(({ seen }) => calls - seen >= MAX_MISSED_CALLS);
   // What the others are owed may be owed by those that are gone.
   if (hasVanished) shares.clear();
 }

@@ -28,7 +28,7 @@ export interface ResponseProvenance {
   /** The bare model that answered. */
   readonly model: string;
   /** The bare model that was asked for: a fallback may have answered with another one. */
-  readonly asked: string | null;
+  readonly requestedModel: string | null;
   readonly protocol: "chat_completions" | "responses";
   /** The gateway itself keeps the response and everything that came before it. */
   readonly hasSnapshot: boolean;
@@ -36,12 +36,12 @@ export interface ResponseProvenance {
 
 /** Conflict: two accounts have returned the same id, so that it says no more who owns it. */
 export type Binding =
-  | { readonly state: "bound"; readonly owner: Owner }
-  | { readonly state: "conflict"; readonly creator: Creator };
+  | { readonly kind: "bound"; readonly owner: Owner }
+  | { readonly kind: "conflict"; readonly creator: Creator };
 
 /** The creator of everything that was bound under one id. */
 export function creatorOf(binding: Binding): Creator {
-  return binding.state === "bound" ? binding.owner.creator : binding.creator;
+  return binding.kind === "bound" ? binding.owner.creator : binding.creator;
 }
 
 /**
@@ -54,11 +54,11 @@ export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boo
 }
 
 /** Returns the binding after an account has returned the ID to a caller; null if nothing changes. */
-export function rebound(earlier: Binding, owner: Owner): Binding | null {
+export function mergeBinding(earlier: Binding, owner: Owner): Binding | null {
   const isSameCreator = creatorOf(earlier) === owner.creator;
   const creator = isSameCreator ? owner.creator : SEVERAL_CALLERS;
   const isSettled = creatorOf(earlier) === creator;
-  if (earlier.state === "conflict") return isSettled ? null : { state: "conflict", creator };
-  if (earlier.owner.account !== owner.account) return { state: "conflict", creator };
-  return isSettled ? null : { state: "bound", owner: { ...earlier.owner, creator } };
+  if (earlier.kind === "conflict") return isSettled ? null : { kind: "conflict", creator };
+  if (earlier.owner.account !== owner.account) return { kind: "conflict", creator };
+  return isSettled ? null : { kind: "bound", owner: { ...earlier.owner, creator } };
 }

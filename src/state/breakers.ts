@@ -37,10 +37,10 @@ export interface Breakers {
 }
 
 /** More accounts than that are not remembered; those least recently asked for go first. */
-const MOST_ACCOUNTS = 10_000;
+const MAX_ACCOUNTS = 10_000;
 
 /** All trials are running: none can say when the next may, so a guess in milliseconds. */
-const TRIALS_RUNNING = 1_000;
+const TRIALS_RUNNING_WAIT_MS = 1_000;
 
 const FREE_PASS: Permit = { end() {}, committed() {} };
 
@@ -53,14 +53,14 @@ const FREE_PASS: Permit = { end() {}, committed() {} };
  * one failure opens it again. Opening begins a new epoch, and permits taken before it say nothing
  * about what comes after; a trial that outlives the closing it led to counts like any other attempt.
  */
-export function breakers(now: () => number): Breakers {
+export function newBreakers(now: () => number): Breakers {
   const circuits = new Map<string, Circuit>();
 
   function circuitOf(account: string): Circuit {
     const circuit = circuits.get(account) ?? newCircuit(now);
     circuits.delete(account);
     circuits.set(account, circuit);
-    const [oldest] = circuits.size > MOST_ACCOUNTS ? circuits.keys() : [];
+    const [oldest] = circuits.size > MAX_ACCOUNTS ? circuits.keys() : [];
     if (oldest !== undefined) circuits.delete(oldest);
     return circuit;
   }
@@ -159,7 +159,7 @@ function newCircuit(now: () => number): Circuit {
       if (isClosed) return 0;
       const left = openUntil - now();
       if (left > 0) return left;
-      return trials < settings.half_open_max_requests ? 0 : TRIALS_RUNNING;
+      return trials < settings.half_open_max_requests ? 0 : TRIALS_RUNNING_WAIT_MS;
     },
     permit,
   };

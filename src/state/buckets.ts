@@ -10,7 +10,7 @@ export interface Taken {
   /** Whole tokens that are left. */
   readonly remaining: number;
   /** Milliseconds after which a token is there; 0 when one was taken. */
-  readonly wait: number;
+  readonly waitMs: number;
 }
 
 /** One token bucket for each caller. */
@@ -22,10 +22,10 @@ export interface Buckets {
 }
 
 /** More buckets than that are not remembered. */
-const MOST = 10_000;
+const MAX_BUCKETS = 10_000;
 
 /** Milliseconds that sums of fractions may be off. */
-const ROUNDING = 1e-6;
+const ROUNDING_MS = 1e-6;
 
 /**
  * Buckets that all begin full. `now` gives milliseconds that never go back.
@@ -34,15 +34,15 @@ const ROUNDING = 1e-6;
  * off by the time one token needs. A bucket that is full is as good as none, so when there are too
  * many the full ones are forgotten first, then those least recently asked.
  */
-export function buckets(now: () => number): Buckets {
+export function newBuckets(now: () => number): Buckets {
   const fullAt = new Map<string, number>();
   /** No bucket is full before this. */
   let firstFull = Infinity;
 
   function makeRoom(time: number) {
-    if (fullAt.size < MOST) return;
+    if (fullAt.size < MAX_BUCKETS) return;
     if (time >= firstFull) forgetFull(time);
-    const [oldest] = fullAt.size < MOST ? [] : fullAt.keys();
+    const [oldest] = fullAt.size < MAX_BUCKETS ? [] : fullAt.keys();
     if (oldest !== undefined) fullAt.delete(oldest);
   }
 
@@ -62,15 +62,15 @@ export function buckets(now: () => number): Buckets {
       const known = fullAt.get(caller);
       const lacking = Math.min(Math.max(0, (known ?? 0) - time), whole);
       const wait = lacking - (whole - perToken);
-      const isTaken = wait <= ROUNDING;
+      const isTaken = wait <= ROUNDING_MS;
       const left = isTaken ? lacking + perToken : lacking;
       if (known === undefined) makeRoom(time);
       // Behind all others: it is the one asked last.
       fullAt.delete(caller);
       fullAt.set(caller, time + left);
       firstFull = Math.min(firstFull, time + left);
-      const remaining = Math.max(0, Math.floor((whole - left + ROUNDING) / perToken));
-      return { isTaken, remaining, wait: isTaken ? 0 : wait };
+      const remaining = Math.max(0, Math.floor((whole - left + ROUNDING_MS) / perToken));
+      return { isTaken, remaining, waitMs: isTaken ? 0 : wait };
     },
     get size() {
       return fullAt.size;

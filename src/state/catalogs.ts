@@ -10,10 +10,10 @@ export interface Catalogs {
 }
 
 /** A failed fetch is not repeated for this many milliseconds. */
-const FAILURE_TTL = 30_000;
+const FAILURE_TTL_MS = 30_000;
 
 /** Lists of providers that are no longer configured fall out when there are more than this. */
-const MOST = 1_000;
+const MAX_CATALOGS = 1_000;
 
 interface Entry {
   readonly until: number;
@@ -21,12 +21,12 @@ interface Entry {
 }
 
 /** No lists yet. `now` gives milliseconds that never go back. */
-export function catalogs(now: () => number): Catalogs {
+export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
 
   function keep(key: string, entry: Entry) {
     entries.delete(key);
-    const [oldest] = entries.size >= MOST ? entries.keys() : [];
+    const [oldest] = entries.size >= MAX_CATALOGS ? entries.keys() : [];
     if (oldest !== undefined) entries.delete(oldest);
     entries.set(key, entry);
   }
@@ -39,7 +39,7 @@ export function catalogs(now: () => number): Catalogs {
       const flight = fetch();
       keep(key, { until: Infinity, catalog: flight });
       const catalog = await flight;
-      keep(key, { until: now() + (catalog === null ? FAILURE_TTL : ttl), catalog: flight });
+      keep(key, { until: now() + (catalog === null ? FAILURE_TTL_MS : ttl), catalog: flight });
       return catalog;
     },
   };

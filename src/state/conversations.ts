@@ -1,10 +1,10 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { refuse } from "../core/result.ts";
 import type { Creator } from "./bindings.ts";
-import { heldBytes, STATE_BYTES } from "./retention.ts";
+import { heldBytes, MAX_STATE_BYTES } from "./retention.ts";
 
 /** A conversation holds at most so many items. */
-export const MOST_ITEMS = 1_000;
+export const MAX_CONVERSATION_ITEMS = 1_000;
 
 /** Text values that a client attaches to a conversation. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -45,12 +45,12 @@ export function unknownItem() {
 }
 
 /** Why items cannot be added to those that are there, as a refusal; null when they can. */
-export function addedProblem(
+export function refuseAddedItems(
   present: readonly JsonObject[],
   added: readonly JsonObject[],
   param: "items" | "input" = "items",
 ) {
-  if (present.length + added.length > MOST_ITEMS) return fullConversation();
+  if (present.length + added.length > MAX_CONVERSATION_ITEMS) return fullConversation();
   const ids = new Set(present.map(({ id }) => id));
   for (const { id } of added) {
     if (typeof id !== "string") continue;
@@ -70,7 +70,7 @@ export function addedProblem(
 export function fullConversation() {
   return refuse(
     "conversation_item_limit_exceeded",
-    `A conversation holds at most ${MOST_ITEMS} items; delete some or begin another one.`,
+    `A conversation holds at most ${MAX_CONVERSATION_ITEMS} items; delete some or begin another one.`,
   );
 }
 
@@ -84,7 +84,7 @@ export function largeConversation() {
 
 /** Returns whether the items can be added without making the conversation larger than may be stored. */
 export function hasRoom({ bytes }: Conversation, added: readonly JsonObject[]): boolean {
-  return bytes + itemBytes(added) <= STATE_BYTES;
+  return bytes + itemBytes(added) <= MAX_STATE_BYTES;
 }
 
 /** Returns the bytes that a conversation counts for. */

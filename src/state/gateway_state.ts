@@ -1,9 +1,9 @@
 import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
-import { type Balancers, balancers } from "./balancers.ts";
-import { type Breakers, breakers } from "./breakers.ts";
-import { type Buckets, buckets } from "./buckets.ts";
-import { type Catalogs, catalogs } from "./catalogs.ts";
+import { type Balancers, newBalancers } from "./balancers.ts";
+import { type Breakers, newBreakers } from "./breakers.ts";
+import { type Buckets, newBuckets } from "./buckets.ts";
+import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
@@ -38,11 +38,11 @@ export function newGatewayState(
   return {
     began: world.now(),
     since: world.unix(),
-    breakers: breakers(now),
-    balancers: balancers(() => world.random()),
+    breakers: newBreakers(now),
+    balancers: newBalancers(() => world.random()),
     slots: newProviderSlots((ms, run) => world.after(ms, run)),
-    buckets: buckets(now),
-    catalogs: catalogs(now),
+    buckets: newBuckets(now),
+    catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),
     inFlight: newInFlight(),
     admission: newAdmission(server),

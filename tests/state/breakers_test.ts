@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Breakers, breakers, type Permit } from "../../src/state/breakers.ts";
+import { type Breakers, newBreakers, type Permit } from "../../src/state/breakers.ts";
 
 const SETTINGS = {
   enabled: true,
@@ -13,7 +13,7 @@ const SETTINGS = {
 function scripted(): { readonly all: Breakers; pass(ms: number): void } {
   let time = 0;
   return {
-    all: breakers(() => time),
+    all: newBreakers(() => time),
     pass(ms) {
       time += ms;
     },

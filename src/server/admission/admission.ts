@@ -24,9 +24,9 @@ export type Admission = (
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config.server, hostname);
   return (call, request, peer) => {
-    const answer = framingProblem(call) ?? guard(call, request, peer);
+    const answer = refuseFraming(call) ?? guard(call, request, peer);
     if (answer !== null || !call.path.startsWith("/v1/")) return answer;
-    return enterWithKey(call, peer);
+    return admitWithKey(call, peer);
   };
 }
 
@@ -34,7 +34,7 @@ export function newAdmission({ generation, hostname }: Gateway): Admission {
  * Returns the refusal of a request whose head frames its body in two ways: something before the gateway
  * may have taken the other one, so the connection ends, also where the body is of no account.
  */
-function framingProblem({ headers, answerHeaders }: Call): Failed | null {
+function refuseFraming({ headers, answerHeaders }: Call): Failed | null {
   if (!headers.has("transfer-encoding") || !headers.has("content-length")) return null;
   answerHeaders["connection"] = "close";
   return refuse(
@@ -45,10 +45,10 @@ function framingProblem({ headers, answerHeaders }: Call): Failed | null {
 
 /** Key and rate again, for one more message on a socket: as the configuration of this moment has them. */
 export function admitTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
-  return enterWithKey({ ...call, generation }, peer);
+  return admitWithKey({ ...call, generation }, peer);
 }
 
-function enterWithKey(call: Call, peer: Peer): Failed | null {
+function admitWithKey(call: Call, peer: Peer): Failed | null {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
   return key.ok ? takeToken(call, key.value, network) : takeAddressToken(call, network) ?? key;

@@ -15,7 +15,7 @@ export function authenticate(call: Call): Result<ClientKey | null> {
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
-  const key = presented === "" ? null : keyOf(presented, clientKeys);
+  const key = presented === "" ? null : findKey(presented, clientKeys);
   if (key !== null) {
     report.client = key.name;
     caller.name = key.caller;
@@ -24,12 +24,12 @@ export function authenticate(call: Call): Result<ClientKey | null> {
   }
   answerHeaders["www-authenticate"] = 'Bearer realm="gateway"';
   return presented === ""
-    ? refuse("missing_api_key", `Send a client key in the header ${formOf(settings)}.`)
+    ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
     : refuse("invalid_api_key", "This client key is not known here; send one that is.");
 }
 
 /** Every key is compared, each in the same time: how long it takes says nothing about any of them. */
-function keyOf(presented: string, keys: readonly ClientKey[]): ClientKey | null {
+function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | null {
   const digest = createHash("sha256").update(presented).digest();
   let found: ClientKey | null = null;
   for (const key of keys) {
@@ -51,7 +51,7 @@ function afterPrefix(value: string, prefix: string): string {
   return start.toLowerCase() === prefix.toLowerCase() && rest.startsWith(" ") ? rest.trim() : "";
 }
 
-function formOf({ header, prefix, allow_x_api_key }: KeySettings): string {
+function describeKeyHeader({ header, prefix, allow_x_api_key }: KeySettings): string {
   const form = `${header}: ${prefix === "" ? "" : `${prefix} `}KEY`;
   return allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
 }

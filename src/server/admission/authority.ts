@@ -14,7 +14,7 @@ export interface Origin extends Authority {
 const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::(\d{0,5}))?$/;
 
 /** Reads `host:port`, as a `Host` header holds it (RFC 9110, section 7.2); null when it is anything else. */
-export function readAuthority(text: string): Authority | null {
+export function parseAuthority(text: string): Authority | null {
   const [whole, written = "", digits] = AUTHORITY.exec(text.toLowerCase()) ?? [];
   if (whole === undefined) return null;
   // A port may be empty, which is none (RFC 3986, section 3.2.3).
@@ -33,15 +33,15 @@ export function authorityIn(url: string): string {
 }
 
 /** Reads an `Origin` header; null for `null`, for lists and for everything that no browser sends. */
-export function readOrigin(text: string): Origin | null {
+export function parseOrigin(text: string): Origin | null {
   const [whole, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i.exec(text) ?? [];
   const isWritten = whole !== undefined && !rest.endsWith(":");
-  const authority = isWritten ? readAuthority(rest) : null;
+  const authority = isWritten ? parseAuthority(rest) : null;
   return authority === null ? null : { ...authority, scheme: scheme.toLowerCase() };
 }
 
 /** The port that a scheme stands for; null for schemes other than http and https. */
-export function usualPort(scheme: string): number | null {
+export function defaultPort(scheme: string): number | null {
   return scheme === "http" ? 80 : scheme === "https" ? 443 : null;
 }
 

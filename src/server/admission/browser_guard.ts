@@ -5,13 +5,13 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import type { Call } from "../../call/call.ts";
 import {
   authorityIn,
+  defaultPort,
   isIpAddress,
   isLocalName,
   isLoopback,
   type Origin,
-  readAuthority,
-  readOrigin,
-  usualPort,
+  parseAuthority,
+  parseOrigin,
 } from "./authority.ts";
 import { originText, parseOriginPattern } from "./origin_pattern.ts";
 import type { Peer } from "../peer.ts";
@@ -31,7 +31,7 @@ const APP_ORIGIN =
   /^(?:app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension):/i;
 
 // A list, because `*` does not stand for all names in every browser (Fetch, CORS protocol).
-const EXPOSED = [
+const EXPOSED_HEADERS = [
   "x-gateway-request-id",
   "x-request-id",
   "x-gateway-provider",
@@ -51,7 +51,7 @@ const METRICS = "/metrics";
 const METHODS = "GET, HEAD, POST, DELETE";
 
 /** Seconds for which a browser need not ask again. */
-const PREFLIGHT_AGE = "600";
+const PREFLIGHT_MAX_AGE_SECONDS = "600";
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
@@ -82,7 +82,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
 
   function isHostAllowed(written: string): boolean {
     if (written === known) return true;
-    const host = readAuthority(written)?.host;
+    const host = parseAuthority(written)?.host;
     if (host === undefined) return false;
     if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
     known = written;
@@ -91,9 +91,9 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
 
   function isOriginAllowed(written: string, host: string): boolean {
     if (APP_ORIGIN.test(written)) return true;
-    const origin = readOrigin(written);
+    const origin = parseOrigin(written);
     if (origin === null) return false;
-    const isWeb = usualPort(origin.scheme) !== null;
+    const isWeb = defaultPort(origin.scheme) !== null;
     if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
     const text = originText(origin);
     return origins.some((isMeant) => isMeant(text));
@@ -115,7 +115,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     answerHeaders["access-control-allow-origin"] = origin;
     const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
     if (isPreflight) return success(preflight(headers.get("access-control-request-headers")));
-    answerHeaders["access-control-expose-headers"] = EXPOSED;
+    answerHeaders["access-control-expose-headers"] = EXPOSED_HEADERS;
     return null;
   };
 }
@@ -135,7 +135,7 @@ function hostRefusal(host: string | null): Failed<Refusal> {
  * takes the address of the listener: `localhost` for every loopback address and for all addresses.
  */
 function isFilledIn(authority: string, bound: string): boolean {
-  const host = readAuthority(authority)?.host ?? "";
+  const host = parseAuthority(authority)?.host ?? "";
   if (host === "localhost") return true;
   const isKnown = isLoopback(bound) || bound === "0.0.0.0" || bound === "[::]";
   return !isKnown && isIpAddress(host);
@@ -144,7 +144,7 @@ function isFilledIn(authority: string, bound: string): boolean {
 function preflight(asked: string | null): Reply {
   const headers = {
     "access-control-allow-methods": METHODS,
-    "access-control-max-age": PREFLIGHT_AGE,
+    "access-control-max-age": PREFLIGHT_MAX_AGE_SECONDS,
     ...(asked !== null && HEADER_NAMES.test(asked)
       ? { "access-control-allow-headers": asked }
       : {}),
@@ -154,9 +154,9 @@ function preflight(asked: string | null): Reply {
 
 /** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */
 function isSameHost(origin: Origin, host: string): boolean {
-  const own = readAuthority(host);
+  const own = parseAuthority(host);
   if (own === null || own.host !== origin.host) return false;
-  const usual = usualPort(origin.scheme);
+  const usual = defaultPort(origin.scheme);
   return (own.port ?? usual) === (origin.port ?? usual);
 }
 

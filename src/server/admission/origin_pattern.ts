@@ -1,4 +1,4 @@
-import { type Origin, readOrigin, usualPort } from "./authority.ts";
+import { defaultPort, type Origin, parseOrigin } from "./authority.ts";
 
 /** True if a web origin, as browsers write it, is one that the setting allows. */
 export type OriginPattern = (origin: string) => boolean;
@@ -13,7 +13,7 @@ const ANY = /^[a-z0-9_.-]+$/;
  */
 export function parseOriginPattern(allowed: string): OriginPattern {
   if (allowed === "*") return () => true;
-  const exact = readOrigin(allowed);
+  const exact = parseOrigin(allowed);
   const text = exact === null ? allowed.toLowerCase() : originText(exact);
   const stem = text.replace(/:\*$/, "");
   const [first = "", ...rest] = stem.split("*");
@@ -37,5 +37,5 @@ function matchesRest(text: string, start: number, parts: readonly string[]): boo
 
 /** Returns an origin as browsers write it: the usual port is left out. */
 export function originText({ scheme, host, port }: Origin): string {
-  return `${scheme}://${host}${port === null || port === usualPort(scheme) ? "" : `:${port}`}`;
+  return `${scheme}://${host}${port === null || port === defaultPort(scheme) ? "" : `:${port}`}`;
 }

@@ -34,15 +34,19 @@ function takeFrom(call: Call, bucket: string, requests_per_minute: number): Fail
   const { generation: { config }, state, answerHeaders } = call;
   const { burst_size } = config.rate_limiting;
   const settings = { requests_per_minute, burst_size };
-  const { isTaken, remaining, wait } = state.buckets.take(bucket, settings);
-  tell(answerHeaders, requests_per_minute, remaining);
+  const { isTaken, remaining, waitMs } = state.buckets.take(bucket, settings);
+  setRateHeaders(answerHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
-  const seconds = Math.max(1, Math.ceil(wait / 1000));
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   answerHeaders["retry-after"] = String(seconds);
   return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
 }
 
-function tell(answerHeaders: Call["answerHeaders"], limit: number, remaining: number): void {
+function setRateHeaders(
+  answerHeaders: Call["answerHeaders"],
+  limit: number,
+  remaining: number,
+): void {
   answerHeaders["x-ratelimit-limit"] = String(limit);
   answerHeaders["x-ratelimit-remaining"] = String(remaining);
 }

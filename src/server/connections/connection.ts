@@ -1,5 +1,5 @@
 import type { Peer } from "../peer.ts";
-import type { Resting } from "./idle_rules.ts";
+import type { IdleState } from "./idle_rules.ts";
 
 /** A client connection; `Peer` of all its requests. Times are those of the listener's clock. */
 export interface Connection extends Peer {
@@ -15,10 +15,10 @@ export interface Connection extends Peer {
   inFlight: number;
   /** True when it is to be ended once no request is in flight. */
   isEnding: boolean;
-  sinceMs: Resting["sinceMs"];
-  hasServed: Resting["hasServed"];
-  isMultiplexed: Resting["isMultiplexed"];
-  headSinceMs: Resting["headSinceMs"];
+  sinceMs: IdleState["sinceMs"];
+  hasServed: IdleState["hasServed"];
+  isMultiplexed: IdleState["isMultiplexed"];
+  headSinceMs: IdleState["headSinceMs"];
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
 }

@@ -5,7 +5,7 @@ import { type Connection, parseKey } from "./connection.ts";
 import { newEndings } from "./endings.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
-import { headSince, isOverdue, newRest, type RestLimits } from "./idle_rules.ts";
+import { headSince, type IdleLimits, isOverdue, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
 export interface Connections {
@@ -32,7 +32,7 @@ const MAX_DESCRIPTORS_PER_MS = 50;
 export function newConnections(
   sockets: Sockets,
   address: Pick<Deno.NetAddr, "hostname" | "port">,
-  limits: RestLimits,
+  limits: IdleLimits,
   clock: Pick<World, "now" | "after">,
 ): Connections {
   const byKey = new Map<string, Connection>();
@@ -57,7 +57,7 @@ export function newConnections(
       isGone: false,
       inFlight: 0,
       isEnding: false,
-      ...newRest(clock.now()),
+      ...newIdleState(clock.now()),
       ended() {
         connection.inFlight--;
         connection.sinceMs = clock.now();
@@ -143,7 +143,9 @@ export function newConnections(
     if (traffic === null) return;
     const now = clock.now();
     // A client may have come back from the same port since the last sweep: then this is a new one.
-    if (traffic.receivedBytes === 0) Object.assign(connection, newRest(now - traffic.silentMs));
+    if (traffic.receivedBytes === 0) {
+      Object.assign(connection, newIdleState(now - traffic.silentMs));
+    }
     connection.headSinceMs = headSince(connection, traffic, now);
     if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
   }
@@ -207,7 +209,7 @@ function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) 
     local !== null && (isWildcard ? local.endsWith(end) : local === end);
 }
 
-function sweepInterval({ headMs, idleMs }: RestLimits): number {
+function sweepInterval({ headMs, idleMs }: IdleLimits): number {
   const ms = Math.min(headMs, idleMs) / 4;
   return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
 }

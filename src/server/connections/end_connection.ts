@@ -2,7 +2,7 @@ import type { World } from "../../core/world.ts";
 import type { Peer } from "../peer.ts";
 
 /** An answer has this long to reach its client before the connection ends. */
-const LAST_BYTES_MS = 100;
+const FINAL_BYTES_DELAY_MS = 100;
 
 /**
  * The answer to a request whose body is still being waited for, so that its connection ends as well.
@@ -18,14 +18,17 @@ export async function endConnection(
 ): Promise<Response> {
   // Requests over HTTP/2 have no such header here.
   if (disconnect !== undefined && headers.has("host")) {
-    world.after(LAST_BYTES_MS, disconnect);
+    world.after(FINAL_BYTES_DELAY_MS, disconnect);
     return answer;
   }
   const bytes = await answer.bytes();
   const body = new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
-      world.after(LAST_BYTES_MS, () => controller.error(new Error("the connection is ended")));
+      world.after(
+        FINAL_BYTES_DELAY_MS,
+        () => controller.error(new Error("the connection is ended")),
+      );
     },
   });
   return new Response(body, { status: answer.status, headers: answer.headers });

@@ -12,7 +12,7 @@ export interface Endings {
 }
 
 /** Time between two looks at connections that are ending, in milliseconds. */
-const LOOK_MS = 20;
+const CHECK_INTERVAL_MS = 20;
 
 /** A client that does not take its response is disconnected without it after this time. */
 const MAX_DELIVERY_MS = 5_000;
@@ -37,7 +37,7 @@ export function newEndings(
   function add(connection: Connection, ms: number, isForced: boolean) {
     if (endings.has(connection) && !isForced) return;
     endings.set(connection, { deadlineMs: clock.now() + ms, isForced, quietLooks: 0 });
-    cancel ??= clock.after(LOOK_MS, look);
+    cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function look() {
@@ -45,7 +45,7 @@ export function newEndings(
     for (const [connection, ending] of endings) {
       if (isOver(connection, ending)) endings.delete(connection);
     }
-    if (endings.size > 0) cancel = clock.after(LOOK_MS, look);
+    if (endings.size > 0) cancel = clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function isOver(connection: Connection, ending: Ending): boolean {
@@ -67,7 +67,7 @@ export function newEndings(
 
   return {
     afterDelivery: (connection) => add(connection, MAX_DELIVERY_MS, false),
-    soon: (connection) => add(connection, LOOK_MS, true),
+    soon: (connection) => add(connection, CHECK_INTERVAL_MS, true),
     close() {
       cancel?.();
       endings.clear();

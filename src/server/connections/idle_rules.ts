@@ -1,7 +1,7 @@
 import type { Traffic } from "../../sockets/sockets.ts";
 
 /** How long a client connection without a request in flight may stay open, in milliseconds. */
-export interface RestLimits {
+export interface IdleLimits {
   /** Until a whole request head has arrived. */
   readonly headMs: number;
   /** Until the first byte of the next request arrives. */
@@ -12,12 +12,12 @@ export interface RestLimits {
 const HEAD_TIMEOUT_MS = 60_000;
 
 /** Returns the limits of a gateway with this idle timeout. */
-export function restLimits(idleMs: number): RestLimits {
+export function newIdleLimits(idleMs: number): IdleLimits {
   return { headMs: HEAD_TIMEOUT_MS, idleMs };
 }
 
 /** A client connection without a request in flight. */
-export interface Resting {
+export interface IdleState {
   /** Since when: the end of the last response, or the opening of the connection. */
   readonly sinceMs: number;
   /** True when a request has arrived on it. */
@@ -29,7 +29,7 @@ export interface Resting {
 }
 
 /** Returns the rest of a connection that was opened then and has sent nothing. */
-export function newRest(sinceMs: number): Resting {
+export function newIdleState(sinceMs: number): IdleState {
   return { sinceMs, hasServed: false, isMultiplexed: false, headSinceMs: null };
 }
 
@@ -40,7 +40,7 @@ export function newRest(sinceMs: number): Resting {
 const MAX_SKEW_MS = 20;
 
 /** Returns when bytes of the next request were first noticed; null while there are none. */
-export function headSince(resting: Resting, traffic: Traffic, nowMs: number): number | null {
+export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): number | null {
   const { sinceMs, hasServed, isMultiplexed, headSinceMs } = resting;
   if (headSinceMs !== null) return headSinceMs;
   if (!hasServed) return traffic.receivedBytes > 0 ? sinceMs : null;
@@ -50,9 +50,9 @@ export function headSince(resting: Resting, traffic: Traffic, nowMs: number): nu
 
 /** True when the connection has rested for longer than it may. */
 export function isOverdue(
-  resting: Resting,
+  resting: IdleState,
   nowMs: number,
-  { headMs, idleMs }: RestLimits,
+  { headMs, idleMs }: IdleLimits,
 ): boolean {
   const { sinceMs, hasServed, headSinceMs } = resting;
   if (headSinceMs !== null) return nowMs - headSinceMs >= headMs;

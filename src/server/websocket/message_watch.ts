@@ -11,10 +11,10 @@ export interface MessageWatches {
 }
 
 /** Time between two looks, in milliseconds. */
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /** Sockets that are looked at in one turn of the event loop; of more, each has its turn later. */
-const MAX_LOOKS = 256;
+const MAX_CHECKS_PER_TURN = 256;
 
 /** A message of 10 MiB with the heads of its fragments and control frames between them. */
 const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
@@ -38,14 +38,14 @@ export function newMessageWatches(
 
   function look() {
     cancel = null;
-    let looks = Math.min(watches.size, MAX_LOOKS);
+    let looks = Math.min(watches.size, MAX_CHECKS_PER_TURN);
     for (const watched of watches) {
       if (looks-- === 0) break;
       watches.delete(watched);
       if (isTooLarge(watched)) watched.onTooLarge();
       else if (!watched.connection.isGone) watches.add(watched);
     }
-    if (watches.size > 0) cancel ??= clock.after(LOOK_MS, look);
+    if (watches.size > 0) cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function isTooLarge(watched: Watched): boolean {
@@ -71,7 +71,7 @@ export function newMessageWatches(
       // At once, so that what comes before the first look counts.
       isTooLarge(watched);
       watches.add(watched);
-      cancel ??= clock.after(LOOK_MS, look);
+      cancel ??= clock.after(CHECK_INTERVAL_MS, look);
       return {
         arrived() {
           watched.baseBytes = null;

@@ -7,9 +7,9 @@ import { internalError } from "../internal_error.ts";
 import type { Peer } from "../peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
 import { finishCall, type Responder } from "../respond.ts";
-import { socketWriter } from "./socket_writer.ts";
+import { newSocketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
-import { type TurnCalls, turnCalls } from "./turn_call.ts";
+import { newTurnCalls, type TurnCalls } from "./turn_call.ts";
 
 /** Largest message of a client. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -38,15 +38,15 @@ const TOO_LARGE_REASON = "a message may have at most 10 MiB";
  */
 export function openSocket(
   gateway: Gateway,
-  asking: Call,
+  handshakeRequest: Call,
   request: Request,
   peer: Peer,
   session: Session,
-  rim: Responder,
+  responder: Responder,
 ): Response | Failed {
   // Newer runtimes close a request that is upgraded: nothing of it can be read any more.
-  const handshake = { ...asking, headers: new Headers(asking.headers) };
-  const calls = turnCalls(gateway, handshake, seenNow(peer));
+  const handshake = { ...handshakeRequest, headers: new Headers(handshakeRequest.headers) };
+  const calls = newTurnCalls(gateway, handshake, copyPeer(peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
     handshake.answerHeaders["upgrade"] = "websocket";
@@ -64,8 +64,8 @@ export function openSocket(
   }
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
-  finishCall(handshake, rim, true);
-  converse(gateway, handshake.id, socket, peer, calls, session, rim);
+  finishCall(handshake, responder, true);
+  serveSocket(gateway, handshake.id, socket, peer, calls, session, responder);
   return response;
 }
 
@@ -75,7 +75,7 @@ function takeMessage(call: Call, { length }: string): Failed | null {
 }
 
 /** The runtime tells who it is only while there is a request. */
-function seenNow({ remoteAddr }: Peer): Peer {
+function copyPeer({ remoteAddr }: Peer): Peer {
   return remoteAddr === undefined ? {} : { remoteAddr };
 }
 
@@ -89,29 +89,29 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
   }
 }
 
-function converse(
+function serveSocket(
   gateway: Gateway,
   id: string,
   socket: WebSocket,
   peer: Peer,
   calls: TurnCalls,
   session: Session,
-  rim: Responder,
+  responder: Responder,
 ): void {
   const { world, metrics, state: { inFlight } } = gateway;
   const connection = `socket ${id}`;
-  const writer = socketWriter(
+  const writer = newSocketWriter(
     socket,
     world,
-    rim.flusher,
+    responder.flusher,
     () => end(POLICY_VIOLATION, "read what you are sent"),
   );
-  const turns = newTurns(writer, rim, () => {
+  const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY, ENDING);
   });
   let isEnding = false;
-  let over = () => {};
-  let arrived = () => {};
+  let onClosed = () => {};
+  let messageArrived = () => {};
   socket.binaryType = "arraybuffer";
 
   // Only now does the connection count: nothing is ever heard of one whose client leaves before.
@@ -121,14 +121,14 @@ function converse(
     const unsubscribe = inFlight.onDrain(leaveWhenIdle);
     // The runtime joins the fragments of a message however large it becomes.
     const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
-    if (watch !== undefined) arrived = () => watch.arrived();
+    if (watch !== undefined) messageArrived = () => watch.arrived();
     cancellation.onCancel(() => {
       leaveWhenIdle();
       // A client that does not read would keep its turn and its connection open for ever.
       world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY, ENDING));
     });
-    over = () => {
-      over = () => {};
+    onClosed = () => {
+      onClosed = () => {};
       isEnding = true;
       unsubscribe();
       watch?.end();
@@ -139,24 +139,24 @@ function converse(
     if (inFlight.isDraining) leaveWhenIdle();
   };
   socket.onmessage = ({ data }) => {
-    arrived();
+    messageArrived();
     if (isEnding) return;
     const isTooLarge = typeof data === "string"
       ? isLongerThan(data, MAX_MESSAGE_BYTES)
       : data.byteLength > MAX_MESSAGE_BYTES;
     if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
-    hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
+    onMessage(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
-  socket.onerror = () => over();
-  socket.onclose = () => over();
+  socket.onerror = () => onClosed();
+  socket.onclose = () => onClosed();
 
-  function hear(text: string): void {
+  function onMessage(text: string): void {
     const call = calls.next();
-    const { label, turn } = understood(call, text);
-    turns.add(call, label, calls.enter(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
+    const { label, turn } = parseMessage(call, text);
+    turns.add(call, label, calls.admit(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
   }
 
-  function understood(call: Call, text: string): Message {
+  function parseMessage(call: Call, text: string): Message {
     try {
       return session.read(text);
     } catch (error) {
@@ -174,6 +174,6 @@ function converse(
     isEnding = true;
     turns.leave();
     socket.close(code, reason);
-    world.after(CLOSE_TIMEOUT_MS, () => over());
+    world.after(CLOSE_TIMEOUT_MS, () => onClosed());
   }
 }

@@ -6,7 +6,7 @@ export interface SocketWriter {
   /** Resolves when there is room for the next one; false when nothing more can be sent. */
   send(text: string): Promise<boolean>;
   /** Says something out of turn; too much of it, unread, is told to `flooded`. */
-  tell(text: string): void;
+  sendNow(text: string): void;
 }
 
 /** Unread bytes of one socket from which on the upstream has to wait. */
@@ -22,11 +22,11 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
 /** A writer for one socket; `flooded` runs when its client sends and sends but does not read. */
-export function socketWriter(
+export function newSocketWriter(
   socket: Pick<WebSocket, "readyState" | "bufferedAmount" | "send">,
   world: Pick<World, "after">,
   flusher: Flusher,
-  flooded: () => void,
+  onOverflow: () => void,
 ): SocketWriter {
   function isOpen(): boolean {
     return socket.readyState === WebSocket.OPEN;
@@ -44,9 +44,9 @@ export function socketWriter(
       }
       return isOpen();
     },
-    tell(text) {
+    sendNow(text) {
       if (!isOpen()) return;
-      if (socket.bufferedAmount > MAX_UNREAD_BYTES) flooded();
+      if (socket.bufferedAmount > MAX_UNREAD_BYTES) onOverflow();
       else socket.send(text);
     },
   };

@@ -1,5 +1,5 @@
 import type { Failed } from "../../core/result.ts";
-import { type Call, readControls } from "../../call/call.ts";
+import { type Call, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { admitTurn } from "../admission/admission.ts";
@@ -11,26 +11,26 @@ export interface TurnCalls {
   readonly session: string | null;
   next(): Call;
   /** Why a call may not be made: its key is good no more, or it comes too soon; null when it may. */
-  enter(call: Call): Failed | null;
+  admit(call: Call): Failed | null;
 }
 
 /** A key for one request that is good for no other. */
-const ONCE = "idempotency-key";
+const IDEMPOTENCY_KEY = "idempotency-key";
 
-const SESSION = "x-gateway-sessionid";
+const SESSION_HEADER = "x-gateway-sessionid";
 
 /**
  * Calls with the headers and the configuration of the handshake. A session without a name gets one,
  * and every upstream request tells it.
  */
-export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
+export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
   const { world, state, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
   // As it was sent: what it says in UTF-8 may hold characters that no header can.
-  const session = handshake.headers.get(SESSION) || `wsresp_${world.uuid()}`;
-  const headers = new Headers([...handshake.headers].filter(([name]) => name !== ONCE));
-  headers.set(SESSION, session);
-  const controls = readControls(headers);
+  const session = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
+  const headers = new Headers([...handshake.headers].filter(([name]) => name !== IDEMPOTENCY_KEY));
+  headers.set(SESSION_HEADER, session);
+  const controls = parseControls(headers);
 
   return {
     session: controls.session,
@@ -51,11 +51,11 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         cancellation: state.inFlight.start(id),
         report,
         caller: { name: null, isIsolated: false },
-        upstreamHeaders: { [SESSION]: session },
+        upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
         answerHeaders: {},
       };
     },
-    enter: (call) => admitTurn(call, gateway.generation, peer),
+    admit: (call) => admitTurn(call, gateway.generation, peer),
   };
 }

@@ -29,7 +29,7 @@ export interface Turns {
 }
 
 /** So many turns may wait, with so many characters together. */
-const MOST_WAITING = 16, LARGEST_WAITING = 16 * 1024 * 1024;
+const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 
 interface Waiting {
   readonly call: Call;
@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 /** No turns yet; `turned` is told whenever none runs or waits any more. */
-export function newTurns(writer: SocketWriter, rim: Responder, turned: () => void): Turns {
+export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void): Turns {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -49,36 +49,36 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
       await answer(next);
       running = null;
     }
-    turned();
+    onIdle();
   }
 
   async function answer({ call, label, turn }: Waiting): Promise<void> {
-    const reply = isClosing ? draining() : turn.ok ? await ran(call, turn.value) : turn;
+    const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
-      ? await delivered(call, label, reply.value)
-      : await said(call, label, failureText(call, reply));
-    finishCall(call, rim, isWhole);
+      ? await sendStream(call, label, reply.value)
+      : await sendText(call, label, failureText(call, reply));
+    finishCall(call, responder, isWhole);
   }
 
-  async function delivered(call: Call, label: string | null, reply: StreamReply) {
+  async function sendStream(call: Call, label: string | null, reply: StreamReply) {
     const { records } = captureContent(call, reply);
     try {
       for await (const group of records) {
         for (const { data } of group) {
-          if (data !== "" && !await said(call, label, data)) return false;
+          if (data !== "" && !await sendText(call, label, data)) return false;
         }
       }
       // Who leaves now has had everything, though the upstream may still have been ending.
       return true;
     } catch (error) {
-      await said(call, label, errorEvent(internalError(call, error).failure, {}));
+      await sendText(call, label, errorEvent(internalError(call, error).failure, {}));
       return false;
     }
   }
 
-  async function said(call: Call, label: string | null, text: string): Promise<boolean> {
-    const isSent = await writer.send(labelled(text, label));
+  async function sendText(call: Call, label: string | null, text: string): Promise<boolean> {
+    const isSent = await writer.send(withLabel(text, label));
     // The connection is ending, which may not have been told yet.
     if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
@@ -88,16 +88,16 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
   function refuseAtOnce({ call, label, turn }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
-    writer.tell(labelled(failureText(call, refused), label));
-    finishCall(call, rim, true);
+    writer.sendNow(withLabel(failureText(call, refused), label));
+    finishCall(call, responder, true);
   }
 
   return {
     add(call, label, turn) {
       if (turn.ok) call.capture?.request(turn.value.text);
       const added = { call, label, turn };
-      const size = waiting.reduce((sum, one) => sum + sizeOf(one), sizeOf(added));
-      const isFull = waiting.length >= MOST_WAITING || size > LARGEST_WAITING;
+      const size = waiting.reduce((sum, one) => sum + queuedChars(one), queuedChars(added));
+      const isFull = waiting.length >= MAX_QUEUED_TURNS || size > MAX_QUEUED_CHARS;
       if (isFull && running !== null) return refuseAtOnce(added);
       waiting.push(added);
       if (running === null) void work();
@@ -110,7 +110,7 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
         recordFirstByte(call, fault("client_cancelled", "The client has gone."));
-        finishCall(call, rim, false);
+        finishCall(call, responder, false);
       }
     },
     get isIdle() {
@@ -119,7 +119,7 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
   };
 }
 
-async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
+async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   try {
     return await turn.run(call);
   } catch (error) {
@@ -128,7 +128,7 @@ async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
 }
 
 /** A message that is refused is only remembered by its label, which may be as long as it was. */
-function sizeOf({ label, turn }: Waiting): number {
+function queuedChars({ label, turn }: Waiting): number {
   return (label?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
 
@@ -139,7 +139,7 @@ function draining(): Failed {
 function tooManyPending(): Failed {
   return refuse(
     "too_many_pending_requests",
-    `At most ${MOST_WAITING} requests may wait on one socket; send more when some are answered.`,
+    `At most ${MAX_QUEUED_TURNS} requests may wait on one socket; send more when some are answered.`,
   );
 }
 
@@ -149,7 +149,7 @@ function failureText(call: Call, { failure }: Failed): string {
   return errorEvent(failure, call.answerHeaders);
 }
 
-function labelled(data: string, label: string | null): string {
+function withLabel(data: string, label: string | null): string {
   if (label === null) return data;
   const change = ["stream_id", JSON.stringify(label)] as const;
   return splice(data, changeMembers(data.indexOf("{"), membersOf(data), [change]));

@@ -4,7 +4,7 @@ import { success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../retention.ts";
+import { heldBytes, MAX_OBJECTS, MAX_STATE_BYTES, STATE_TTL_MS } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
 
@@ -22,7 +22,7 @@ interface Entry {
 
 /** Returns a store without responses. `now` gives milliseconds that never go back. */
 export function newMemoryResponses(now: () => number): MemoryResponses {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: STATE_BYTES };
+  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
   const snapshots = new BoundedStore<Entry>(limits, now);
   // A response that has no owner any more is visible to no client.
   const bindings = newMemoryBindings(now, (id) => void snapshots.delete(id));
@@ -44,7 +44,7 @@ export function newMemoryResponses(now: () => number): MemoryResponses {
       // Read first: a binding that has expired takes what was stored for the ID along.
       const earlier = bindings.get(id);
       const mayStore = earlier === null ||
-        (earlier.state === "bound" && isVisibleTo(caller, creatorOf(earlier)));
+        (earlier.kind === "bound" && isVisibleTo(caller, creatorOf(earlier)));
       const isStored = mayStore &&
         snapshots.set(id, { id, snapshot }, heldBytes(id) + bytesOf(snapshot));
       if (!isStored && !isNative) return Promise.resolve(success(null));

@@ -27,7 +27,7 @@ function turnsOver(room: number) {
       sent.push(text);
       return Promise.resolve(true);
     },
-    tell: (text: string) => void sent.push(text),
+    sendNow: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
   const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
