@@ -18,24 +18,27 @@ import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
 import { openSocket } from "./websocket/socket.ts";
 
-/** Serves every request of the gateway; the peer is who sent it. Never rejects. */
+/**
+ * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.
+ */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
 type PeerContext = Context<{ Bindings: Peer }>;
 
-/** A path of a client API, for requests with a method that it does not have. */
+/** A path of a client API and its methods, for requests with another method. */
 interface Path {
   readonly methods: string[];
   readonly facts: EndpointFacts;
 }
 
 /**
- * The gateway as a request handler: the client APIs, and an answer in the envelope for all else. Who
- * does not come over the listener has an entrance of its own.
+ * Returns the request handler of the gateway: the client APIs, and an error response for every
+ * other path. Requests that do not come over the listener have an admission that differs from the
+ * default.
  */
 export function createApp(gateway: Gateway, admit: Admission = newAdmission(gateway)): App {
   const hono = new Hono<{ Bindings: Peer }>();
-  // Routers of their own, asked in turn: where no two routes are alike a path is found in a table,
+  // Three routers, tried in order: a router without two matching routes finds a path in a table,
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
   const others = new Hono<{ Bindings: Peer }>();
@@ -82,7 +85,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = newCall(gateway, req.raw, req.path, facts);
     const stopped = admit(call, req.raw, env) ?? takePlace(call);
     if (stopped !== null) return respond(call, stopped, responder);
-    // The signal also fires after a successful answer: it counts only until there is one.
+    // The signal also fires after a successful response, so it counts only until the response
+    // exists.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
       if (!isAnswered) call.cancellation.clientDisconnected();
@@ -152,7 +156,7 @@ async function runEndpoint(
   }
 }
 
-/** One for all, because nobody changes a query. */
+/** Shared empty query; queries are never mutated. */
 const NO_QUERY = new URLSearchParams();
 
 function parseQuery(url: string): URLSearchParams {

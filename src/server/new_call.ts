@@ -3,7 +3,7 @@ import { type Call, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
-/** A request as a call of its own: with an id, a report and the configuration of this moment. */
+/** Returns the call of a request, with a new ID, a report and the current configuration. */
 export function newCall(
   gateway: Gateway,
   request: Request,

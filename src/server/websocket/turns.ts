@@ -14,21 +14,22 @@ import {
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
-/** The turns of one socket: one runs, the others wait for theirs. */
+/** The turns of one socket: one runs, further turns are queued. */
 export interface Turns {
   /**
-   * Takes a message, also one that is refused: a client that sends ahead tells answers apart by their
-   * order. Only what too many wait before is answered out of turn.
+   * Queues a message, including a refused message: a client that pipelines messages matches
+   * responses by their order. Only a message that exceeds the queue limits is answered out of
+   * order.
    */
   add(call: Call, label: string | null, turn: Result<Turn>): void;
-  /** The gateway is about to end: what waits is not begun any more. */
+  /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
-  /** The client has gone: nothing that runs or waits is wanted any more. */
+  /** Cancels the running turn and drops queued turns, because the client disconnected. */
   leave(): void;
   readonly isIdle: boolean;
 }
 
-/** So many turns may wait, with so many characters together. */
+/** Maximum number of queued turns, and of their characters together. */
 const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 
 interface Waiting {
@@ -37,7 +38,7 @@ interface Waiting {
   readonly turn: Result<Turn>;
 }
 
-/** No turns yet; `turned` is told whenever none runs or waits any more. */
+/** Returns an empty queue of turns. `onIdle` is called when no turn runs or is queued any more. */
 export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void): Turns {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
@@ -69,7 +70,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
           if (data !== "" && !await sendText(call, label, data)) return false;
         }
       }
-      // Who leaves now has had everything, though the upstream may still have been ending.
+      // A client that disconnects here has had all events, though the upstream may still be ending.
       return true;
     } catch (error) {
       await sendText(call, label, errorEvent(internalError(call, error).failure, {}));
@@ -79,12 +80,12 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
 
   async function sendText(call: Call, label: string | null, text: string): Promise<boolean> {
     const isSent = await writer.send(withLabel(text, label));
-    // The connection is ending, which may not have been told yet.
+    // The connection is closing; its close event may not have been delivered yet.
     if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
   }
 
-  /** Because so many wait, this one is told at once that it is not answered. */
+  /** Rejects a message immediately, out of order, because the queue is full. */
   function refuseAtOnce({ call, label, turn }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
@@ -127,7 +128,10 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   }
 }
 
-/** A message that is refused is only remembered by its label, which may be as long as it was. */
+/**
+ * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID,
+ * which can be as long as the message.
+ */
 function queuedChars({ label, turn }: Waiting): number {
   return (label?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
@@ -143,7 +147,7 @@ function tooManyPending(): Failed {
   );
 }
 
-/** Returns the event for a failure; what it would be over HTTP is captured. */
+/** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
   return errorEvent(failure, call.answerHeaders);
