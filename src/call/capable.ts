@@ -3,7 +3,7 @@ import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./named_provider.ts";
 
-/** What an upstream must have declared before its own state is touched. */
+/** Capability that a provider must declare before requests for its own stored state are sent. */
 export type NativeCapability =
   | "chat_completions_lifecycle"
   | "responses_lifecycle"
@@ -12,7 +12,7 @@ export type NativeCapability =
   | "response_compaction"
   | "response_input_tokens";
 
-/** Whether a provider has declared it, as the configuration of the call has it. */
+/** True if a provider declares the capability in the configuration of the call. */
 export function hasCapability(
   { settings: { type, capabilities } }: Provider,
   capability: NativeCapability,
@@ -20,7 +20,7 @@ export function hasCapability(
   return type === "compat" && capabilities[capability];
 }
 
-/** A provider that has been chosen; refused as `unsupported_feature` when it has not declared it. */
+/** Returns the provider; refused as `unsupported_feature` if it does not declare the capability. */
 export function requireCapability(
   provider: Provider,
   capability: NativeCapability,
@@ -33,7 +33,10 @@ export function requireCapability(
   );
 }
 
-/** As `nativeProvider`, for calls that nobody else could serve: `unsupported_feature` when none can. */
+/**
+ * Returns the provider like `findNativeProvider`, for calls that only a native provider can serve;
+ * refused as `unsupported_feature` if there is none.
+ */
 export function requireNativeProvider(
   call: Call,
   named: string | null,
@@ -51,8 +54,8 @@ export function requireNativeProvider(
 }
 
 /**
- * Who serves a native call that belongs to nobody yet: the provider that the client names, else the
- * only one that has declared the capability; null when none has. Several are refused as
+ * Returns the provider of a native call without an owner: the provider that the client names, else
+ * the only provider with the capability; null if there is none. Several are refused as
  * `ambiguous_provider`.
  */
 export function findNativeProvider(

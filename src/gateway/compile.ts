@@ -14,8 +14,8 @@ import type {
 } from "../call/generation.ts";
 
 /**
- * Makes a checked configuration ready to serve. A provider that is defined as in the previous
- * generation stays the same object, and with it the namespace of its cached answers.
+ * Compiles a validated configuration. A provider with the same settings as in the previous
+ * generation stays the same object, and its cached responses stay valid.
  */
 export function compile(
   config: Config,
@@ -85,8 +85,8 @@ function digestOf(value: unknown): string {
 }
 
 /**
- * Where no key is configured, a static header may hold it: then they all count, and so does a client
- * certificate.
+ * Returns the digest that identifies the account of a provider. Without an API key, static headers
+ * and a client certificate may be the credentials, so all of them count.
  */
 function digestAccount(settings: ProviderConfig, base: string, query: string): string {
   const { type, organization = "", api_key = "", tls } = settings;
@@ -99,17 +99,17 @@ function digestAccount(settings: ProviderConfig, base: string, query: string): s
   return digestOf([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
 }
 
-/** Shorter texts would also be found where they are not the secret. */
+/** Minimum length of a secret that is redacted; shorter texts would match unrelated text. */
 const MIN_SECRET_CHARS = 4;
 
-/** The same for parameters of a query, which are mostly words such as `json`. */
+/** Minimum length for query parameters, which are mostly words such as `json`. */
 const MIN_QUERY_SECRET_CHARS = 8;
 
 function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
     settings.api_key ?? "",
-    // Does not throw where a % stands for itself.
+    // Does not throw on a literal %.
     unescape(url.password),
     ...Object.values(settings.headers),
   ];
@@ -163,8 +163,8 @@ function compileTargets(
 }
 
 /**
- * A model pattern in which `*` stands for any text. Not a RegExp: with several stars one of those
- * takes minutes over a long name, and names come from clients.
+ * Returns the pattern of a model, in which `*` matches any text. Not a RegExp: with several `*` a
+ * RegExp takes minutes over a long name, and names come from clients.
  */
 function compilePattern(glob: string): ModelPattern {
   const [first = "", ...inner] = glob.split("*");

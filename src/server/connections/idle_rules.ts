@@ -1,45 +1,46 @@
 import type { Traffic } from "../../sockets/sockets.ts";
 
-/** How long a client connection without a request in flight may stay open, in milliseconds. */
+/** Timeouts of a client connection without a request in flight, in milliseconds. */
 export interface IdleLimits {
-  /** Until a whole request head has arrived. */
+  /** Timeout for the whole head of a request. */
   readonly headMs: number;
-  /** Until the first byte of the next request arrives. */
+  /** Timeout for the first byte of the next request. */
   readonly idleMs: number;
 }
 
-/** A whole request head must have arrived after this time. */
+/** Maximum time for the whole head of a request. */
 const HEAD_TIMEOUT_MS = 60_000;
 
-/** Returns the limits of a gateway with this idle timeout. */
+/** Returns the limits for this idle timeout. */
 export function newIdleLimits(idleMs: number): IdleLimits {
   return { headMs: HEAD_TIMEOUT_MS, idleMs };
 }
 
-/** A client connection without a request in flight. */
+/** State of a client connection without a request in flight. */
 export interface IdleState {
-  /** Since when: the end of the last response, or the opening of the connection. */
+  /** Time of the end of the last response, or of the opening of the connection. */
   readonly sinceMs: number;
-  /** True when a request has arrived on it. */
+  /** True if a request has arrived on the connection. */
   readonly hasServed: boolean;
-  /** True for HTTP/2, whose clients also send when they make no request. */
+  /** True for HTTP/2, whose clients send frames between their requests too. */
   readonly isMultiplexed: boolean;
-  /** When bytes of the next request were first noticed; null when there were none. */
+  /** Time at which bytes of the next request were first seen; null if there were none. */
   readonly headSinceMs: number | null;
 }
 
-/** Returns the rest of a connection that was opened then and has sent nothing. */
+/** Returns the state of a connection that was opened at this time and has received no byte. */
 export function newIdleState(sinceMs: number): IdleState {
   return { sinceMs, hasServed: false, isMultiplexed: false, headSinceMs: null };
 }
 
 /**
- * Bytes that arrive this many milliseconds after a response may still belong to its request, because
- * the kernel counts in ticks of up to 10 ms. A head that begins as early has the idle timeout.
+ * Bytes that arrive up to this time after a response may still belong to its request, because the
+ * kernel counts in ticks of up to 10 ms. A request head that begins within this time has the idle
+ * timeout.
  */
 const MAX_SKEW_MS = 20;
 
-/** Returns when bytes of the next request were first noticed; null while there are none. */
+/** Returns the time at which bytes of the next request were first seen; null if there are none. */
 export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): number | null {
   const { sinceMs, hasServed, isMultiplexed, headSinceMs } = resting;
   if (headSinceMs !== null) return headSinceMs;
@@ -48,7 +49,7 @@ export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): 
   return !isMultiplexed && receivedMs > sinceMs + MAX_SKEW_MS ? receivedMs : null;
 }
 
-/** True when the connection has rested for longer than it may. */
+/** True if the connection has exceeded its timeout. */
 export function isOverdue(
   resting: IdleState,
   nowMs: number,
