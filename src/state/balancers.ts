@@ -1,15 +1,16 @@
-/** How the targets of a route share its calls. */
+/** Strategy by which a route distributes its calls over its targets. */
 export type Strategy = "weighted" | "round-robin" | "random";
 
-/** Spreads the calls of each route over its targets. */
+/** Load balancing of each route over its targets. */
 export interface Balancers {
   /**
-   * The target for the next call of a route, out of those that can take it; undefined when all have
-   * weight 0, which is never picked. `key` tells the targets of a route apart, also two of the same
-   * provider and model.
+   * Returns the target of the next call of a route, out of the eligible targets; undefined if all
+   * have weight 0, which is never picked. `key` identifies a target in its route, also two targets
+   * of the same provider and model.
    *
-   * weighted: smooth weighted round-robin, in which every run of as many calls as the weights add up
-   * to has exact shares. round-robin: the same without weights. random: weights as chances.
+   * weighted: smooth weighted round-robin, whose shares are exact in every run of as many calls as
+   * the sum of the weights. round-robin: the same with equal weights. random: weights are
+   * probabilities.
    */
   pick<T extends { readonly weight: number }>(
     route: string,
@@ -19,17 +20,19 @@ export interface Balancers {
   ): T | undefined;
 }
 
-/** More routes than that are not remembered; the oldest go first. */
+/** Maximum number of routes with state; the oldest route is removed first. */
 const MAX_ROUTES = 10_000;
 
-/** When a target was not eligible for so many calls of its route, all claims are settled. */
+/**
+ * Number of calls of its route that a target may miss before the credits of the route are reset.
+ */
 const MAX_MISSED_CALLS = 1_000;
 
-/** What a target is owed: grows by its weight with each call it could have had. */
+/** Credit of a target: grows by its weight with each call for which it is eligible. */
 interface Share {
   readonly weight: number;
   owed: number;
-  /** The last call of the route that it could have had. */
+  /** Number of the last call of the route for which the target was eligible. */
   seen: number;
 }
 
@@ -38,7 +41,7 @@ interface Balance {
   readonly shares: Map<string, Share>;
 }
 
-/** Balancers that owe nobody anything. `random` is uniform in [0, 1). */
+/** Returns balancers without credits. `random` is uniform in [0, 1). */
 export function newBalancers(random: () => number): Balancers {
   const balances = new Map<string, Balance>();
 
@@ -80,8 +83,9 @@ function pickRandom<T extends { readonly weight: number }>(
 }
 
 /**
- * Smooth weighted round-robin: each target is owed its weight more, the one that is owed most (the
- * first of equals) is picked and pays for all. Who is not eligible keeps its claim meanwhile.
+ * Returns the next item by smooth weighted round-robin: each credit grows by its weight, and the
+ * item with the largest credit (the first of equals) is picked and pays the sum of the weights. The
+ * credit of a target that is not eligible does not change.
  */
 function pickMostOwed<T>(
   balance: Balance,
@@ -93,7 +97,7 @@ function pickMostOwed<T>(
     const weight = balance.shares.get(key(item))?.weight;
     return weight !== undefined && weight !== weightOf(item);
   });
-  // Claims under other weights would distort the shares until they are worked off.
+  // Credits under other weights would distort the shares until they are used up.
   if (hasOtherWeights) balance.shares.clear();
   balance.calls++;
   let total = 0;
@@ -121,6 +125,6 @@ function findOrAddShare(shares: Map<string, Share>, key: string, weight: number)
 function forgetVanished({ calls, shares }: Balance): void {
   if (calls % MAX_MISSED_CALLS !== 0) return;
   const hasVanished = shares.values().some(({ seen }) => calls - seen >= MAX_MISSED_CALLS);
-  // What the others are owed may be owed by those that are gone.
+  // The remaining credits may be balanced by credits of the targets that are gone.
   if (hasVanished) shares.clear();
 }

@@ -1,18 +1,22 @@
 import type { Catalog } from "./catalog.ts";
 
-/** Fetched model lists; however many ask, each is fetched once at a time. */
+/** Cache of fetched model lists. Concurrent requests for a list share one fetch. */
 export interface Catalogs {
   /**
-   * The list under this key, fetched when it is older than `ttl` milliseconds; null when it cannot be
-   * had. A failure is remembered for a while, so that a dead provider is not asked at every call.
+   * Returns the list of a key, fetched if it is older than `ttl` milliseconds; null if the fetch
+   * fails. A failure is cached for a while, so that a provider that is down is not called with
+   * every request.
    */
   get(key: string, ttl: number, fetch: () => Promise<Catalog | null>): Promise<Catalog | null>;
 }
 
-/** A failed fetch is not repeated for this many milliseconds. */
+/** Time before a failed fetch is retried. */
 const FAILURE_TTL_MS = 30_000;
 
-/** Lists of providers that are no longer configured fall out when there are more than this. */
+/**
+ * Maximum number of lists, above which the oldest is removed: lists of removed providers are not
+ * deleted otherwise.
+ */
 const MAX_CATALOGS = 1_000;
 
 interface Entry {
@@ -20,7 +24,7 @@ interface Entry {
   readonly catalog: Promise<Catalog | null>;
 }
 
-/** No lists yet. `now` gives milliseconds that never go back. */
+/** Returns an empty cache. `now` returns milliseconds that never go back. */
 export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
 
@@ -35,7 +39,7 @@ export function newCatalogs(now: () => number): Catalogs {
     async get(key, ttl, fetch) {
       const known = entries.get(key);
       if (known !== undefined && now() < known.until) return await known.catalog;
-      // Until it is there, everybody waits for this one flight.
+      // Concurrent requests wait for this fetch.
       const flight = fetch();
       keep(key, { until: Infinity, catalog: flight });
       const catalog = await flight;

@@ -10,11 +10,11 @@ import { type CacheSettings, newResponseCache, type ResponseCache } from "./resp
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
-/** Everything that changes while the gateway runs and outlives one configuration. */
+/** Mutable state of the gateway that outlives a configuration. */
 export interface GatewayState {
-  /** When the process began, on the world's clock. */
+  /** Start of the process, on the world's clock. */
   readonly began: number;
-  /** The same in seconds since 1970. */
+  /** Start of the process, in seconds since 1970. */
   readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
@@ -24,11 +24,11 @@ export interface GatewayState {
   readonly cache: ResponseCache;
   readonly inFlight: InFlight;
   readonly admission: Admission;
-  /** Objects of clients. Everything else here is local to the process and synchronous. */
+  /** Stored objects of clients. All other state is local to the process and synchronous. */
   readonly objects: ObjectStore;
 }
 
-/** An empty vault; one lives as long as the process. */
+/** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
   caching: CacheSettings,

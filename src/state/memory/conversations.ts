@@ -18,7 +18,7 @@ export interface MemoryConversations {
   stats(): StoreStats;
 }
 
-/** Returns a store without conversations. `now` gives milliseconds that never go back. */
+/** Returns a store without conversations. `now` returns milliseconds that never go back. */
 export function newMemoryConversations(now: () => number): MemoryConversations {
   const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
   const store = new BoundedStore<Conversation>(limits, now);
@@ -77,7 +77,7 @@ export function newMemoryConversations(now: () => number): MemoryConversations {
   return { conversations, stats: () => ({ entries: store.entries, bytes: store.bytes }) };
 }
 
-/** Every item has an ID of its own: there is one of each at most. */
+/** Returns the items with these IDs. IDs are unique in a conversation. */
 function itemsOf(
   { items, creator }: Conversation,
   ids: ReadonlySet<string>,

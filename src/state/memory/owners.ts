@@ -19,12 +19,12 @@ export interface MemoryBindings {
   stats(): StoreStats;
 }
 
-/** The most bytes of all bindings of one type. */
+/** Maximum bytes of all bindings of one type. */
 const MAX_BINDING_BYTES = 1024 * 1024;
 
 /**
- * Returns a store without bindings. `now` gives milliseconds that never go back; `onLost` is called
- * with each ID that has no owner any more although no client has deleted it.
+ * Returns a store without bindings. `now` returns milliseconds that never go back. `onLost` is
+ * called with each ID that has no owner any more although no client has deleted it.
  */
 export function newMemoryBindings(
   now: () => number,
