@@ -56,7 +56,7 @@ export function creatorOf(binding: Binding): Creator {
 /**
  * True if the caller may see an object of this creator: always without isolation, else only the
  * same caller. With isolation, objects of several callers and of clients without a key are visible
- * to no other caller.
+ * to no caller.
  */
 export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boolean {
   return !isIsolated || creator === name;

@@ -70,7 +70,7 @@ Deno.test("an endless body is refused as soon as it is too large", async () => {
   await sending;
 });
 
-Deno.test("a small body that waits for 100-continue is asked for", async () => {
+Deno.test("a client that waits for 100-continue gets it and sends its small body", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));
   await using connection = await connectRaw(gateway.url);

@@ -68,7 +68,7 @@ Deno.test("routes do not touch each other", () => {
   assertEquals(picks(all, "weighted", items, 1, "r"), "b");
 });
 
-Deno.test("calls that only some targets can take do not starve the others", () => {
+Deno.test("calls that only some targets can serve do not starve the other targets", () => {
   const all = scripted();
   const [first, second] = [itemsOf({ a: 1, b: 1 }), itemsOf({ b: 1, c: 1 })];
   let names = "";

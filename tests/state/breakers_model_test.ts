@@ -166,7 +166,7 @@ const steps = [
   fc.integer({ min: 1, max: 60 }).map((ms) => new Pass(ms)),
 ];
 
-Deno.test("a breaker does what its rules say, whatever happens in whatever order", () => {
+Deno.test("a breaker follows its rules, whatever the order of operations", () => {
   const settings = fc.record({
     enabled: fc.constant(true),
     failure_threshold: fc.integer({ min: 1, max: 3 }),

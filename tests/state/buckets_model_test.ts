@@ -57,7 +57,7 @@ class Pass implements fc.Command<Model, Real> {
 
 const callers = fc.constantFrom("a", "b", "c");
 
-Deno.test("buckets give what trickles in and no more, in whatever order callers ask", () => {
+Deno.test("buckets grant their rate and no more, in whatever order requests come", () => {
   const settings = fc.record({
     requests_per_minute: fc.integer({ min: 1, max: 6_000 }),
     burst_size: fc.integer({ min: 1, max: 6 }),

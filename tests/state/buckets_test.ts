@@ -21,7 +21,7 @@ Deno.test("a bucket gives its burst at once and then one token each time its rat
   assertEquals(take().remaining, 2);
 });
 
-Deno.test("a caller who waits as long as told gets a token, whatever the rate", () => {
+Deno.test("a caller that waits for the reported time gets a token, whatever the rate", () => {
   for (let requests_per_minute = 1; requests_per_minute < 2_000; requests_per_minute++) {
     const { clock, all } = scripted();
     const settings = { requests_per_minute, burst_size: 7 };
@@ -54,7 +54,7 @@ Deno.test("changed settings count from the next request on", () => {
   assertEquals(all.take("a", larger).remaining, 6);
 });
 
-Deno.test("of too many buckets the full ones go first, then those least recently asked", () => {
+Deno.test("above the limit full buckets are removed first, then the least recently used", () => {
   const { clock, all } = scripted();
   const once = { requests_per_minute: 1, burst_size: 1 };
   all.take("old", once);

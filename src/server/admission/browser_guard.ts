@@ -60,8 +60,9 @@ const EMPTY = new Uint8Array();
 /**
  * Returns the browser rules, which block requests of web pages that the user happens to open. A
  * page may call the gateway only if its origin is the gateway's own, local or allowed. Without
- * client keys, and for `/metrics` always, the `Host` must be an IP address, a local name or a configured name,
- * which no attacker can point at the gateway (DNS rebinding), whatever address it listens on.
+ * client keys, and for `/metrics` always, the `Host` must be an IP address, a local name or a
+ * configured name, which no attacker can point at the gateway (DNS rebinding), whatever address it
+ * listens on.
  */
 export function newGuard(server: Config["server"], hostname: string): Guard {
   const bound = boundHost(server.host);

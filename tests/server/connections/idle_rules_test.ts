@@ -57,7 +57,7 @@ Deno.test("a later head has 60 s from its first bytes, and more bytes give no mo
   assertEquals(overdueAt({ ...SERVED, headSinceMs }), 61_000);
 });
 
-Deno.test("what an HTTP/2 client sends between its requests is no request", () => {
+Deno.test("frames that an HTTP/2 client sends between its requests are no request", () => {
   const resting = { ...SERVED, isMultiplexed: true };
   const headSinceMs = headSince(resting, { ...SILENT, receivedBytes: 1_000 }, 100_000);
   assertEquals(headSinceMs, null);

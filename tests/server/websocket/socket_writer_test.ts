@@ -63,7 +63,7 @@ Deno.test("a writer that waits learns that the socket is closed, and sends no mo
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("what is said out of turn goes out at once, until far too much is unread", () => {
+Deno.test("a message out of order is sent immediately, until far too many bytes are unread", () => {
   const { socket, writer, sent, floods } = fakeSocket();
   socket.bufferedAmount = 4 * KIB * KIB;
   writer.sendNow("one");

@@ -102,7 +102,7 @@ Deno.test("a response larger than 64 MiB is not stored and pushes nothing out", 
   assertEquals(objects.stats().responses.entries, 1);
 });
 
-Deno.test("a conversation has room for what fits into 64 MiB with it", async () => {
+Deno.test("a conversation has room for items up to 64 MiB in all", async () => {
   const { conversations: store } = newMemoryObjectStore(() => 0);
   await put(store, "c", [{ id: "a", type: "x", text: "x".repeat(63 * MIB) }]);
   const item = (bytes: number) => [{ id: "b", type: "x", text: "x".repeat(bytes) }];

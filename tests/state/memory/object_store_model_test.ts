@@ -194,7 +194,7 @@ function newReal(): Real {
 /** A response's text that fills so many MiB. */
 const TEXTS = [1, 20, 63, 65].map((mib) => "x".repeat(mib * MIB));
 
-Deno.test("kept responses are limited in age, number and bytes, and go with their owners", async () => {
+Deno.test("stored responses are limited in age, number and bytes, and are removed with their owners", async () => {
   const small = fc.integer({ min: 1, max: 40 }).map((count) => new Create(count, "text"));
   const steps = [
     small,

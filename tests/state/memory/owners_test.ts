@@ -40,7 +40,7 @@ Deno.test("the first account that returns an id owns it", () => {
   assertEquals(bindings.get("x"), bound("a"));
 });
 
-Deno.test("an id that two accounts return is a conflict, and what was kept of it is lost", () => {
+Deno.test("an id that two accounts return is a conflict, and the object stored under it is lost", () => {
   const { bindings, lost } = fixture();
   bindings.bind("x", owner("a"));
   assertEquals(bindings.bind("x", owner("b")), CONFLICT);
@@ -48,7 +48,7 @@ Deno.test("an id that two accounts return is a conflict, and what was kept of it
   assertEquals(bindings.bind("x", owner("a")), CONFLICT);
 });
 
-Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
+Deno.test("a delete removes the binding of its account and never a conflict", () => {
   const { bindings } = fixture();
   bindings.bind("x", owner("a"));
   assertEquals(bindings.unbind("x", "b", SHARING), false);
