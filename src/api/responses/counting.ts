@@ -12,7 +12,7 @@ import { callNative, type NativeCall } from "../native_call.ts";
 import { keeperOf } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
-/** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
+/** Endpoints that an upstream serves for an input without generating a response (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [
   {
     method: "POST",
@@ -54,7 +54,7 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
   return object === "response.input_tokens" && Number.isSafeInteger(count);
 }
 
-/** What is asked, and what is an answer to it. */
+/** One of these operations: its path segment, its capability, and the check of the upstream's response. */
 interface Question extends Pick<NativeCall, "isValid" | "usage"> {
   readonly name: string;
   readonly capability: NativeCapability;
@@ -77,7 +77,7 @@ async function asked(
   if (hidden !== null) return hidden;
   const provider = someNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
-  // The only one that can may be another one than the one that keeps what is referred to.
+  // The only provider with the capability may differ from the one that stores the referenced object.
   const able = keeper.value === null ? null : capable(keeper.value, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
@@ -98,7 +98,7 @@ async function asked(
   });
 }
 
-/** The client's own document with the bare name of the model, where one is known. */
+/** Returns the client's document with the bare model name; unchanged if the model is unknown. */
 function withModel({ text, value, members }: JsonDocument, model: string | null): string {
   if (model === null || value.model === model) return text;
   return splice(

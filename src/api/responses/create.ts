@@ -19,16 +19,16 @@ import { translatedAttempts } from "./translate/create.ts";
 /** What differs between creation over HTTP and over a WebSocket. */
 export interface CreateOptions {
   readonly resolvePrevious: ResolvePrevious;
-  /** Hears of every response that has reached its end, before its terminal goes out. */
+  /** Called with every finished response before its terminal event is sent. */
   readonly settled?: (settled: Settled) => void;
-  /** True where clients take an error event for the end of the stream, before its terminal. */
+  /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors?: boolean;
 }
 
-/** A create that no route matches as Responses is matched once more as a chat completion. */
+/** Endpoint names that routes match for a create request, in order of preference. */
 export const MATCHES_AS = ["responses", "chat_completions"] as const;
 
-/** Creates one response; over HTTP and over a socket the same. */
+/** Creates one response, for HTTP requests and WebSocket messages alike. */
 export async function createResponse(
   call: Call,
   document: JsonDocument,

@@ -3,28 +3,28 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { contentOf, type Place, type Said } from "./parts.ts";
 import { sealThinking } from "../translate/sealed_thinking.ts";
 
-/** How far an output item has come. */
+/** Status of an output item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** One output item while it is being made; the order of its events is that of the Responses API. */
+/** One output item under construction. Its events have the order of the Responses API. */
 export interface OutputItem {
   readonly place: Place;
-  /** The events that one event of the model becomes. */
+  /** Returns the output events for one event of the model. */
   push(event: StreamEvent): readonly Said[];
-  /** What closes the item's content. */
+  /** Returns the events that close the item's content. */
   close(): readonly Said[];
-  /** The item as far as it has come. */
+  /** Returns the item with the content received until now. */
   value(status: ItemStatus): JsonObject;
 }
 
-/** The function that a call is for, as the client named it. */
+/** Function of a tool call, by the client's own name. */
 export interface CalledFunction {
   readonly name: string;
-  /** Present for a function out of a namespace. */
+  /** Namespace of the function; absent if the function has none. */
   readonly namespace?: string;
 }
 
-/** A message; `textBefore` is the length of the answer's text before it. */
+/** Creates a message item; `textBefore` is the length of the response text before it, in characters. */
 export function messageItem(place: Place, textBefore: number): OutputItem {
   const content = contentOf(place, textBefore);
   return {
@@ -59,8 +59,8 @@ export function messageItem(place: Place, textBefore: number): OutputItem {
 }
 
 /**
- * A run of thinking: one part for each block of text. Signed and redacted blocks travel in
- * `encrypted_content`, whole, so that they can be sent back.
+ * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are sent
+ * complete in `encrypted_content`, so that clients can send them back.
  */
 export function reasoningItem(place: Place): OutputItem {
   const content = contentOf(place);
@@ -97,7 +97,7 @@ export function reasoningItem(place: Place): OutputItem {
   };
 }
 
-/** A call of a function; `callId` is the upstream's own id of it. */
+/** Creates a function call item; `callId` is the upstream's ID of the call. */
 export function callItem(place: Place, callId: string, called: CalledFunction): OutputItem {
   const at = { item_id: place.id, output_index: place.index };
   const event = "response.function_call_arguments";

@@ -13,47 +13,48 @@ import {
 import { type JsonEnd, jsonEnd } from "./json_object_end.ts";
 import type { Place, Said } from "./parts.ts";
 
-/** Most tool calls of one translated answer. */
+/** Limit of tool calls in one translated response. */
 const MOST_CALLS = 128;
 
-/** What the output needs to know of the answer. */
+/** Functions of the client's request that the output uses. */
 export interface OutputOptions {
   readonly newId: (prefix: string) => string;
-  /** The function that the client means by a name of the hub. */
+  /** Returns the client's function for the flat tool name that the upstream uses. */
   readonly functionOf: (name: string) => CalledFunction;
 }
 
-/** The output of one answer while it is being made. */
+/** Output items of one response under construction. */
 export interface Output {
-  /** The events that one event of the model becomes; none for those that are no output. */
+  /** Returns the output events for one event of the model; none if the event has no content. */
   push(event: StreamEvent): Result<readonly Said[]>;
   /**
-   * Ends every item. The last one gets the status, and so does a call whose arguments are not whole;
-   * all others are complete. A complete answer without any output is one empty message.
+   * Ends every item. The last item and calls with incomplete arguments get `status`; every other item
+   * is `completed`. A completed response without output gets one empty message.
    */
   end(status: ItemStatus): readonly Said[];
-  /** The items that have been begun towards the client. */
+  /** Returns the items that have been announced to the client. */
   value(): JsonObject[];
 }
 
 interface Entry {
   readonly kind: "message" | "reasoning" | "call";
   readonly item: OutputItem;
-  /** Where a call's arguments end; null for any other item. */
+  /** Scanner of a tool call's arguments; null for every other item. */
   readonly arguments: JsonEnd | null;
-  /** What came before it was its turn. */
+  /** Events received before the item became the open item. */
   readonly held: StreamEvent[];
   status: ItemStatus;
 }
 
 /**
- * Turns events into items, one open at a time. An item is over when another begins, a call only when
- * its arguments are whole: until then, or to the end, whatever belongs to later items is held back.
+ * Creates the output of one response. Only one item is open at a time: an item ends when the next one
+ * begins, a tool call only when its arguments are complete. Until then, or to the end of the stream,
+ * the events of later items are buffered.
  */
 export function outputOf({ newId, functionOf }: OutputOptions): Output {
   const entries: Entry[] = [];
   const calls = new Map<number, Entry>();
-  /** The one open item; those behind it wait. */
+  /** Index of the open item; later items are buffered. */
   let current = -1;
   let textLength = 0;
 
@@ -128,7 +129,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     return advance();
   }
 
-  /** Goes on to the next item as long as the open one is over. */
+  /** Closes the open item and opens the next one, repeatedly, until an item has to stay open. */
   function advance(): readonly Said[] {
     const said: Said[] = [];
     for (;;) {
@@ -193,7 +194,7 @@ function tooManyCalls(): Result<never> {
   );
 }
 
-/** No custom tool of a client is translated, so none can have been offered. */
+/** Returns the fault of a custom tool call: requests with custom tools are never translated. */
 function customCall(): Result<never> {
   return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
 }

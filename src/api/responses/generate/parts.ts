@@ -1,32 +1,32 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../../core/json/json.ts";
 
-/** An event without its number: that is given when it goes out. */
+/** Output event without its sequence number, which the encoder adds. */
 export interface Said extends JsonObject {
   readonly type: string;
 }
 
-/** What an output item is called and where it stands, in every event and in the resource. */
+/** ID and output index of an item, equal in every event and in the Response object. */
 export interface Place {
   readonly id: string;
   readonly index: number;
 }
 
-/** The kinds of content that are generated (Responses API, content parts). */
+/** Types of the content parts that the gateway generates (Responses API, content parts). */
 export type PartKind = "output_text" | "refusal" | "reasoning_text";
 
-/** The content of one item while it is being made: parts one after the other, the last one open. */
+/** Content of one item under construction: a list of parts, of which only the last can be open. */
 export interface Content {
-  /** Adds to the open part of that kind; another open part is closed first. */
+  /** Appends to the open part of that kind; an open part of another kind is closed first. */
   say(kind: PartKind, delta: string): readonly Said[];
-  /** Adds an annotation to the open text; nothing when none is open, or it has no place there. */
+  /** Adds an annotation to the open text part; ignored without such a part or if it is no citation. */
   annotate(annotation: JsonObject): readonly Said[];
   /** Closes the open part. */
   close(): readonly Said[];
-  /** The parts as far as they have come. */
+  /** Returns the parts with the text received until now. */
   value(): JsonObject[];
 }
 
-/** The first piece of an event's name, and the member that holds what is said. */
+/** Event name prefix and text member of each part type. */
 const WORDS = {
   output_text: { event: "response.output_text", member: "text" },
   refusal: { event: "response.refusal", member: "refusal" },
@@ -40,15 +40,16 @@ interface Part {
 }
 
 /**
- * Content of the item at `place`. `textBefore` is the length of the answer's text before this item:
- * annotations count from the beginning of the answer, and here from that of their part.
+ * Creates the content of an item. `textBefore` is the length of the response text before this item, in
+ * characters: upstream annotations count from the start of the response, but generated annotations
+ * count from the start of their part.
  */
 export function contentOf({ id, index }: Place, textBefore = 0): Content {
   const parts: Part[] = [];
   let open: Part | null = null;
   let textLength = textBefore;
 
-  /** What every event of the last part says of its place. */
+  /** Returns the position members that every event of the last part has. */
   function at(): JsonObject {
     return { item_id: id, output_index: index, content_index: parts.length - 1 };
   }
@@ -101,7 +102,7 @@ function valueOf({ kind, text, annotations }: Part): JsonObject {
   return kind === "output_text" ? { ...said, annotations: [...annotations], logprobs: [] } : said;
 }
 
-/** A web citation of Chat Completions, flat and counted from `start`; null for any other kind. */
+/** Returns a web citation of Chat Completions in flat form, relative to `start`; null for any other type. */
 function flatAnnotation(
   { type, url_citation: cited }: JsonObject,
   start: number,

@@ -3,21 +3,21 @@ import { isObject, type JsonObject, type JsonValue } from "../../../core/json/js
 import { exactBody } from "../translate/exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
-/** What a generated response says of itself. */
+/** Fields of a generated response that stay the same from its first event to its last. */
 export interface ResponseLabels {
   /** `resp_` and 32 hexadecimal digits. */
   readonly id: string;
-  /** Seconds since 1970. */
+  /** Creation time in seconds since 1970. */
   readonly created: number;
-  /** The model as asked for, unless the upstream tells its own. */
+  /** Requested model, used until the upstream reports its own. */
   readonly model: string;
-  /** Its options are told again. */
+  /** Request whose options are repeated in the Response object. */
   readonly request: ResponsesRequest;
   readonly newId: (prefix: string) => string;
   readonly unix: () => number;
 }
 
-/** What changes between the first and the last time that a response is told. */
+/** Fields of a generated response that change from its first event to its last. */
 export interface ResponseState {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly model: string;
@@ -25,7 +25,7 @@ export interface ResponseState {
   readonly incompleteReason: string | null;
   readonly error: JsonObject | null;
   readonly output: JsonObject[];
-  /** Null when the upstream is silent. */
+  /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
 }
 
@@ -41,8 +41,9 @@ const TIERS: readonly unknown[] = [
 ];
 
 /**
- * Makes the Response object of one answer. Every field is there that some client demands; what the
- * client did not send has its default (Responses API, the Response object; Open Responses).
+ * Creates a function that builds the Response object of each state. It has every field that some
+ * client requires. Options absent from the request have their default (Responses API, the Response
+ * object; Open Responses).
  */
 export function resourceMaker(labels: ResponseLabels): (state: ResponseState) => JsonObject {
   const options = echoOf(labels.request);
@@ -89,7 +90,7 @@ function echoOf(request: ResponsesRequest): JsonObject {
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     user: body.user ?? null,
-    // Not every client takes these as null.
+    // Some clients reject null in these fields.
     ...given("prompt_cache_retention", body),
     ...given("prompt_cache_options", body),
   };
@@ -106,7 +107,7 @@ function textOf(given: JsonValue | undefined): JsonObject {
   return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
 }
 
-/** Clients read the optional members of a function too; a strict one has said so. */
+/** Returns a tool with all optional members of a function, which clients read; `strict` defaults to false. */
 function toolOf(tool: JsonValue): JsonValue {
   if (!isObject(tool)) return tool;
   if (tool.type === "namespace" && Array.isArray(tool.tools)) {
@@ -122,8 +123,8 @@ function toolOf(tool: JsonValue): JsonValue {
 }
 
 /**
- * Returns token counts as the `usage` of a Response, the details always present; null when one of the
- * counts is not known, because the object has no place for that.
+ * Returns token counts as the `usage` of a Response, always with details; null if a count is unknown,
+ * because the object has no notation for that.
  */
 function usageOf(usage: Usage | null): JsonObject | null {
   if (usage === null || usage.unknown !== undefined) return null;

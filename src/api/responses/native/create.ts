@@ -12,7 +12,7 @@ import { nativeAnswer, nativeRelay } from "./relay.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 
-/** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
+/** Creates the candidates for targets with the Responses API: the client's own document is sent. */
 export function nativeAttempts(creation: Creation): Attempts {
   const { call, request, context, settle } = creation;
   const isBackground = request.document.value.background === true;
@@ -26,20 +26,23 @@ export function nativeAttempts(creation: Creation): Attempts {
         path: "/responses",
         payload: newPayload(() => nativeBody(request, context, target)),
       },
-      // A conversation of the provider gets the new items and the output, stored or not.
+      // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
       responseHandler: () => readerOf(creation, target),
       onComplete: (outcome) => settle(target, outcome),
       ...(isBackground && request.stream && request.store && {
-        // Its client may leave, and ask for it or cancel it while it is still being made.
+        // The client may disconnect and retrieve or cancel the response while it still runs.
         identify: (id: string) => bindResponse(call, context, target, id),
       }),
     });
   };
 }
 
-/** The output of a response that only runs on upstream never comes by, so that it cannot be kept. */
+/**
+ * Returns the refusal of an unstreamed background request in a local conversation; else null. The
+ * gateway does not receive the output of such a response, and could not store it.
+ */
 function unheardProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;
   if (!isUnheard || localConversation(context.continuation) === null) return null;
@@ -72,10 +75,10 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
   return { as: "stream", delivery, copiesHeaders: true };
 }
 
-/** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */
+/** Tool types that the client runs; every other type runs upstream (OpenAI API, Responses). */
 const CLIENT_RUN = ["function", "custom", "namespace", "local_shell", "shell", "apply_patch"];
 
-/** Why a target cannot keep the request, by its declared capabilities; null when it can. */
+/** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {
   const { background_responses, hosted_tools } = target.provider.settings.capabilities;
   if (background === true && !background_responses) {
@@ -85,9 +88,9 @@ function undeclaredProblem({ background, tools }: JsonObject, target: Target): F
   return path === null ? null : undeclared(`${path}.type`, "hosted_tools");
 }
 
-/** Where a tool stands that runs upstream and is not listed; null when there is none. */
+/** Returns the path of the first upstream tool whose type is not in `listed`; null if none. */
 function unlistedTool(tools: JsonObject[string], listed: readonly string[]): string | null {
-  // A list, because namespaces may be nested deeper than calls can be.
+  // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
   const waiting = [{ tools, path: "tools" }];
   for (const { tools, path } of waiting) {
     for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {

@@ -20,43 +20,43 @@ import { associated } from "./association.ts";
 import { beginsAnswer, identityAfter, type NativeEvent, readEvent, terminalOf } from "./event.ts";
 import { deliveredItems, failedRecord } from "./failed.ts";
 
-/** How a native Responses stream is relayed. */
+/** Options of the relay of a native Responses stream. */
 export interface NativeOptions {
-  /** The local conversation that the response belongs to; null leaves every frame as it is. */
+  /** ID of the local conversation to set in every Response object; null leaves each record unchanged. */
   readonly conversation: string | null;
-  /** The id that the stream must have; null: its first one locks it. */
+  /** Response ID that the stream must have; null accepts the first ID of the stream. */
   readonly expected: string | null;
-  /** For a synthetic failure before an identity is known. */
+  /** Returns a new response ID, for a failure before the stream has sent one. */
   newId(): string;
-  /** Seconds since 1970. */
+  /** Returns the current time in seconds since 1970. */
   unix(): number;
-  /** For a synthetic failure of a stream that told none. */
+  /** Model name for a failure of a stream that has not sent one. */
   readonly model: string;
-  /** True where clients take an error event for the end of the stream: they get the terminal alone. */
+  /** True if clients treat an `error` event as the end of the stream: only the terminal is sent then. */
   readonly hidesErrors?: boolean;
 }
 
-/** Limits of the records that wait for the terminal behind an error. */
+/** Limits of the records that are buffered after an `error` event until the terminal event. */
 const MAX_WAITING = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
-/** An error event that waits for the terminal of its stream. */
+/** An `error` event that is buffered until the terminal event of its stream. */
 interface HeldError {
   readonly failed: Failed;
-  /** The event, unless it is hidden, and what has come behind it. */
+  /** Records to send: the event itself, unless hidden, and the records after it. */
   readonly records: StreamRecord[];
   sequence: number;
 }
 
 /**
- * Relays a Responses stream of a provider that speaks the client's protocol: every event is checked,
- * and keeps its bytes unless a local conversation is put into it. Comments and signs of life wait for
- * the first event, and an error event for the provider's own `response.failed`: without it, and before
- * the first event, it is a failure. One response, rising sequence numbers, one terminal, which ends the
- * stream.
+ * Creates the relay of a native Responses stream. It checks every event, and changes a record's bytes
+ * only to set a local conversation. Comments and keep-alives are buffered until the first event. An
+ * `error` event is buffered until the provider's own `response.failed`; without that, or before the
+ * first event, the stream fails. A stream has one response ID, ascending sequence numbers and one
+ * terminal event, after which everything is ignored.
  */
 export function nativeRelay(options: NativeOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
-  /** Bytes behind a held error. */
+  /** Bytes of the records after a buffered error. */
   let held = 0;
   let id = options.expected;
   let sequence = -1;
@@ -71,7 +71,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isOver) return success([]);
     const taken = take(record);
-    // An error says more than what is wrong behind it.
+    // The provider's error explains more than an invalid record after it.
     return taken.ok ? taken : error?.failed ?? taken;
   }
 
@@ -100,7 +100,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
       : { ...record, data: rewritten(event.document, conversation), raw: null };
     if (terminal.value !== null) {
       const finished = finish(sent.data);
-      // The state stays as it was before the terminal, which `fail` may have to replace.
+      // ID and sequence stay at their values before the terminal event, which `fail` may replace.
       return finished.ok ? success([...error?.records ?? waiting ?? [], sent]) : finished;
     }
     const released = release(sent, beginsAnswer(event));
@@ -127,7 +127,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const before = error?.records ?? waiting;
     if (before === null) return success([record]);
     if (!begins) {
-      // Before the commit the driver of the stream limits what waits.
+      // Before the response is committed, the driver of the stream limits the buffered records.
       if (error !== null) held += Buffer.byteLength(record.raw ?? record.data);
       const isFull = error !== null && before.length >= MAX_WAITING;
       if (isFull || held > MAX_WAITING_BYTES) return tooMuchWaiting();
@@ -149,7 +149,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     return success(undefined);
   }
 
-  /** Some providers leave the output out of the terminal: it is what the stream has delivered. */
+  /** Returns the Response object with the delivered items if a provider omits `output` at the end. */
   function withOutput(resource: JsonObject): JsonObject {
     if ((resource.output ?? null) !== null) return resource;
     return { ...resource, output: parseExact(items.text()) ?? [] };
@@ -180,15 +180,15 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
   };
 }
 
-/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
+/** Returns the token counts of an event's Response object; null if absent or invalid (only a terminal event fails). */
 function usageIn({ response }: NativeEvent): Usage | null {
   const counted = response === null ? success(null) : responseUsage(response);
   return counted.ok ? counted.value : null;
 }
 
 /**
- * A whole Response of a provider that speaks the client's protocol: the same bytes unless a local
- * conversation is put into it. Anything that is not the Response asked for is a fault.
+ * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set a
+ * local conversation. Fails if the body is not the requested Response object.
  */
 export function nativeAnswer(
   answer: UpstreamResponse,
@@ -197,7 +197,7 @@ export function nativeAnswer(
   const document = answerDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;
-  // Its id binds an owner: no reader may take another one from the same bytes.
+  // The ID is stored with an owner, so no parser may read a different ID from the same bytes.
   if (hasKeyTwice(members, value)) return malformed("an answer in which a key comes twice");
   if (value.object !== "response") {
     return (value.error ?? null) === null

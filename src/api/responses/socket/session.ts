@@ -13,12 +13,12 @@ import { unknownPrevious } from "../state/resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
- * The dialogue of one socket. It remembers one response, its last one, so that the next turn can
- * continue it, stored or not; a continuation that fails is forgotten with what it continued.
+ * Creates the session of one WebSocket. It holds only the last response, so that the next request can
+ * continue it even with `store: false`. A failed continuation also drops the response it continued.
  */
 export function newResponsesSession(maxItems: number): Session {
   let kept: SocketContinuation | null = null;
-  /** Whose turn that was: a key may get another name while the socket is open. */
+  /** Caller of the last response: a key may be renamed while the socket is open. */
   let keeper: Creator = null;
 
   async function resolvePrevious(
@@ -49,7 +49,7 @@ export function newResponsesSession(maxItems: number): Session {
 
   async function run(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const continues = isContinuation(document);
-    // The last response also when nothing can continue it.
+    // True for a response with output, even if nothing can continue it.
     let isLast = false;
     let latest: SocketContinuation | null = null;
     const reply = await createResponse(call, document, {
@@ -93,7 +93,7 @@ export function newResponsesSession(maxItems: number): Session {
   return {
     read(text): Message {
       const message = readMessage(text, maxItems);
-      // A lane waits for its answer also when the message is refused for a key that comes twice.
+      // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
       if (!message.ok) {
         const isParsed = message.failure.kind !== "request_too_large";
         return { label: isParsed ? labelOf(parseJson(text)) : null, turn: message };

@@ -13,22 +13,22 @@ import {
   storedHistory,
 } from "../state/continuation.ts";
 
-/** The last response of a socket, as the next turn may continue it. */
+/** The last response of a socket, which the next request may continue. */
 export interface SocketContinuation {
   readonly id: string;
-  /** Null: it holds more than a socket may keep, so that it cannot be continued. */
+  /** Null if the items exceed the memory limit of a socket: the response cannot be continued. */
   readonly continuation: Continuation | null;
 }
 
-/** A socket keeps at most so many bytes. */
+/** Memory limit of the items that one socket holds, in bytes. */
 const LARGEST_STATE = 16 * 1024 * 1024;
 
-/** Whether a turn has ended with an answer, whole or cut short. */
+/** True if a response ended with output, complete or truncated. */
 export function hasAnswered({ resource: { status } }: Settled): boolean {
   return status === "completed" || status === "incomplete";
 }
 
-/** What is kept of a turn that has reached its end; null when nothing can continue it. */
+/** Returns the continuation of a finished response; null if no request can continue it. */
 export function keptOf(call: Call, settled: Settled): SocketContinuation | null {
   const { target, context, request, resource } = settled;
   const { id } = resource;
@@ -45,8 +45,8 @@ export function keptOf(call: Call, settled: Settled): SocketContinuation | null 
   const owner = { provider: target.provider, protocol, origin, param };
   const kept = keptWith(call, id, context, owner, outputOf({ resource }));
   if (protocol !== "responses" || !request.store) return kept;
-  // An upstream that has it knows everything by its id. One that has not said so may know nothing:
-  // it is asked by the id only where there is nothing better, as over HTTP.
+  // An upstream that stores the response knows all items by its ID. Without the declared capability
+  // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
     isCapable(target.provider, "responses_lifecycle");
   return isThere || kept === null || kept.continuation === null
@@ -54,7 +54,7 @@ export function keptOf(call: Call, settled: Settled): SocketContinuation | null 
     : kept;
 }
 
-/** Returns what is kept of items that the gateway has itself; null if earlier ones are elsewhere. */
+/** Returns the continuation from items that the gateway has; null if a provider has earlier items. */
 export function keptWith(
   call: Call,
   id: string,
@@ -80,7 +80,7 @@ export function keptWith(
       return { id, continuation: isTooLarge ? null : next };
     }
     case "upstream_conversation":
-      // Its earlier items are in the conversation, which an ID alone does not bring back.
+      // The earlier items are in the provider's conversation, and a response ID does not restore them.
       return null;
   }
 }

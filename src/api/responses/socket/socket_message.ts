@@ -8,21 +8,21 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import { checkItems, readDocument } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
 
-/** What a message over a socket asks for. */
+/** Parsed `response.create` message of a WebSocket. */
 export interface Frame {
-  /** The request as it would come over HTTP, as a stream. */
+  /** Body of the equivalent HTTP request, with `stream: true`. */
   readonly document: JsonDocument;
-  /** Nothing is to be generated: what it holds is only kept for the next turn. */
+  /** True if nothing is generated: the input is only held for the next request. */
   readonly isWarmUp: boolean;
 }
 
-/** Belong to the message, not to the request in it. */
+/** Fields of the message that are no fields of its request. */
 const OF_MESSAGE = ["type", "generate", "stream_id", "event_id", "response"];
 
-/** So long may the name of a lane be: every event that answers its message repeats it. */
+/** Maximum length of a `stream_id` in characters: every event of its stream repeats it. */
 const LONGEST_LABEL = 256;
 
-/** The lane that a message names, where it names one; everything that answers it repeats it. */
+/** Returns the `stream_id` of a message; null if absent. Every event in reply repeats it. */
 export function labelOf(message: JsonValue | undefined): string | null {
   const label = isObject(message) ? laneOf(message) : null;
   return typeof label === "string" && label !== "" ? label : null;
@@ -32,7 +32,7 @@ function laneOf({ stream_id: label, response }: JsonObject): JsonValue {
   return label ?? (isObject(response) ? response.stream_id : null) ?? null;
 }
 
-/** The message as a document; refused when it is none, and when it holds more than `maxItems` members and elements. */
+/** Parses a message as a JSON object. Refuses more than `maxItems` members and elements. */
 export function readMessage(text: string, maxItems: number): Result<JsonDocument> {
   const document = checkItems(text, maxItems) ?? readDocument(text);
   if (document.ok || document.failure.kind === "request_too_large") return document;
@@ -44,7 +44,7 @@ export function readMessage(text: string, maxItems: number): Result<JsonDocument
 }
 
 /**
- * The request in a `response.create` message, whose fields stand at its top level or under
+ * Parses the request in a `response.create` message. Its fields are at the top level or under
  * `response` (OpenAI API, Responses over WebSocket).
  */
 export function readFrame(message: JsonDocument): Result<Frame> {
@@ -109,7 +109,7 @@ function innerOf(message: JsonDocument): Result<JsonDocument> {
   );
 }
 
-/** After a warm-up that held everything there is nothing to add: clients send an empty list then. */
+/** True for an empty input list with a previous response, which clients send after a warm-up. */
 function addsNothing(input: JsonValue | undefined, previous: JsonValue | undefined): boolean {
   return Array.isArray(input) && input.length === 0 && (previous ?? null) !== null;
 }

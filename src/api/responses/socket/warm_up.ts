@@ -11,8 +11,8 @@ import { resolveContinuation, type ResolvePrevious } from "../state/resolve_cont
 import { resourceMaker } from "../generate/resource.ts";
 
 /**
- * Answers a request that is not to be generated: an empty response that the next turn can continue,
- * told by two events. No upstream is asked (OpenAI API, Responses over WebSocket).
+ * Returns an empty response of two events, which the next request can continue. No request is sent
+ * upstream (OpenAI API, Responses over WebSocket).
  */
 export async function warmUp(
   call: Call,

@@ -10,12 +10,12 @@ import { identifierProblem, pathIdProblem } from "../../identifier.ts";
 import * as local from "./local_lifecycle.ts";
 import * as native from "../native/lifecycle.ts";
 
-/** A response and where it is kept. */
+/** A stored response, in the gateway's own store or at a provider. */
 type Kept =
   | { readonly at: "here"; readonly retained: local.Retained }
   | { readonly at: "upstream"; readonly id: string; readonly provider: Provider };
 
-/** What can be done with a response once it is there (OpenAI API, Responses). */
+/** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
   endpoint("GET", "", local.retrieve, native.retrieve),
   endpoint("DELETE", "", local.remove, native.remove),

@@ -7,21 +7,21 @@ import type { ApiRequest } from "../../client_api.ts";
 import { jsonReply } from "../../json_reply.ts";
 import { listOf, pageOf, queryProblem } from "../../paging.ts";
 
-/** A response that the gateway keeps itself, and how it is called. */
+/** A response in the gateway's own store, with its ID and owner. */
 export interface Retained {
   readonly id: string;
   readonly account: string;
   readonly snapshot: Snapshot;
 }
 
-/** Does something with a response that the gateway keeps. */
+/** Operation on a response in the gateway's own store. */
 export type Operation = (
   call: Call,
   request: ApiRequest,
   retained: Retained,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
-/** Only the upstream of a response could tell what these ask for. */
+/** Query parameters that only the upstream of a response can serve. */
 const RETRIEVE_ONLY_NATIVE = [
   "include",
   "include[]",
@@ -29,7 +29,7 @@ const RETRIEVE_ONLY_NATIVE = [
   "starting_after",
 ] as const;
 
-/** Shows a kept response. */
+/** Returns a stored response. */
 export function retrieve(
   _call: Call,
   { query }: ApiRequest,
@@ -40,7 +40,7 @@ export function retrieve(
   return problem ?? jsonReply(snapshot.resource);
 }
 
-/** Forgets a kept response; nothing is said about it. */
+/** Deletes a stored response; the reply has no body. */
 export async function remove(
   { state, caller }: Call,
   _request: ApiRequest,
@@ -55,7 +55,7 @@ export async function remove(
   });
 }
 
-/** A kept response is over: there is nothing to cancel. */
+/** Refuses the cancellation, because a stored response is always finished. */
 export function cancel(): Result<Reply> {
   return refuse(
     "unsupported_feature",
@@ -63,7 +63,7 @@ export function cancel(): Result<Reply> {
   );
 }
 
-/** Lists what a kept response was made of, the youngest first unless the query says otherwise. */
+/** Lists the input items of a stored response, newest first unless the query sets another order. */
 export function inputItems(
   _call: Call,
   { query }: ApiRequest,
@@ -77,7 +77,7 @@ export function inputItems(
   return list.ok ? jsonReply(list.value) : list;
 }
 
-/** Refuses an ID under which there is no response. */
+/** Returns the refusal of an ID for which no response exists. */
 export function unknownResponse(): Failed<Refusal> {
   return refuse(
     "response_not_found",

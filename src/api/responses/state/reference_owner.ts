@@ -9,10 +9,9 @@ import { unknownPrevious } from "./resolve_continuation.ts";
 import { referencesOf, referencesProblem } from "../request.ts";
 
 /**
- * Who keeps what a request refers to by `previous_response_id` or `conversation`, for a provider that
- * is to look it up itself; null when it refers to nothing. Refused when nobody can tell whose it is,
- * when it belongs to another provider than the one that is named, and when no provider has it
- * because the gateway keeps it itself.
+ * Returns the provider that stores the object of `previous_response_id` or `conversation`, so that it
+ * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
+ * of another provider than `named`, and an object that only the gateway stores.
  */
 export async function keeperOf(
   call: Call,

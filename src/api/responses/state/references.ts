@@ -9,9 +9,9 @@ import type { ResponsesRequest } from "../request.ts";
 import type { HistoryItem } from "../translate/to_chat.ts";
 
 /**
- * Returns the new items of a request, with stored ones in place of the references to them; one that is
- * in the history already is left out. An unknown item stays a reference, and `missing` refuses it. An
- * item that only another client has is refused at once.
+ * Returns the new items of a request, with references replaced by their stored items. A reference to
+ * an item of the history is left out. A reference to an unknown item stays, with its refusal in
+ * `missing`. Fails if only another client has the item.
  */
 export async function resolveReferences(
   call: Call,
@@ -34,7 +34,7 @@ export async function resolveReferences(
       added.push({ item: kept ?? item, path, isKept: kept !== undefined });
       if (kept !== undefined) continue;
       missing ??= unknownItem(path);
-      // Its provider may know it by the id alone, for every client.
+      // The provider might resolve the ID for every client, so the gateway must refuse it.
       if (typeof id === "string" && strange.has(id)) return unknownItem(path);
     }
   }
@@ -42,8 +42,8 @@ export async function resolveReferences(
 }
 
 /**
- * Refuses a document whose input refers to an item that only another client has; null when it has no
- * such reference. Fails also if the items cannot be looked up.
+ * Returns the refusal of the first reference to an item that only another client has; null if none.
+ * Fails also if the items cannot be looked up.
  */
 export async function hiddenItemProblem(
   call: Call,
@@ -69,7 +69,7 @@ function unknownItem(path: string): Failed<Refusal> {
   return refuse("invalid_value", "There is no item with this id.", `${path}.id`);
 }
 
-/** Stored items by ID: those of the caller, and the IDs of those that do not exist for it. */
+/** Stored items of the caller by ID, and the IDs of items that are hidden from the caller. */
 interface StoredItems {
   readonly known: ReadonlyMap<string, JsonObject>;
   readonly strange: ReadonlySet<string>;
@@ -77,7 +77,7 @@ interface StoredItems {
 
 const NO_ITEMS: StoredItems = { known: new Map(), strange: new Set() };
 
-/** Finds the stored items with these IDs; of two of the caller with the same ID the later one counts. */
+/** Finds the stored items with these IDs; a later item of the caller replaces one with the same ID. */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
   if (ids.size === 0) return success(NO_ITEMS);
   const { conversations, responses } = call.state.objects;
@@ -95,7 +95,7 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
   }
   for (const { id, item, binding } of inResponses.value) {
     if (isHidden(call, binding)) strange.add(id);
-    // What belongs to an account that has changed since is not to be handed on.
+    // Items of an account that has changed since must not be sent to a provider.
     else if (ownerIn(call, { param: "response_id", provider: null }, binding).ok) {
       known.set(id, item);
     }

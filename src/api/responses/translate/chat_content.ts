@@ -7,17 +7,20 @@ import {
   wrongType,
 } from "../../../wires/chat_request/refusals.ts";
 
-/** The path of something inside an item, as the client wrote it; of what the gateway kept, below the field that named it. */
+/**
+ * Returns the client's path of a member inside an item. A stored item has a path below the field that
+ * refers to it.
+ */
 export type At = (below: string) => string;
 
-/** The kinds of input part that a place may hold beside text. */
+/** Types of content parts that some messages accept in addition to text. */
 export type InputPart = "input_image" | "input_file";
 
 const TEXT_TYPES: readonly Optional[] = ["input_text", "output_text"];
 
 /**
- * The content of an input item as that of a Chat message: a text, or parts that keep their numbers.
- * A Refusal names the part that Chat has no place for.
+ * Translates the content of an input item into the content of a Chat message: a text, or parts with
+ * the same indexes. Refuses a part without a counterpart in Chat.
  */
 export function chatContent(
   content: Optional,
@@ -37,17 +40,17 @@ export function chatContent(
   }
   const [first] = parts;
   if (first === undefined) return success("");
-  // Many servers take nothing but a text where there is only one.
+  // Many servers accept only a string for content of a single text.
   return success(parts.length === 1 && typeof first.text === "string" ? first.text : parts);
 }
 
-/** What an assistant said in an earlier turn. */
+/** Content and refusal of an earlier assistant message. */
 export interface Spoken {
   readonly text: string;
   readonly refusal: string;
 }
 
-/** The content of an assistant's message, its parts joined without glue. */
+/** Translates the content of an assistant message; its text parts are concatenated without separator. */
 export function spokenContent(content: Optional, at: At): Result<Spoken> {
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success({ text: content, refusal: "" });

@@ -13,8 +13,8 @@ import {
 import type { WireName } from "../../../wires/wire.ts";
 
 /**
- * Fields that ask for something that a chat upstream cannot do, unless they are empty: those of
- * Responses, and those of Chat that Responses does not have, which would otherwise get lost.
+ * Fields that are refused unless empty, because a chat upstream cannot serve them. Chat fields that
+ * are unknown to Responses are included, because the translation would lose them.
  */
 const REFUSED = [
   "prompt",
@@ -44,7 +44,7 @@ const REFUSED = [
   "thinking",
 ] as const;
 
-/** Fields that have the same name and meaning in Chat. */
+/** Request fields with the same name and meaning in Chat. */
 const SHARED = [
   "temperature",
   "top_p",
@@ -53,7 +53,7 @@ const SHARED = [
   "service_tier",
 ] as const;
 
-/** Hints about the caller and the cache: told to upstreams that know them, and echoed in any case. */
+/** Fields about the user and the cache, sent only to upstreams that know them. The response repeats them. */
 const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   compat: [
     "user",
@@ -62,13 +62,13 @@ const HINTS: Readonly<Record<WireName, readonly string[]>> = {
     "prompt_cache_retention",
     "prompt_cache_options",
   ],
-  // Gets the document itself.
+  // This wire gets the client's own document.
   responses: [],
   messages: ["user"],
   local: [],
 };
 
-/** The fields beside dialogue and tools, as Chat has them. A Refusal names the one that it has not. */
+/** Translates all fields except input and tools into Chat. Refuses a field without a counterpart. */
 export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject> {
   const problem = refusedField(body) ?? includeProblem(body) ??
     reasoningProblem(body.reasoning) ?? textProblem(body.text);
@@ -97,7 +97,10 @@ function refusedField(body: JsonObject): Failed<Refusal> | null {
   return truncation === "disabled" ? null : wrongValue("truncation", "'auto' or 'disabled'");
 }
 
-/** Thinking that is signed always travels with its item, so asking for it asks for nothing more. */
+/**
+ * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking is
+ * always in its item, so requesting encrypted content has no effect.
+ */
 function includeProblem(body: JsonObject): Failed<Refusal> | null {
   for (const key of ["include", "include[]"]) {
     const list = body[key];
@@ -109,7 +112,7 @@ function includeProblem(body: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
-/** Values that ask for nothing beyond the usual. */
+/** Field values that equal the default behaviour, and so are accepted. */
 const USUAL: Readonly<Record<string, string>> = {
   summary: "auto",
   generate_summary: "auto",

@@ -7,22 +7,21 @@ import type { WireName } from "../../../wires/wire.ts";
 import type { At } from "./chat_content.ts";
 import { readThinking, sealedText } from "./sealed_thinking.ts";
 
-/** What was thought before an assistant's message. */
+/** Reasoning that precedes an assistant message. */
 export interface Thought {
-  /** The members that it gives to the message. */
+  /** Members of the assistant message that hold the reasoning. */
   readonly members: {
     readonly reasoning_content?: string;
     readonly thinking_blocks?: JsonObject[];
   };
-  /** Where the first of its items is. */
+  /** Path of the first reasoning item. */
   readonly at: At;
 }
 
 /**
- * The thought that a reasoning item is, together with the one right before it; an empty item adds
- * nothing. Thinking goes back to where its signature counts, elsewhere its text does. Refused when
- * the item is sealed, and not by this gateway, or when the blocks so far hold more than `innerItems`
- * admits.
+ * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
+ * that check signatures get the signed thinking blocks, other wires get the text. Refuses encrypted
+ * content of another origin, and blocks with more members and elements than `innerItems` allows.
  */
 export function thoughtOf(
   item: JsonObject,
@@ -47,7 +46,7 @@ export function thoughtOf(
   if (!text.ok) return text;
   const place = before?.at ?? at;
   if (wire === "messages" && blocks.length > 0) {
-    // The list of the thought before grows: a copy for each item would take quadratic time.
+    // The earlier list of blocks is extended: a copy for each item would take quadratic time.
     const thinking_blocks = before?.members.thinking_blocks ?? [];
     pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
@@ -57,7 +56,7 @@ export function thoughtOf(
   return success({ members: { ...before?.members, reasoning_content }, at: place });
 }
 
-/** What the item shows of itself: the thinking, else its summary. */
+/** Returns the visible text of a reasoning item: its content, else its summary. */
 function textOf(item: JsonObject, at: At): Result<string> {
   const content = textsIn(item.content, (below) => at(`.content${below}`), "reasoning_text");
   if (!content.ok || content.value !== "") return content;

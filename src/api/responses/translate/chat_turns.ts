@@ -12,13 +12,13 @@ import { type At, chatContent, spokenContent } from "./chat_content.ts";
 import { type Thought, thoughtOf } from "./chat_reasoning.ts";
 import { flatName } from "./tool_names.ts";
 
-/** An item of the dialogue and where the client put it. */
+/** Input item with its path in the client's request. */
 export interface PlacedItem {
   readonly item: JsonObject;
   readonly at: At;
 }
 
-/** A message for the upstream, and where its pieces come from. */
+/** Chat message for the upstream, with the client's paths of its parts. */
 export interface PlacedMessage {
   readonly message: JsonObject;
   readonly at: At;
@@ -34,7 +34,7 @@ interface Turn {
   readonly results: PlacedItem[];
 }
 
-/** A call that was seen, and the turn that its result goes to. */
+/** Tool call of an earlier item, and the turn that takes its result. */
 interface SeenCall {
   readonly turn: Turn;
   readonly at: At;
@@ -42,8 +42,9 @@ interface SeenCall {
 }
 
 /**
- * The items as Chat messages: neighbouring calls, and the text right before them, are one message,
- * and results follow the message of their call. A Refusal names the item that cannot be kept.
+ * Translates input items into Chat messages. Adjacent tool calls and the text directly before them
+ * form one message, and results follow the message of their call. Refuses an item without a
+ * counterpart in Chat.
  */
 export function chatTurns(
   items: readonly PlacedItem[],
@@ -52,7 +53,7 @@ export function chatTurns(
   const turns: Turn[] = [];
   const seen = new Map<string, SeenCall>();
   const innerItems = newInnerItems();
-  /** The assistant's last message as long as calls still belong to it. */
+  /** Last assistant message, while following tool calls still belong to it. */
   let open: Turn | null = null;
   let thought: Thought | null = null;
 
@@ -95,7 +96,7 @@ export function chatTurns(
     const said = spokenContent(item.content, (below) => at(`.content${below}`));
     if (!said.ok) return said;
     const { text, refusal } = said.value;
-    // An answer without any output is kept as an empty message: there is nothing to send.
+    // A response without output is stored as an empty message, which is not sent.
     if (text === "" && refusal === "") return success(null);
     open = spoken(text === "" ? null : text, at);
     if (refusal !== "") open.message.refusal = refusal;
@@ -191,7 +192,7 @@ function messagesOf({ message, at, thought, calls, results }: Turn): readonly Pl
   ];
 }
 
-/** What is not complete must not look complete to an upstream that knows no status. */
+/** Returns the refusal of an incomplete item, which looks complete in Chat, because Chat has no status. */
 function statusProblem({ status }: JsonObject, at: At): Result<never> | null {
   return (status ?? "completed") === "completed" ? null : unsupported(at(".status"));
 }

@@ -9,14 +9,14 @@ import { responseEncoder, responseOf } from "../generate/encoder.ts";
 import type { ResponseLabels } from "../generate/resource.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
-/** Attempts at targets that speak something else: the gateway itself makes the response. */
+/** Creates the candidates for targets without the Responses API: the gateway generates the response. */
 export function translatedAttempts(creation: Creation): Attempts {
   const { request, context, settle } = creation;
   const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
-  // Targets that speak the same protocol share one translation.
+  // Targets with the same wire share one translated request.
   function chatFor(wire: WireName): Result<TranslatedRequest> {
     const chat = translated.get(wire) ?? toChat(request, items, wire);
     translated.set(wire, chat);
@@ -33,7 +33,7 @@ export function translatedAttempts(creation: Creation): Attempts {
     return success<Candidate>({
       target,
       request: encoded.value,
-      // What is stored is stored by the gateway itself.
+      // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       responseHandler: () => readerOf(creation, target),
       onComplete: (outcome) => settle(target, outcome),
