@@ -9,7 +9,7 @@ import { capable, type NativeCapability, someNativeProvider } from "../../call/c
 import { responseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
-import { keeperOf } from "./state/reference_owner.ts";
+import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
 /** Endpoints that an upstream serves for an input without generating a response (OpenAI API, Responses). */
@@ -25,7 +25,7 @@ export const counting: readonly Endpoint[] = [
     path: "/v1/responses/input_tokens",
     body: true,
     handle: (call, { document }) =>
-      asked(call, document, {
+      callCapableProvider(call, document, {
         name: "input_tokens",
         capability: "response_input_tokens",
         isValid: isCount,
@@ -38,7 +38,7 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
   if ((model ?? null) === null && call.controls.model === null) {
     return refuse("missing_required_parameter", "The field 'model' is required.", "model");
   }
-  return await asked(call, document, {
+  return await callCapableProvider(call, document, {
     name: "compact",
     capability: "response_compaction",
     isValid: isCompaction,
@@ -55,15 +55,15 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
 }
 
 /** One of these operations: its path segment, its capability, and the check of the upstream's response. */
-interface Question extends Pick<NativeCall, "isValid" | "usage"> {
+interface InputOperation extends Pick<NativeCall, "isValid" | "usage"> {
   readonly name: string;
   readonly capability: NativeCapability;
 }
 
-async function asked(
+async function callCapableProvider(
   call: Call,
   document: JsonDocument,
-  { name, capability, ...answer }: Question,
+  { name, capability, ...answer }: InputOperation,
 ): Promise<Result<Reply>> {
   const { model } = document.value;
   if ((model ?? null) !== null && typeof model !== "string") {
@@ -71,7 +71,7 @@ async function asked(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
-  const keeper = await keeperOf(call, document, named.value.provider);
+  const keeper = await findReferenceOwner(call, document, named.value.provider);
   if (!keeper.ok) return keeper;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;

@@ -14,13 +14,13 @@ export interface Creation {
   readonly request: ResponsesRequest;
   readonly context: ResolvedRequest;
   /** Stores the finished response. A failure is sent to the client in place of its terminal event. */
-  readonly settle: (target: Target, outcome: Outcome) => Promise<Result<void>>;
+  readonly storeOutcome: (target: Target, outcome: Outcome) => Promise<Result<void>>;
   /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors: boolean;
 }
 
 /** A finished response with the request and the target that produced it. */
-export interface Settled {
+export interface FinishedResponse {
   readonly target: Target;
   readonly context: ResolvedRequest;
   readonly request: ResponsesRequest;
@@ -30,4 +30,4 @@ export interface Settled {
 }
 
 /** Returns the candidate of a create request for one target, or the refusal of the request. */
-export type Attempts = (target: Target) => Result<Candidate>;
+export type CandidateFactory = (target: Target) => Result<Candidate>;

@@ -27,13 +27,13 @@ export interface ResponsesRequest {
  * by its path. A request without `input` must name a previous response, a conversation or a prompt
  * (OpenAI API, Responses).
  */
-export function responsesRequest(document: JsonDocument): Result<ResponsesRequest> {
-  const request = warmUpRequest(document);
+export function parseResponsesRequest(document: JsonDocument): Result<ResponsesRequest> {
+  const request = parseWarmUpRequest(document);
   return request.ok ? inputProblem(document.value) ?? request : request;
 }
 
 /** Parses a warm-up request, which gets no generated output: its input may be empty or absent. */
-export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
+export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
   const { value } = document;
   const problem = typeProblem(responsesBody, value) ?? missingProblem(value) ??
     referencesProblem(document) ?? itemIdProblem(value);

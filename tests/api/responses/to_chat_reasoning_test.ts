@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { responseOf } from "../../../src/api/responses/generate/encoder.ts";
+import { encodeResponse } from "../../../src/api/responses/generate/encoder.ts";
 import {
-  readThinking,
+  parseThinking,
   sealedText,
   sealThinking,
 } from "../../../src/api/responses/translate/sealed_thinking.ts";
@@ -20,7 +20,7 @@ const BLOCK: JsonObject = { type: "thinking", thinking: "A", signature: "s" };
 
 function openThinking(sealed: string): readonly JsonObject[] | null {
   const opened = sealedText(sealed);
-  return opened === null ? null : readThinking(opened);
+  return opened === null ? null : parseThinking(opened);
 }
 
 function thought(given: string, sealed: readonly JsonObject[] = []): JsonObject {
@@ -116,7 +116,7 @@ Deno.test("an answer comes back as what the model said", () => {
     ...call(0, "f", "{}"),
     finish("tool_calls"),
   ];
-  const answer = responseOf(said, labelsOf());
+  const answer = encodeResponse(said, labelsOf());
   assert(answer.ok && Array.isArray(answer.value.resource.output));
   const output = answer.value.resource.output.filter(isObject);
   const result = { type: "function_call_output", call_id: "call_0", output: "ok" };

@@ -6,9 +6,9 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import { namespacedFunctions } from "../translate/tool_names.ts";
-import { outputOf } from "./output.ts";
-import type { Said } from "./parts.ts";
-import { resourceMaker, type ResponseLabels, type ResponseState } from "./resource.ts";
+import { newOutput } from "./output.ts";
+import type { OutputEvent } from "./parts.ts";
+import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
 
 export type { ResponseLabels } from "./resource.ts";
 
@@ -26,11 +26,11 @@ export interface WholeResponse {
 }
 
 /** Memory limit of one translated response, in bytes. */
-const LARGEST_STATE = 16 * 1024 * 1024;
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
 /** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
-const PIECE = 1024;
-const PIECES = ["response.output_item.added", "response.content_part.added"];
+const PIECE_OVERHEAD_BYTES = 1024;
+const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added"];
 
 /**
  * Creates the encoder of a Responses stream, whose records are numbered from 0 (Responses API,
@@ -38,13 +38,13 @@ const PIECES = ["response.output_item.added", "response.content_part.added"];
  * terminal event follow. Fails if the upstream ends without a finish reason, calls more than 128
  * tools, or sends more than 16 MiB.
  */
-export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
+export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
   const named = namespacedFunctions(labels.request.document.value.tools);
-  const output = outputOf({
+  const output = newOutput({
     newId: labels.newId,
-    functionOf: (name) => named.get(name) ?? { name },
+    findFunction: (name) => named.get(name) ?? { name },
   });
-  const made = resourceMaker(labels);
+  const made = newResourceBuilder(labels);
   let { model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
@@ -55,7 +55,7 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
   let beforeTerminal: number | null = null;
   let isFailed = false;
 
-  function record(said: Said): StreamRecord {
+  function record(said: OutputEvent): StreamRecord {
     const { type, ...members } = said;
     const data = JSON.stringify({ type, sequence_number: sequence++, ...members });
     return { event: type, data, raw: null };
@@ -106,11 +106,11 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
 
   function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
     size += sizeOf(event);
-    if (size > LARGEST_STATE) return tooLarge();
+    if (size > MAX_STATE_BYTES) return tooLarge();
     const said = output.push(event);
     if (!said.ok || said.value.length === 0) return said.ok ? success([]) : said;
-    pieces += said.value.filter(({ type }) => PIECES.includes(type)).length;
-    if (pieces * PIECE > LARGEST_STATE) return tooLarge();
+    pieces += said.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
+    if (pieces * PIECE_OVERHEAD_BYTES > MAX_STATE_BYTES) return tooLarge();
     return success([...begin(), ...said.value.map(record)]);
   }
 
@@ -152,11 +152,11 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
 }
 
 /** Builds the Response object of a complete list of events. Fails like the stream encoder. */
-export function responseOf(
+export function encodeResponse(
   events: readonly StreamEvent[],
   labels: ResponseLabels,
 ): Result<WholeResponse> {
-  const encoder = responseEncoder(labels);
+  const encoder = newResponseEncoder(labels);
   for (const event of events) {
     const step = encoder.push(event);
     if (!step.ok) return step;

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { contentOf, type Place, type Said } from "./parts.ts";
+import { type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
 import { sealThinking } from "../translate/sealed_thinking.ts";
 
 /** Status of an output item. */
@@ -8,11 +8,11 @@ export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** One output item under construction. Its events have the order of the Responses API. */
 export interface OutputItem {
-  readonly place: Place;
+  readonly place: ItemPosition;
   /** Returns the output events for one event of the model. */
-  push(event: StreamEvent): readonly Said[];
+  push(event: StreamEvent): readonly OutputEvent[];
   /** Returns the events that close the item's content. */
-  close(): readonly Said[];
+  close(): readonly OutputEvent[];
   /** Returns the item with the content received until now. */
   value(status: ItemStatus): JsonObject;
 }
@@ -25,16 +25,16 @@ export interface CalledFunction {
 }
 
 /** Creates a message item; `textBefore` is the length of the response text before it, in characters. */
-export function messageItem(place: Place, textBefore: number): OutputItem {
-  const content = contentOf(place, textBefore);
+export function newMessageItem(place: ItemPosition, textBefore: number): OutputItem {
+  const content = newContent(place, textBefore);
   return {
     place,
     push(event) {
       switch (event.type) {
         case "text":
-          return content.say("output_text", event.delta);
+          return content.append("output_text", event.delta);
         case "refusal":
-          return content.say("refusal", event.delta);
+          return content.append("refusal", event.delta);
         case "annotation":
           return content.annotate(event.value);
         case "start":
@@ -62,15 +62,15 @@ export function messageItem(place: Place, textBefore: number): OutputItem {
  * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are sent
  * complete in `encrypted_content`, so that clients can send them back.
  */
-export function reasoningItem(place: Place): OutputItem {
-  const content = contentOf(place);
+export function newReasoningItem(place: ItemPosition): OutputItem {
+  const content = newContent(place);
   const blocks: JsonObject[] = [];
   return {
     place,
     push(event) {
       switch (event.type) {
         case "reasoning":
-          return content.say("reasoning_text", event.delta);
+          return content.append("reasoning_text", event.delta);
         case "thinking_block":
           blocks.push(event.value);
           return content.close();
@@ -98,7 +98,11 @@ export function reasoningItem(place: Place): OutputItem {
 }
 
 /** Creates a function call item; `callId` is the upstream's ID of the call. */
-export function callItem(place: Place, callId: string, called: CalledFunction): OutputItem {
+export function newCallItem(
+  place: ItemPosition,
+  callId: string,
+  called: CalledFunction,
+): OutputItem {
   const at = { item_id: place.id, output_index: place.index };
   const event = "response.function_call_arguments";
   let text = "";

@@ -7,7 +7,7 @@ export interface JsonEnd {
 }
 
 /** Creates a scanner that finds the end of a JSON object and reads each character only once. */
-export function jsonEnd(): JsonEnd {
+export function newJsonEnd(): JsonEnd {
   let depth = 0;
   let isInString = false;
   let isEscaped = false;

@@ -4,34 +4,34 @@ import { pushAll } from "../../../core/push_all.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import {
   type CalledFunction,
-  callItem,
   type ItemStatus,
-  messageItem,
+  newCallItem,
+  newMessageItem,
+  newReasoningItem,
   type OutputItem,
-  reasoningItem,
 } from "./items.ts";
-import { type JsonEnd, jsonEnd } from "./json_object_end.ts";
-import type { Place, Said } from "./parts.ts";
+import { type JsonEnd, newJsonEnd } from "./json_object_end.ts";
+import type { ItemPosition, OutputEvent } from "./parts.ts";
 
 /** Limit of tool calls in one translated response. */
-const MOST_CALLS = 128;
+const MAX_TOOL_CALLS = 128;
 
 /** Functions of the client's request that the output uses. */
 export interface OutputOptions {
   readonly newId: (prefix: string) => string;
   /** Returns the client's function for the flat tool name that the upstream uses. */
-  readonly functionOf: (name: string) => CalledFunction;
+  readonly findFunction: (name: string) => CalledFunction;
 }
 
 /** Output items of one response under construction. */
 export interface Output {
   /** Returns the output events for one event of the model; none if the event has no content. */
-  push(event: StreamEvent): Result<readonly Said[]>;
+  push(event: StreamEvent): Result<readonly OutputEvent[]>;
   /**
    * Ends every item. The last item and calls with incomplete arguments get `status`; every other item
    * is `completed`. A completed response without output gets one empty message.
    */
-  end(status: ItemStatus): readonly Said[];
+  end(status: ItemStatus): readonly OutputEvent[];
   /** Returns the items that have been announced to the client. */
   value(): JsonObject[];
 }
@@ -42,7 +42,7 @@ interface Entry {
   /** Scanner of a tool call's arguments; null for every other item. */
   readonly arguments: JsonEnd | null;
   /** Events received before the item became the open item. */
-  readonly held: StreamEvent[];
+  readonly buffered: StreamEvent[];
   status: ItemStatus;
 }
 
@@ -51,51 +51,55 @@ interface Entry {
  * begins, a tool call only when its arguments are complete. Until then, or to the end of the stream,
  * the events of later items are buffered.
  */
-export function outputOf({ newId, functionOf }: OutputOptions): Output {
+export function newOutput({ newId, findFunction }: OutputOptions): Output {
   const entries: Entry[] = [];
   const calls = new Map<number, Entry>();
   /** Index of the open item; later items are buffered. */
   let current = -1;
   let textLength = 0;
 
-  function begin(kind: Entry["kind"], prefix: string, make: (place: Place) => OutputItem): Entry {
+  function begin(
+    kind: Entry["kind"],
+    prefix: string,
+    make: (place: ItemPosition) => OutputItem,
+  ): Entry {
     const item = make({ id: newId(prefix), index: entries.length });
-    const end = kind === "call" ? jsonEnd() : null;
-    const entry: Entry = { kind, item, arguments: end, held: [], status: "in_progress" };
+    const end = kind === "call" ? newJsonEnd() : null;
+    const entry: Entry = { kind, item, arguments: end, buffered: [], status: "in_progress" };
     entries.push(entry);
     return entry;
   }
 
-  function speaking(kind: "message" | "reasoning"): Entry {
+  function contentEntry(kind: "message" | "reasoning"): Entry {
     const last = entries.at(-1);
     if (last?.kind === kind) return last;
     const before = textLength;
     return kind === "message"
-      ? begin(kind, "msg_", (place) => messageItem(place, before))
-      : begin(kind, "rs_", reasoningItem);
+      ? begin(kind, "msg_", (place) => newMessageItem(place, before))
+      : begin(kind, "rs_", newReasoningItem);
   }
 
-  function push(event: StreamEvent): Result<readonly Said[]> {
+  function push(event: StreamEvent): Result<readonly OutputEvent[]> {
     switch (event.type) {
       case "text":
       case "refusal":
       case "reasoning": {
         if (event.delta === "") return success([]);
-        const entry = speaking(event.type === "reasoning" ? "reasoning" : "message");
+        const entry = contentEntry(event.type === "reasoning" ? "reasoning" : "message");
         if (event.type === "text") textLength += event.delta.length;
         return success(take(entry, event));
       }
       case "thinking_block":
-        return success(take(speaking("reasoning"), event));
+        return success(take(contentEntry("reasoning"), event));
       case "annotation": {
         const last = entries.at(-1);
         return success(last?.kind === "message" ? take(last, event) : []);
       }
       case "tool_call": {
-        if (calls.size >= MOST_CALLS) return tooManyCalls();
+        if (calls.size >= MAX_TOOL_CALLS) return tooManyCalls();
         if (event.kind === "custom") return customCall();
-        const called = functionOf(event.name);
-        const entry = begin("call", "fc_", (place) => callItem(place, event.id, called));
+        const called = findFunction(event.name);
+        const entry = begin("call", "fc_", (place) => newCallItem(place, event.id, called));
         calls.set(event.index, entry);
         const opened = take(entry, event);
         if (event.arguments === undefined) return success(opened);
@@ -115,7 +119,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
   function addArguments(
     entry: Entry | undefined,
     event: StreamEvent & { type: "tool_arguments" },
-  ): Result<readonly Said[]> {
+  ): Result<readonly OutputEvent[]> {
     const isOver = entry !== undefined && entry.status !== "in_progress";
     if (isOver && event.delta.trim() === "") return success([]);
     if (entry === undefined || isOver) return strayArguments();
@@ -123,15 +127,15 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     return success(take(entry, event));
   }
 
-  function take(entry: Entry, event: StreamEvent): readonly Said[] {
+  function take(entry: Entry, event: StreamEvent): readonly OutputEvent[] {
     if (entries[current] === entry) return [...entry.item.push(event), ...advance()];
-    entry.held.push(event);
+    entry.buffered.push(event);
     return advance();
   }
 
   /** Closes the open item and opens the next one, repeatedly, until an item has to stay open. */
-  function advance(): readonly Said[] {
-    const said: Said[] = [];
+  function advance(): readonly OutputEvent[] {
+    const said: OutputEvent[] = [];
     for (;;) {
       const next = entries[current + 1];
       const open = entries[current];
@@ -142,16 +146,16 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     }
   }
 
-  function start({ item, held }: Entry): readonly Said[] {
+  function start({ item, buffered }: Entry): readonly OutputEvent[] {
     current += 1;
     const added = "response.output_item.added";
     return [
       { type: added, output_index: item.place.index, item: item.value("in_progress") },
-      ...held.splice(0).flatMap(item.push),
+      ...buffered.splice(0).flatMap(item.push),
     ];
   }
 
-  function finish(entry: Entry, status: ItemStatus): readonly Said[] {
+  function finish(entry: Entry, status: ItemStatus): readonly OutputEvent[] {
     const { item } = entry;
     entry.status = status;
     const closed = item.close();
@@ -163,10 +167,10 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     }];
   }
 
-  function end(status: ItemStatus): readonly Said[] {
-    const said: Said[] = [];
+  function end(status: ItemStatus): readonly OutputEvent[] {
+    const said: OutputEvent[] = [];
     if (entries.length === 0 && status === "completed") {
-      said.push(...take(speaking("message"), { type: "text", delta: "" }));
+      said.push(...take(contentEntry("message"), { type: "text", delta: "" }));
     }
     for (let open = entries[current]; open !== undefined; open = entries[current]) {
       const next = entries[current + 1];
@@ -190,7 +194,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
 function tooManyCalls(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    `The upstream called tools more than ${MOST_CALLS} times in one answer.`,
+    `The upstream called tools more than ${MAX_TOOL_CALLS} times in one answer.`,
   );
 }
 

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../../core/json/json.ts";
 
 /** Output event without its sequence number, which the encoder adds. */
-export interface Said extends JsonObject {
+export interface OutputEvent extends JsonObject {
   readonly type: string;
 }
 
 /** ID and output index of an item, equal in every event and in the Response object. */
-export interface Place {
+export interface ItemPosition {
   readonly id: string;
   readonly index: number;
 }
@@ -17,17 +17,17 @@ export type PartKind = "output_text" | "refusal" | "reasoning_text";
 /** Content of one item under construction: a list of parts, of which only the last can be open. */
 export interface Content {
   /** Appends to the open part of that kind; an open part of another kind is closed first. */
-  say(kind: PartKind, delta: string): readonly Said[];
+  append(kind: PartKind, delta: string): readonly OutputEvent[];
   /** Adds an annotation to the open text part; ignored without such a part or if it is no citation. */
-  annotate(annotation: JsonObject): readonly Said[];
+  annotate(annotation: JsonObject): readonly OutputEvent[];
   /** Closes the open part. */
-  close(): readonly Said[];
+  close(): readonly OutputEvent[];
   /** Returns the parts with the text received until now. */
   value(): JsonObject[];
 }
 
 /** Event name prefix and text member of each part type. */
-const WORDS = {
+const PART_NAMES = {
   output_text: { event: "response.output_text", member: "text" },
   refusal: { event: "response.refusal", member: "refusal" },
   reasoning_text: { event: "response.reasoning_text", member: "text" },
@@ -44,7 +44,7 @@ interface Part {
  * characters: upstream annotations count from the start of the response, but generated annotations
  * count from the start of their part.
  */
-export function contentOf({ id, index }: Place, textBefore = 0): Content {
+export function newContent({ id, index }: ItemPosition, textBefore = 0): Content {
   const parts: Part[] = [];
   let open: Part | null = null;
   let textLength = textBefore;
@@ -54,19 +54,19 @@ export function contentOf({ id, index }: Place, textBefore = 0): Content {
     return { item_id: id, output_index: index, content_index: parts.length - 1 };
   }
 
-  function begin(kind: PartKind): Said {
+  function begin(kind: PartKind): OutputEvent {
     const part: Part = { kind, text: "", annotations: [] };
     parts.push(part);
     open = part;
     return { type: "response.content_part.added", ...at(), part: valueOf(part) };
   }
 
-  function close(): readonly Said[] {
+  function close(): readonly OutputEvent[] {
     if (open === null) return [];
     const part = open;
     open = null;
     if (part.kind === "output_text") textLength += part.text.length;
-    const { event, member } = WORDS[part.kind];
+    const { event, member } = PART_NAMES[part.kind];
     return [
       { type: `${event}.done`, ...at(), [member]: part.text, ...logprobsOf(part.kind) },
       { type: "response.content_part.done", ...at(), part: valueOf(part) },
@@ -74,11 +74,11 @@ export function contentOf({ id, index }: Place, textBefore = 0): Content {
   }
 
   return {
-    say(kind, delta) {
+    append(kind, delta) {
       const before = open?.kind === kind ? [] : [...close(), begin(kind)];
       if (open !== null) open.text += delta;
       if (delta === "") return before;
-      const type = `${WORDS[kind].event}.delta`;
+      const type = `${PART_NAMES[kind].event}.delta`;
       return [...before, { type, ...at(), delta, ...logprobsOf(kind) }];
     },
     annotate(given) {
@@ -98,7 +98,7 @@ function logprobsOf(kind: PartKind): { readonly logprobs?: JsonValue[] } {
 }
 
 function valueOf({ kind, text, annotations }: Part): JsonObject {
-  const said = { type: kind, [WORDS[kind].member]: text };
+  const said = { type: kind, [PART_NAMES[kind].member]: text };
   return kind === "output_text" ? { ...said, annotations: [...annotations], logprobs: [] } : said;
 }
 

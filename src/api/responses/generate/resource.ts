@@ -45,8 +45,8 @@ const TIERS: readonly unknown[] = [
  * client requires. Options absent from the request have their default (Responses API, the Response
  * object; Open Responses).
  */
-export function resourceMaker(labels: ResponseLabels): (state: ResponseState) => JsonObject {
-  const options = echoOf(labels.request);
+export function newResourceBuilder(labels: ResponseLabels): (state: ResponseState) => JsonObject {
+  const options = echoOptions(labels.request);
   return ({ status, model, completedAt, incompleteReason, error, output, usage }) => ({
     id: labels.id,
     object: "response",
@@ -59,11 +59,11 @@ export function resourceMaker(labels: ResponseLabels): (state: ResponseState) =>
     output,
     ...options,
     ...TIERS.includes(usage?.serviceTier) && { service_tier: usage?.serviceTier },
-    usage: usageOf(usage),
+    usage: encodeUsage(usage),
   });
 }
 
-function echoOf(request: ResponsesRequest): JsonObject {
+function echoOptions(request: ResponsesRequest): JsonObject {
   const body = exactBody(request.document);
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   return {
@@ -81,9 +81,9 @@ function echoOf(request: ResponsesRequest): JsonObject {
     presence_penalty: body.presence_penalty ?? 0,
     frequency_penalty: body.frequency_penalty ?? 0,
     top_logprobs: 0,
-    text: textOf(body.text),
+    text: echoText(body.text),
     tool_choice: body.tool_choice ?? "auto",
-    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    tools: Array.isArray(body.tools) ? body.tools.map(echoTool) : [],
     truncation: "disabled",
     metadata: body.metadata ?? {},
     service_tier: body.service_tier ?? "default",
@@ -91,27 +91,27 @@ function echoOf(request: ResponsesRequest): JsonObject {
     prompt_cache_key: body.prompt_cache_key ?? null,
     user: body.user ?? null,
     // Some clients reject null in these fields.
-    ...given("prompt_cache_retention", body),
-    ...given("prompt_cache_options", body),
+    ...echoMember("prompt_cache_retention", body),
+    ...echoMember("prompt_cache_options", body),
   };
 }
 
-function given(key: string, body: JsonObject): JsonObject {
+function echoMember(key: string, body: JsonObject): JsonObject {
   const value = body[key] ?? null;
   return value === null ? {} : { [key]: value };
 }
 
-function textOf(given: JsonValue | undefined): JsonObject {
+function echoText(given: JsonValue | undefined): JsonObject {
   const text = isObject(given) ? given : {};
   const verbosity = text.verbosity ?? null;
   return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
 }
 
 /** Returns a tool with all optional members of a function, which clients read; `strict` defaults to false. */
-function toolOf(tool: JsonValue): JsonValue {
+function echoTool(tool: JsonValue): JsonValue {
   if (!isObject(tool)) return tool;
   if (tool.type === "namespace" && Array.isArray(tool.tools)) {
-    return { ...tool, description: tool.description ?? "", tools: tool.tools.map(toolOf) };
+    return { ...tool, description: tool.description ?? "", tools: tool.tools.map(echoTool) };
   }
   if (tool.type !== "function") return tool;
   return {
@@ -126,7 +126,7 @@ function toolOf(tool: JsonValue): JsonValue {
  * Returns token counts as the `usage` of a Response, always with details; null if a count is unknown,
  * because the object has no notation for that.
  */
-function usageOf(usage: Usage | null): JsonObject | null {
+function encodeUsage(usage: Usage | null): JsonObject | null {
   if (usage === null || usage.unknown !== undefined) return null;
   return {
     input_tokens: usage.input,

@@ -6,18 +6,19 @@ import { undeclared } from "../../../wires/chat_request/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
-import type { Attempts, Creation } from "../creation.ts";
+import type { CandidateFactory, Creation } from "../creation.ts";
 import { RESOURCE_LIMIT } from "../../native_call.ts";
-import { nativeAnswer, nativeRelay } from "./relay.ts";
+import { newNativeRelay, parseNativeResponse } from "./relay.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 
 /** Creates the candidates for targets with the Responses API: the client's own document is sent. */
-export function nativeAttempts(creation: Creation): Attempts {
-  const { call, request, context, settle } = creation;
+export function nativeCandidates(creation: Creation): CandidateFactory {
+  const { call, request, context, storeOutcome } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
-    const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
+    const problem = undeclaredProblem(request.document.value, target) ??
+      unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
     return success<Candidate>({
       target,
@@ -29,8 +30,8 @@ export function nativeAttempts(creation: Creation): Attempts {
       // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
-      responseHandler: () => readerOf(creation, target),
-      onComplete: (outcome) => settle(target, outcome),
+      responseHandler: () => newResponseHandler(creation, target),
+      onComplete: (outcome) => storeOutcome(target, outcome),
       ...(isBackground && request.stream && request.store && {
         // The client may disconnect and retrieve or cancel the response while it still runs.
         identify: (id: string) => bindResponse(call, context, target, id),
@@ -43,7 +44,7 @@ export function nativeAttempts(creation: Creation): Attempts {
  * Returns the refusal of an unstreamed background request in a local conversation; else null. The
  * gateway does not receive the output of such a response, and could not store it.
  */
-function unheardProblem({ request, context }: Creation): Failed | null {
+function unreceivedOutputProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;
   if (!isUnheard || localConversation(context.continuation) === null) return null;
   return refuse(
@@ -53,7 +54,7 @@ function unheardProblem({ request, context }: Creation): Failed | null {
   );
 }
 
-function readerOf(creation: Creation, target: Target): ResponseHandler {
+function newResponseHandler(creation: Creation, target: Target): ResponseHandler {
   const { call, request, context } = creation;
   const { world } = call;
   const conversation = localConversation(context.continuation);
@@ -61,10 +62,10 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
     return {
       as: "answer",
       limit: RESOURCE_LIMIT,
-      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
+      read: (answer) => parseNativeResponse(answer, { conversation, expected: null }),
     };
   }
-  const delivery = nativeRelay({
+  const delivery = newNativeRelay({
     conversation,
     expected: null,
     newId: () => newId("resp_", world),

@@ -44,7 +44,7 @@ const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
  * An `error` event holds the provider's error (Responses API, streaming). An error without a type or
  * sequence number fails with the provider's error.
  */
-export function readEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
+export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
   if (data === "[DONE]") return malformed("the end of its stream before a terminal event");
   const read = readDocument(data);
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
@@ -114,7 +114,7 @@ export function identityAfter(
  * Returns the Response object of a terminal event; null for every other event. Fails if record name,
  * event type and response status contradict each other.
  */
-export function terminalOf({ type, name, response }: NativeEvent): Result<JsonObject | null> {
+export function parseTerminal({ type, name, response }: NativeEvent): Result<JsonObject | null> {
   const statuses = TERMINALS.get(type);
   if (statuses === undefined && !TERMINALS.has(name ?? "")) return success(null);
   if (name !== null && name !== type) {

@@ -11,13 +11,13 @@ import type { StreamRecord } from "../../../core/reply.ts";
 import { emptyDocument } from "../../../formats/document.ts";
 import { replaceValue, splice, valueAt } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";
-import { resourceMaker } from "../generate/resource.ts";
+import { newResourceBuilder } from "../generate/resource.ts";
 
 /** Memory limit of the items of one stream, in bytes. */
-const LARGEST_OUTPUT = 16 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** Overhead of one item in bytes, counted in addition to its text. */
-const PIECE = 1024;
+const ITEM_OVERHEAD_BYTES = 1024;
 
 /** Output items that a stream has delivered completely. */
 export interface DeliveredItems {
@@ -27,7 +27,7 @@ export interface DeliveredItems {
 }
 
 /** Creates the collector of a stream's completed output items. */
-export function deliveredItems(): DeliveredItems {
+export function newDeliveredItems(): DeliveredItems {
   const items = new Map<number, string>();
   let size = 0;
 
@@ -38,8 +38,8 @@ export function deliveredItems(): DeliveredItems {
       const member = document.members.find(({ key }) => key === "item");
       if (member === undefined || !isObject(item) || typeof index !== "number") return;
       const text = document.text.slice(member.start, member.end);
-      size += Buffer.byteLength(text) + PIECE;
-      if (size > LARGEST_OUTPUT) items.clear();
+      size += Buffer.byteLength(text) + ITEM_OVERHEAD_BYTES;
+      if (size > MAX_OUTPUT_BYTES) items.clear();
       else items.set(index, text);
     },
     text() {
@@ -54,7 +54,7 @@ export interface BrokenStream {
   readonly id: string;
   readonly sequence: number;
   /** Data of the last event with a Response object, whose options are repeated; null if none. */
-  readonly told: string | null;
+  readonly lastEvent: string | null;
   /** Delivered output items as the text of a JSON array. */
   readonly output: string;
   readonly message: string;
@@ -72,10 +72,10 @@ export interface FailureLabels {
 
 /** Builds the `response.failed` record that ends a broken stream (Responses API, streaming). */
 export function failedRecord(broken: BrokenStream, labels: FailureLabels): StreamRecord {
-  const { id, sequence, told, message } = broken;
-  const seen = toldResponse(told);
+  const { id, sequence, lastEvent, message } = broken;
+  const seen = parseKnownFields(lastEvent);
   const model = typeof seen.model === "string" ? seen.model : labels.model;
-  const made = resourceMaker({
+  const made = newResourceBuilder({
     id,
     created: labels.unix(),
     model,
@@ -118,7 +118,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
 }
 
 /** Returns the fields of the stream's last Response object except nulls, for which clients need defaults. */
-function toldResponse(told: string | null): JsonObject {
+function parseKnownFields(told: string | null): JsonObject {
   const event: JsonValue | undefined = told === null ? undefined : parseExact(told);
   const response = isObject(event) ? event.response : undefined;
   if (!isObject(response) || isTooDeep(response)) return {};

@@ -9,7 +9,7 @@ import type { ResponseHandler } from "../../../call/inference.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
-import { nativeRelay } from "./relay.ts";
+import { newNativeRelay } from "./relay.ts";
 
 /** Operation on a response that its upstream stores. */
 export interface Operation {
@@ -27,7 +27,7 @@ export const retrieve: Operation = {
       path: ["responses", id],
       query,
       isValid: (resource) => isResource(resource, "response", id),
-      ...(query.get("stream") === "true" && { reader: streamOf(call, id) }),
+      ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id) }),
     }),
 };
 
@@ -77,9 +77,9 @@ function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }
 
-function streamOf(call: Call, id: string): ResponseHandler {
+function newStreamHandler(call: Call, id: string): ResponseHandler {
   const { world } = call;
-  const delivery = nativeRelay({
+  const delivery = newNativeRelay({
     conversation: null,
     expected: id,
     newId: () => newId("resp_", world),

@@ -16,9 +16,15 @@ import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { responseUsage } from "../../../wires/openai/responses_usage.ts";
 import { answerDocument } from "../../answer_document.ts";
-import { associated } from "./association.ts";
-import { beginsAnswer, identityAfter, type NativeEvent, readEvent, terminalOf } from "./event.ts";
-import { deliveredItems, failedRecord } from "./failed.ts";
+import { withConversation } from "./association.ts";
+import {
+  beginsAnswer,
+  identityAfter,
+  type NativeEvent,
+  parseEvent,
+  parseTerminal,
+} from "./event.ts";
+import { failedRecord, newDeliveredItems } from "./failed.ts";
 
 /** Options of the relay of a native Responses stream. */
 export interface NativeOptions {
@@ -37,7 +43,7 @@ export interface NativeOptions {
 }
 
 /** Limits of the records that are buffered after an `error` event until the terminal event. */
-const MAX_WAITING = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING_RECORDS = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** An `error` event that is buffered until the terminal event of its stream. */
 interface HeldError {
@@ -54,22 +60,22 @@ interface HeldError {
  * first event, the stream fails. A stream has one response ID, ascending sequence numbers and one
  * terminal event, after which everything is ignored.
  */
-export function nativeRelay(options: NativeOptions): StreamTranslation {
+export function newNativeRelay(options: NativeOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   /** Bytes of the records after a buffered error. */
-  let held = 0;
+  let heldBytes = 0;
   let id = options.expected;
   let sequence = -1;
-  let told: string | null = null;
-  let isOver = false;
+  let lastEvent: string | null = null;
+  let isEnded = false;
   let isFailed = false;
   let outcome: Outcome | null = null;
   let error: HeldError | null = null;
   let usage: Usage | null = null;
-  const items = deliveredItems();
+  const items = newDeliveredItems();
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
-    if (isOver) return success([]);
+    if (isEnded) return success([]);
     const taken = take(record);
     // The provider's error explains more than an invalid record after it.
     return taken.ok ? taken : error?.failed ?? taken;
@@ -77,7 +83,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
 
   function take(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (record.data === "") return release(record, false);
-    const read = readEvent(record);
+    const read = parseEvent(record);
     if (!read.ok) return read;
     const event = read.value;
     if (event.error !== null) return holdError(record, event, event.error);
@@ -86,8 +92,8 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     }
     const identity = identityAfter(event, id);
     if (!identity.ok) return identity;
-    usage = usageIn(event) ?? usage;
-    const terminal = terminalOf(event);
+    usage = parseUsage(event) ?? usage;
+    const terminal = parseTerminal(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
       if (beginsAnswer(event)) return error.failed;
@@ -97,7 +103,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const { conversation } = options;
     const sent = conversation === null || event.response === null
       ? record
-      : { ...record, data: rewritten(event.document, conversation), raw: null };
+      : { ...record, data: setConversation(event.document, conversation), raw: null };
     if (terminal.value !== null) {
       const finished = finish(sent.data);
       // ID and sequence stay at their values before the terminal event, which `fail` may replace.
@@ -106,7 +112,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const released = release(sent, beginsAnswer(event));
     id = identity.value;
     sequence = event.sequence;
-    if (event.response !== null) told = sent.data;
+    if (event.response !== null) lastEvent = sent.data;
     items.add(event);
     return released;
   }
@@ -119,7 +125,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const isNext = waiting === null && error === null && event.sequence > sequence;
     if (!isNext || !identityAfter(event, id).ok) return failed;
     error = { failed, records: options.hidesErrors ? [] : [record], sequence: event.sequence };
-    held = 0;
+    heldBytes = 0;
     return success([]);
   }
 
@@ -128,9 +134,9 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     if (before === null) return success([record]);
     if (!begins) {
       // Before the response is committed, the driver of the stream limits the buffered records.
-      if (error !== null) held += Buffer.byteLength(record.raw ?? record.data);
-      const isFull = error !== null && before.length >= MAX_WAITING;
-      if (isFull || held > MAX_WAITING_BYTES) return tooMuchWaiting();
+      if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
+      const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
+      if (isFull || heldBytes > MAX_WAITING_BYTES) return tooMuchWaiting();
       before.push(record);
       return success([]);
     }
@@ -144,7 +150,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const resource = given === null ? null : withOutput(given);
     const usage = resource === null ? success(null) : responseUsage(resource);
     if (!usage.ok) return usage;
-    isOver = true;
+    isEnded = true;
     outcome = { resource, usage: usage.value };
     return success(undefined);
   }
@@ -157,23 +163,23 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
 
   return {
     push,
-    end: () => isOver ? success([]) : error?.failed ?? endedEarly(),
+    end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
     fail({ message }) {
       if (isFailed) return [];
       isFailed = true;
-      isOver = true;
+      isEnded = true;
       outcome = null;
       const broken = {
         id: id ?? options.newId(),
         sequence: sequence + 1,
-        told,
+        lastEvent,
         output: items.text(),
         message,
       };
       const failure = failedRecord(broken, options);
       return [...waiting ?? [], failure];
     },
-    done: () => isOver,
+    done: () => isEnded,
     outcome: () => outcome,
     identity: () => waiting === null ? id : null,
     usage: () => usage,
@@ -181,7 +187,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
 }
 
 /** Returns the token counts of an event's Response object; null if absent or invalid (only a terminal event fails). */
-function usageIn({ response }: NativeEvent): Usage | null {
+function parseUsage({ response }: NativeEvent): Usage | null {
   const counted = response === null ? success(null) : responseUsage(response);
   return counted.ok ? counted.value : null;
 }
@@ -190,7 +196,7 @@ function usageIn({ response }: NativeEvent): Usage | null {
  * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set a
  * local conversation. Fails if the body is not the requested Response object.
  */
-export function nativeAnswer(
+export function parseNativeResponse(
   answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
 ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
@@ -208,7 +214,9 @@ export function nativeAnswer(
   if (expected !== null && value.id !== expected) {
     return malformed("another response than the one asked for");
   }
-  const sent = conversation === null ? text : associated(text, skipBlanks(text, 0), conversation);
+  const sent = conversation === null
+    ? text
+    : withConversation(text, skipBlanks(text, 0), conversation);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
   const usage = responseUsage(resource);
@@ -223,9 +231,9 @@ export function nativeAnswer(
   });
 }
 
-function rewritten({ text, members }: JsonDocument, conversation: string): string {
+function setConversation({ text, members }: JsonDocument, conversation: string): string {
   const member = members.find(({ key }) => key === "response");
-  return member === undefined ? text : associated(text, member.start, conversation);
+  return member === undefined ? text : withConversation(text, member.start, conversation);
 }
 
 function endedEarly(): Result<never> {

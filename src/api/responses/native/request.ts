@@ -55,8 +55,8 @@ function inputText(
   }
   const items = [
     ...storedHistory(continuation).map((item) => JSON.stringify(item)),
-    ...added.map(({ item, path, isKept }) =>
-      (isKept ? undefined : written.get(path)) ?? JSON.stringify(item)
+    ...added.map(({ item, path, isStored }) =>
+      (isStored ? undefined : written.get(path)) ?? JSON.stringify(item)
     ),
   ];
   return `[${items.join(",")}]`;

@@ -5,7 +5,7 @@ import { protocolOf, type RequiredTarget } from "../../../call/owner.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import { toStoredItem } from "../../stored_item.ts";
-import type { Settled } from "../creation.ts";
+import type { FinishedResponse } from "../creation.ts";
 import {
   type Continuation,
   isHistoryComplete,
@@ -21,29 +21,32 @@ export interface SocketContinuation {
 }
 
 /** Memory limit of the items that one socket holds, in bytes. */
-const LARGEST_STATE = 16 * 1024 * 1024;
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
 /** True if a response ended with output, complete or truncated. */
-export function hasAnswered({ resource: { status } }: Settled): boolean {
+export function hasAnswered({ resource: { status } }: FinishedResponse): boolean {
   return status === "completed" || status === "incomplete";
 }
 
 /** Returns the continuation of a finished response; null if no request can continue it. */
-export function keptOf(call: Call, settled: Settled): SocketContinuation | null {
-  const { target, context, request, resource } = settled;
+export function continuationAfter(
+  call: Call,
+  finished: FinishedResponse,
+): SocketContinuation | null {
+  const { target, context, request, resource } = finished;
   const { id } = resource;
-  if (typeof id !== "string" || !hasAnswered(settled)) return null;
+  if (typeof id !== "string" || !hasAnswered(finished)) return null;
   const protocol = protocolOf(target.wire);
   const origin = {
     route: call.report.route ?? "",
     model: target.model,
-    asked: context.asked,
+    asked: context.requestedModel,
     protocol,
     hasSnapshot: false,
   };
   const param = "previous_response_id" as const;
   const owner = { provider: target.provider, protocol, origin, param };
-  const kept = keptWith(call, id, context, owner, outputOf({ resource }));
+  const kept = continuationFromItems(call, id, context, owner, outputOf({ resource }));
   if (protocol !== "responses" || !request.store) return kept;
   // An upstream that stores the response knows all items by its ID. Without the declared capability
   // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
@@ -55,7 +58,7 @@ export function keptOf(call: Call, settled: Settled): SocketContinuation | null 
 }
 
 /** Returns the continuation from items that the gateway has; null if a provider has earlier items. */
-export function keptWith(
+export function continuationFromItems(
   call: Call,
   id: string,
   { continuation, added }: ResolvedRequest,
@@ -67,7 +70,7 @@ export function keptWith(
     ...added.map(({ item }) => toStoredItem(item, call.world)),
     ...output,
   ];
-  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > LARGEST_STATE;
+  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > MAX_STATE_BYTES;
   switch (continuation.kind) {
     case "none":
     case "local": {

@@ -8,7 +8,7 @@ import { jsonReply } from "../../json_reply.ts";
 import { listOf, pageOf, queryProblem } from "../../paging.ts";
 
 /** A response in the gateway's own store, with its ID and owner. */
-export interface Retained {
+export interface LocalResponse {
   readonly id: string;
   readonly account: string;
   readonly snapshot: Snapshot;
@@ -18,7 +18,7 @@ export interface Retained {
 export type Operation = (
   call: Call,
   request: ApiRequest,
-  retained: Retained,
+  retained: LocalResponse,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
 /** Query parameters that only the upstream of a response can serve. */
@@ -33,7 +33,7 @@ const RETRIEVE_ONLY_NATIVE = [
 export function retrieve(
   _call: Call,
   { query }: ApiRequest,
-  { snapshot }: Retained,
+  { snapshot }: LocalResponse,
 ): Result<Reply> {
   const streams = query.has("stream") && query.get("stream") !== "false";
   const problem = queryProblem(query, [...RETRIEVE_ONLY_NATIVE, ...streams ? ["stream"] : []]);
@@ -44,7 +44,7 @@ export function retrieve(
 export async function remove(
   { state, caller }: Call,
   _request: ApiRequest,
-  { id, account }: Retained,
+  { id, account }: LocalResponse,
 ): Promise<Result<Reply>> {
   const unbound = await state.objects.responses.unbind(id, account, caller);
   if (!unbound.ok) return unbound;
@@ -67,7 +67,7 @@ export function cancel(): Result<Reply> {
 export function inputItems(
   _call: Call,
   { query }: ApiRequest,
-  { snapshot }: Retained,
+  { snapshot }: LocalResponse,
 ): Result<Reply> {
   const problem = queryProblem(query, ["include", "include[]"]);
   if (problem !== null) return problem;

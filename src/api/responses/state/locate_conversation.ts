@@ -6,9 +6,9 @@ import type { Provider } from "../../../wires/wire.ts";
 
 /** Storage place of a conversation: the gateway's own store or a provider. */
 export type ConversationPlace =
-  | { readonly at: "here"; readonly kept: Conversation }
+  | { readonly kind: "local"; readonly conversation: Conversation }
   | {
-    readonly at: "upstream";
+    readonly kind: "upstream";
     readonly provider: Provider;
     /** True if the gateway stored this owner; false if only the client names the provider. */
     readonly isBound: boolean;
@@ -36,12 +36,12 @@ export async function locateConversation(
   const isBound = bound.value !== null;
   if (kept !== null && !isBound) {
     return isVisible(call, kept.creator)
-      ? success({ at: "here", kept })
+      ? success({ kind: "local", conversation: kept })
       : unknownConversation(param);
   }
   const owned = ownerIn(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
   return owned.value === null
     ? unknownConversation(param)
-    : success({ at: "upstream", provider: owned.value.provider, isBound });
+    : success({ kind: "upstream", provider: owned.value.provider, isBound });
 }

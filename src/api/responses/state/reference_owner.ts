@@ -13,7 +13,7 @@ import { referencesOf, referencesProblem } from "../request.ts";
  * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
  * of another provider than `named`, and an object that only the gateway stores.
  */
-export async function keeperOf(
+export async function findReferenceOwner(
   call: Call,
   document: JsonDocument,
   named: string | null,
@@ -21,12 +21,12 @@ export async function keeperOf(
   const problem = referencesProblem(document);
   if (problem !== null) return problem;
   const { previousResponseId: previous, conversation } = referencesOf(document.value);
-  if (previous !== null) return await responseKeeper(call, previous, named);
-  if (conversation !== null) return await conversationKeeper(call, conversation, named);
+  if (previous !== null) return await findResponseOwner(call, previous, named);
+  if (conversation !== null) return await findConversationOwner(call, conversation, named);
   return success(null);
 }
 
-async function responseKeeper(
+async function findResponseOwner(
   call: Call,
   id: string,
   named: string | null,
@@ -34,21 +34,23 @@ async function responseKeeper(
   const param = "previous_response_id";
   const owned = await ownerOf(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;
-  if (owned.value?.owner?.origin?.protocol === "chat_completions") return keptHere(param);
+  if (owned.value?.owner?.origin?.protocol === "chat_completions") return storedLocally(param);
   return owned.value === null ? unknownPrevious() : success(owned.value.provider);
 }
 
-async function conversationKeeper(
+async function findConversationOwner(
   call: Call,
   id: string,
   named: string | null,
 ): Promise<Result<Provider | null>> {
   const place = await locateConversation(call, id, named);
   if (!place.ok) return place;
-  return place.value.at === "here" ? keptHere("conversation") : success(place.value.provider);
+  return place.value.kind === "local"
+    ? storedLocally("conversation")
+    : success(place.value.provider);
 }
 
-function keptHere(param: string): Failed<Refusal> {
+function storedLocally(param: string): Failed<Refusal> {
   return refuse(
     "unsupported_feature",
     "The gateway keeps this itself and no provider knows it; send its items as input.",

@@ -21,7 +21,7 @@ export async function resolveReferences(
   const isText = typeof document.value.input === "string";
   const stored = await findItems(call, referencedIds(input));
   if (!stored.ok) return stored;
-  const { known, strange } = stored.value;
+  const { known, hidden } = stored.value;
   const present = new Set(history.map(({ id }) => id));
   const added: HistoryItem[] = [];
   let missing: Failed<Refusal> | null = null;
@@ -31,11 +31,11 @@ export async function resolveReferences(
     if (!isReference(item)) added.push({ item, path });
     else if (typeof id !== "string" || !present.has(id)) {
       const kept = typeof id === "string" ? known.get(id) : undefined;
-      added.push({ item: kept ?? item, path, isKept: kept !== undefined });
+      added.push({ item: kept ?? item, path, isStored: kept !== undefined });
       if (kept !== undefined) continue;
       missing ??= unknownItem(path);
       // The provider might resolve the ID for every client, so the gateway must refuse it.
-      if (typeof id === "string" && strange.has(id)) return unknownItem(path);
+      if (typeof id === "string" && hidden.has(id)) return unknownItem(path);
     }
   }
   return success({ added, missing });
@@ -52,10 +52,10 @@ export async function hiddenItemProblem(
   if (!call.caller.isIsolated || !Array.isArray(input)) return null;
   const stored = await findItems(call, referencedIds(input.filter(isObject)));
   if (!stored.ok) return stored;
-  const { known, strange } = stored.value;
+  const { known, hidden } = stored.value;
   const index = input.findIndex((item) =>
     isObject(item) && isReference(item) && typeof item.id === "string" &&
-    strange.has(item.id) && !known.has(item.id)
+    hidden.has(item.id) && !known.has(item.id)
   );
   return index < 0 ? null : unknownItem(`input[${index}]`);
 }
@@ -72,10 +72,10 @@ function unknownItem(path: string): Failed<Refusal> {
 /** Stored items of the caller by ID, and the IDs of items that are hidden from the caller. */
 interface StoredItems {
   readonly known: ReadonlyMap<string, JsonObject>;
-  readonly strange: ReadonlySet<string>;
+  readonly hidden: ReadonlySet<string>;
 }
 
-const NO_ITEMS: StoredItems = { known: new Map(), strange: new Set() };
+const NO_ITEMS: StoredItems = { known: new Map(), hidden: new Set() };
 
 /** Finds the stored items with these IDs; a later item of the caller replaces one with the same ID. */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
@@ -88,17 +88,17 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
   if (!inConversations.ok) return inConversations;
   if (!inResponses.ok) return inResponses;
   const known = new Map<string, JsonObject>();
-  const strange = new Set<string>();
+  const hidden = new Set<string>();
   for (const { id, item, creator } of inConversations.value) {
     if (isVisible(call, creator)) known.set(id, item);
-    else strange.add(id);
+    else hidden.add(id);
   }
   for (const { id, item, binding } of inResponses.value) {
-    if (isHidden(call, binding)) strange.add(id);
+    if (isHidden(call, binding)) hidden.add(id);
     // Items of an account that has changed since must not be sent to a provider.
     else if (ownerIn(call, { param: "response_id", provider: null }, binding).ok) {
       known.set(id, item);
     }
   }
-  return success({ known, strange });
+  return success({ known, hidden });
 }

@@ -57,7 +57,7 @@ export async function resolveContinuation(
     continuation,
     added,
     missing,
-    asked: model ?? requiredTarget(continuation)?.origin?.asked ?? null,
+    requestedModel: model ?? requiredTarget(continuation)?.origin?.asked ?? null,
   });
 }
 
@@ -135,11 +135,11 @@ async function findConversation(
 ): Promise<Result<Found>> {
   const place = await locateConversation(call, id, provider);
   if (!place.ok) return place;
-  if (place.value.at === "here") {
-    const { kept } = place.value;
+  if (place.value.kind === "local") {
+    const { conversation } = place.value;
     return success({
-      continuation: { kind: "local", history: kept.items, conversation: id, owner: null },
-      conversation: kept,
+      continuation: { kind: "local", history: conversation.items, conversation: id, owner: null },
+      conversation,
     });
   }
   const owner = capable(place.value.provider, "conversations");

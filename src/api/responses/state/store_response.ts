@@ -15,15 +15,15 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "./continuation.ts";
-import type { Settled } from "../creation.ts";
+import type { FinishedResponse } from "../creation.ts";
 
 /**
  * Stores a finished response with its owner unless the request has `store: false`; only the owner if
  * the upstream can return the response itself. A completed response is always added to its
  * conversation. If that fails nothing is stored, and the client must receive the failure.
  */
-export async function storeResponse(call: Call, settled: Settled): Promise<Result<void>> {
-  const { request, context, resource } = settled;
+export async function storeResponse(call: Call, finished: FinishedResponse): Promise<Result<void>> {
+  const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
   const added = context.added.map(({ item }) => toStoredItem(item, call.world));
@@ -31,7 +31,7 @@ export async function storeResponse(call: Call, settled: Settled): Promise<Resul
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;
   }
-  return request.store ? await store(call, settled, added) : success(undefined);
+  return request.store ? await store(call, finished, added) : success(undefined);
 }
 
 /**
@@ -74,7 +74,7 @@ function withFreeIds(
 
 async function store(
   call: Call,
-  { context, target, resource }: Settled,
+  { context, target, resource }: FinishedResponse,
   added: readonly JsonObject[],
 ): Promise<Result<void>> {
   const { id, status } = resource;
@@ -98,7 +98,7 @@ async function store(
 /** Stores the owner of a response that the gateway does not store itself. */
 export async function bindResponse(
   call: Call,
-  context: Pick<ResolvedRequest, "asked">,
+  context: Pick<ResolvedRequest, "requestedModel">,
   target: Target,
   id: string,
 ): Promise<Result<void>> {
@@ -109,7 +109,7 @@ export async function bindResponse(
 
 function ownerOfResponse(
   { report, caller }: Call,
-  { asked }: Pick<ResolvedRequest, "asked">,
+  { requestedModel }: Pick<ResolvedRequest, "requestedModel">,
   { provider, model, wire }: Target,
   hasSnapshot: boolean,
 ): Owner {
@@ -117,7 +117,7 @@ function ownerOfResponse(
   return {
     provider: provider.id,
     account: provider.account,
-    origin: { route, model, asked, protocol: protocolOf(wire), hasSnapshot },
+    origin: { route, model, asked: requestedModel, protocol: protocolOf(wire), hasSnapshot },
     creator: caller.name,
   };
 }

@@ -11,7 +11,7 @@ import {
  * Returns the client's path of a member inside an item. A stored item has a path below the field that
  * refers to it.
  */
-export type At = (below: string) => string;
+export type PathBelow = (below: string) => string;
 
 /** Types of content parts that some messages accept in addition to text. */
 export type InputPart = "input_image" | "input_file";
@@ -24,7 +24,7 @@ const TEXT_TYPES: readonly Optional[] = ["input_text", "output_text"];
  */
 export function chatContent(
   content: Optional,
-  at: At,
+  at: PathBelow,
   allowed: readonly InputPart[],
 ): Result<JsonValue> {
   if ((content ?? null) === null) return missing(at(""));
@@ -32,7 +32,7 @@ export function chatContent(
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
   const parts: JsonObject[] = [];
   for (const [index, part] of content.entries()) {
-    const inside: At = (below) => at(`[${index}]${below}`);
+    const inside: PathBelow = (below) => at(`[${index}]${below}`);
     if (!isObject(part)) return wrongType(inside(""), "an object");
     const made = chatPart(part, inside, allowed);
     if (!made.ok) return made;
@@ -45,13 +45,13 @@ export function chatContent(
 }
 
 /** Content and refusal of an earlier assistant message. */
-export interface Spoken {
+export interface AssistantContent {
   readonly text: string;
   readonly refusal: string;
 }
 
 /** Translates the content of an assistant message; its text parts are concatenated without separator. */
-export function spokenContent(content: Optional, at: At): Result<Spoken> {
+export function assistantContent(content: Optional, at: PathBelow): Result<AssistantContent> {
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success({ text: content, refusal: "" });
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
@@ -68,7 +68,11 @@ export function spokenContent(content: Optional, at: At): Result<Spoken> {
   return success(said);
 }
 
-function chatPart(part: JsonObject, at: At, allowed: readonly InputPart[]): Result<JsonObject> {
+function chatPart(
+  part: JsonObject,
+  at: PathBelow,
+  allowed: readonly InputPart[],
+): Result<JsonObject> {
   if (TEXT_TYPES.includes(part.type)) {
     const { text } = part;
     return typeof text === "string" ? success({ type: "text", text }) : notText(text, at(".text"));
@@ -84,7 +88,7 @@ function chatPart(part: JsonObject, at: At, allowed: readonly InputPart[]): Resu
   }
 }
 
-function imagePart(part: JsonObject, at: At): Result<JsonObject> {
+function imagePart(part: JsonObject, at: PathBelow): Result<JsonObject> {
   const { image_url: url } = part;
   const detail = part.detail ?? null;
   if ((part.file_id ?? null) !== null) return unsupported(at(".file_id"), "Send the image itself.");
@@ -96,7 +100,7 @@ function imagePart(part: JsonObject, at: At): Result<JsonObject> {
 
 const FILE_MEMBERS = ["file_id", "filename", "file_data"] as const;
 
-function filePart(part: JsonObject, at: At): Result<JsonObject> {
+function filePart(part: JsonObject, at: PathBelow): Result<JsonObject> {
   if ((part.file_url ?? null) !== null) {
     return unsupported(at(".file_url"), "Send the file itself.");
   }

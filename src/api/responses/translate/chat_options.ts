@@ -73,7 +73,7 @@ export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject
   const problem = refusedField(body) ?? includeProblem(body) ??
     reasoningProblem(body.reasoning) ?? textProblem(body.text);
   if (problem !== null) return problem;
-  const format = formatOf(isObject(body.text) ? body.text.format : null);
+  const format = translateFormat(isObject(body.text) ? body.text.format : null);
   if (!format.ok) return format;
   const same = [...SHARED, ...HINTS[wire]].map((key) => [key, body[key]] as const);
   const options = [
@@ -113,7 +113,7 @@ function includeProblem(body: JsonObject): Failed<Refusal> | null {
 }
 
 /** Field values that equal the default behaviour, and so are accepted. */
-const USUAL: Readonly<Record<string, string>> = {
+const DEFAULT_VALUES: Readonly<Record<string, string>> = {
   summary: "auto",
   generate_summary: "auto",
   mode: "standard",
@@ -122,10 +122,10 @@ const USUAL: Readonly<Record<string, string>> = {
 
 function reasoningProblem(reasoning: Optional): Failed<Refusal> | null {
   if (!isObject(reasoning)) return null;
-  const usual = Object.entries(USUAL);
+  const usual = Object.entries(DEFAULT_VALUES);
   const other = usual.find(([key, value]) => (reasoning[key] ?? value) !== value);
   return other === undefined
-    ? unknownMember(reasoning, ["effort", ...Object.keys(USUAL)], "reasoning")
+    ? unknownMember(reasoning, ["effort", ...Object.keys(DEFAULT_VALUES)], "reasoning")
     : unsupported(`reasoning.${other[0]}`);
 }
 
@@ -138,7 +138,7 @@ function textProblem(text: Optional): Failed<Refusal> | null {
       : null);
 }
 
-function formatOf(format: Optional): Result<JsonObject | null> {
+function translateFormat(format: Optional): Result<JsonObject | null> {
   if (!isObject(format) || format.type === "text") return success(null);
   if (format.type === "json_object") return success({ type: "json_object" });
   if (format.type !== "json_schema") return unsupported("text.format.type");

@@ -26,7 +26,7 @@ export function chatTools(given: Optional): Result<ChatTools> {
   const names = new Set<Optional>();
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
-    const made = functionOf(tool, path, namespace);
+    const made = translateFunction(tool, path, namespace);
     if (!made.ok) return made;
     if (names.has(made.value.name)) {
       return wrongValue(`${path}.name`, "different from that of any other function");
@@ -66,7 +66,7 @@ const MEMBERS = {
   strict: { what: "a boolean", isOne: (value: Optional) => typeof value === "boolean" },
 } as const;
 
-function functionOf(
+function translateFunction(
   tool: JsonObject,
   path: string,
   namespace: JsonObject | null,

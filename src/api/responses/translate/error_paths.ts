@@ -20,7 +20,7 @@ const FIELDS = [
 ] as const;
 
 /** Returns a wire's refusal of a translated request with the client's own path and field names. */
-export function inClientTerms(refused: Failed, origins: Origins): Failed {
+export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
   const param = clientPath(failure.param, origins);

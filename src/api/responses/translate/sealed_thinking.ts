@@ -25,7 +25,7 @@ export function sealedText(sealed: string): string | null {
 }
 
 /** Returns the blocks in a text of `sealedText`; null if it holds none. */
-export function readThinking(text: string): readonly JsonObject[] | null {
+export function parseThinking(text: string): readonly JsonObject[] | null {
   const blocks = parseJson(text);
   return Array.isArray(blocks) && blocks.every(isObject) ? blocks : null;
 }

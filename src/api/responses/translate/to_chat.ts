@@ -7,7 +7,7 @@ import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
-import { inClientTerms } from "./error_paths.ts";
+import { toClientPaths } from "./error_paths.ts";
 import { exactBody } from "./exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
@@ -17,13 +17,13 @@ export interface HistoryItem {
   /** Path in the client's request, such as `input[3]`; null for a stored item. */
   readonly path: string | null;
   /** True if it is a stored item that replaces the client's reference. */
-  readonly isKept?: boolean;
+  readonly isStored?: boolean;
 }
 
 /** Chat request that was translated from a Responses request. */
 export interface TranslatedRequest extends ChatRequest {
   /** Returns a wire's refusal of this request with the paths of the client's own request. */
-  inClientTerms(refused: Failed): Failed;
+  toClientPaths(refused: Failed): Failed;
 }
 
 /**
@@ -66,7 +66,7 @@ export function toChat(
     document,
     stream: request.stream,
     includeUsage: request.stream,
-    inClientTerms: (refused) => inClientTerms(refused, origins),
+    toClientPaths: (refused) => toClientPaths(refused, origins),
   });
 }
 

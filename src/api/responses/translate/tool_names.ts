@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../../core/json/js
 import type { CalledFunction } from "../generate/items.ts";
 
 /** Maximum length of a function name in characters (Chat Completions, tools). */
-const LONGEST_NAME = 64;
+const MAX_NAME_CHARS = 64;
 
 /**
  * Returns the name of a namespaced function for chat upstreams, which have no namespaces. A name that
@@ -11,9 +11,9 @@ const LONGEST_NAME = 64;
  */
 export function flatName(namespace: string, name: string): string {
   const whole = `${namespace}__${name}`;
-  if (whole.length <= LONGEST_NAME) return whole;
+  if (whole.length <= MAX_NAME_CHARS) return whole;
   const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
-  return `${whole.slice(0, LONGEST_NAME - hash.length - 1)}_${hash}`;
+  return `${whole.slice(0, MAX_NAME_CHARS - hash.length - 1)}_${hash}`;
 }
 
 /** Returns the namespaced functions among a request's tools, by their flat names. */

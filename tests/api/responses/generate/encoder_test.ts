@@ -1,4 +1,7 @@
-import { responseEncoder, responseOf } from "../../../../src/api/responses/generate/encoder.ts";
+import {
+  encodeResponse,
+  newResponseEncoder,
+} from "../../../../src/api/responses/generate/encoder.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import { isObject, type JsonObject } from "../../../../src/core/json/json.ts";
 import { fault } from "../../../../src/core/result.ts";
@@ -17,7 +20,7 @@ for (const [name, events] of Object.entries(CASES)) {
   });
 
   Deno.test(`a whole answer is what the stream ends with: ${name.replaceAll("_", " ")}`, () => {
-    const whole = responseOf(events, labelsOf());
+    const whole = encodeResponse(events, labelsOf());
     assert(whole.ok);
     assertValid("Response", whole.value.resource);
     assertEquals<unknown>(whole.value.resource, encoded(events).at(-1)?.response);
@@ -25,7 +28,7 @@ for (const [name, events] of Object.entries(CASES)) {
 
   Deno.test(`a failure at any point of ${name.replaceAll("_", " ")} is one terminal`, () => {
     for (let at = 0; at <= events.length; at += 1) {
-      const encoder = responseEncoder(labelsOf());
+      const encoder = newResponseEncoder(labelsOf());
       const before = events.slice(0, at).flatMap((event) => {
         const step = encoder.push(event);
         assert(step.ok);
@@ -44,7 +47,7 @@ Deno.test("a failure takes the place and the number of a terminal that could not
   const hi: StreamEvent = { type: "text", delta: "Hi" };
   const finish: StreamEvent = { type: "finish", reason: "stop" };
   for (const events of [[finish], [hi, finish]]) {
-    const encoder = responseEncoder(labelsOf());
+    const encoder = newResponseEncoder(labelsOf());
     const before = events.flatMap((event) => {
       const step = encoder.push(event);
       return step.ok ? [...step.value] : [];
@@ -85,7 +88,7 @@ function assertFailed(said: readonly JsonObject[]): void {
 }
 
 Deno.test("what carries nothing gives no event", () => {
-  const encoder = responseEncoder(labelsOf());
+  const encoder = newResponseEncoder(labelsOf());
   const silent: readonly StreamEvent[] = [
     { type: "start", id: "", model: "", created: 0 },
     text(""),
@@ -100,9 +103,9 @@ Deno.test("what carries nothing gives no event", () => {
 });
 
 Deno.test("an answer without a finish is a failure, streamed or whole", () => {
-  const encoder = responseEncoder(labelsOf());
+  const encoder = newResponseEncoder(labelsOf());
   encoder.push(text("Hi"));
-  for (const end of [encoder.end(), responseOf([text("Hi")], labelsOf())]) {
+  for (const end of [encoder.end(), encodeResponse([text("Hi")], labelsOf())]) {
     assert(!end.ok);
     assertEquals(end.failure.kind, "invalid_upstream_response");
   }
@@ -143,7 +146,7 @@ Deno.test("a function out of a namespace is called by both its names", () => {
 });
 
 Deno.test("128 calls are carried and the 129th is a failure", () => {
-  const encoder = responseEncoder(labelsOf());
+  const encoder = newResponseEncoder(labelsOf());
   for (let index = 0; index < 128; index += 1) {
     for (const event of call(index, "f", "{}")) assert(encoder.push(event).ok);
   }
@@ -151,7 +154,7 @@ Deno.test("128 calls are carried and the 129th is a failure", () => {
 });
 
 Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () => {
-  const encoder = responseEncoder(labelsOf());
+  const encoder = newResponseEncoder(labelsOf());
   const piece = "é".repeat(1024 * 1024);
   for (const event of [text, refusal, reasoning, text, refusal, reasoning, text]) {
     assert(encoder.push(event(piece)).ok);
@@ -163,7 +166,7 @@ Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () 
 
 Deno.test("ever new items and parts are a failure long before their text is 16 MiB", () => {
   for (const pair of [[text, refusal], [text, reasoning]]) {
-    const encoder = responseEncoder(labelsOf());
+    const encoder = newResponseEncoder(labelsOf());
     let begun = 0;
     const isTaken = () => pair.every((event) => encoder.push(event("x")).ok);
     while (begun < 20_000 && isTaken()) begun += 1;
@@ -171,13 +174,13 @@ Deno.test("ever new items and parts are a failure long before their text is 16 M
   }
 });
 
-function assertFailure(step: ReturnType<ReturnType<typeof responseEncoder>["push"]>): void {
+function assertFailure(step: ReturnType<ReturnType<typeof newResponseEncoder>["push"]>): void {
   assert(!step.ok);
   assertEquals(step.failure.kind, "upstream_response_too_large");
 }
 
 Deno.test("arguments of a call that is over, or never was, are a failure; blanks are nothing", () => {
-  const encoder = responseEncoder(labelsOf());
+  const encoder = newResponseEncoder(labelsOf());
   for (const event of [...call(0, "f", "{}"), ...call(1, "g", "{")]) assert(encoder.push(event).ok);
   assertEquals(encoder.push(more(0, "\n ")), { ok: true, value: [] });
   for (const index of [0, 7]) {

@@ -1,5 +1,5 @@
-import { responseOf } from "../../../../src/api/responses/generate/encoder.ts";
-import { responsesRequest } from "../../../../src/api/responses/request.ts";
+import { encodeResponse } from "../../../../src/api/responses/generate/encoder.ts";
+import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { readDocument } from "../../../../src/formats/document.ts";
@@ -8,7 +8,7 @@ import { assertValid } from "../../../support/schemas.ts";
 import { finish, labelsOf, USAGE } from "../encoded.ts";
 
 function resourceOf(body: JsonObject, events: readonly StreamEvent[] = []): JsonObject {
-  const response = responseOf([...events, finish()], labelsOf(body));
+  const response = encodeResponse([...events, finish()], labelsOf(body));
   assert(response.ok);
   assertValid("Response", response.value.resource);
   return response.value.resource;
@@ -115,9 +115,9 @@ Deno.test("the upstream's tier is told where it is one, the client's elsewhere",
 Deno.test("numbers are told as they were written", () => {
   const document = readDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
   assert(document.ok);
-  const request = responsesRequest(document.value);
+  const request = parseResponsesRequest(document.value);
   assert(request.ok);
-  const response = responseOf([finish()], { ...labelsOf(), request: request.value });
+  const response = encodeResponse([finish()], { ...labelsOf(), request: request.value });
   assert(response.ok);
   const text = JSON.stringify(response.value.resource);
   assertStringIncludes(text, '"temperature":1.0,');

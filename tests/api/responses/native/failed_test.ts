@@ -1,4 +1,4 @@
-import { nativeRelay } from "../../../../src/api/responses/native/relay.ts";
+import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
 import { fault } from "../../../../src/core/result.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -130,7 +130,7 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
     raw: null,
   });
   const created = record(lifecycle("response.created", 0));
-  const failing = nativeRelay(options);
+  const failing = newNativeRelay(options);
   assertEquals(failing.push(created), { ok: true, value: [created] });
   const [last, ...more] = failing.fail(failure);
   assertEquals(more, []);
@@ -140,7 +140,7 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
   assertEquals([failing.done(), failing.outcome(), failing.fail(failure)], [true, null, []]);
   assertEquals(failing.push(record(delta(5))), { ok: true, value: [] });
 
-  const complete = nativeRelay(options);
+  const complete = newNativeRelay(options);
   assertEquals(complete.push(record(lifecycle("response.completed", 0))).ok, true);
   assertEquals([complete.done(), complete.end()], [true, { ok: true, value: [] }]);
   // Its terminal may be one that could not be sent: the failure takes its place and its number.

@@ -1,4 +1,4 @@
-import { nativeRelay } from "../../../../src/api/responses/native/relay.ts";
+import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { delta, failureIn, keepalive, lifecycle, relayed, sse } from "./native_stream.ts";
 
@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const END = sse(lifecycle("response.completed", 5000));
 
 Deno.test("comments and signs of life wait, and come with the first event", () => {
-  const relay = nativeRelay({
+  const relay = newNativeRelay({
     conversation: null,
     expected: null,
     newId: () => "",
@@ -32,7 +32,7 @@ Deno.test("every accepted event but a sign of life begins the answer", async () 
 });
 
 Deno.test("the id of a stream is known from the first record that goes out", () => {
-  const relay = nativeRelay({
+  const relay = newNativeRelay({
     conversation: null,
     expected: null,
     newId: () => "",

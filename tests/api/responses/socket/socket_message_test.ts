@@ -1,7 +1,7 @@
 import {
-  labelOf,
-  readFrame,
-  readMessage,
+  findStreamId,
+  parseCreateMessage,
+  parseMessage,
 } from "../../../../src/api/responses/socket/socket_message.ts";
 import { parseJson } from "../../../../src/core/json/json.ts";
 import type { Result } from "../../../../src/core/result.ts";
@@ -12,13 +12,15 @@ const MAX_ITEMS = 1_000;
 
 /** The request that a message holds; `warm` in front of one that is not to be generated. */
 function requestIn(text: string): string {
-  const { document, isWarmUp } = valueOf(readFrame(valueOf(readMessage(text, MAX_ITEMS))));
+  const { document, isWarmUp } = valueOf(
+    parseCreateMessage(valueOf(parseMessage(text, MAX_ITEMS))),
+  );
   return `${isWarmUp ? "warm " : ""}${document.text}`;
 }
 
 function refusalOf(text: string): Result<unknown> {
-  const message = readMessage(text, MAX_ITEMS);
-  return message.ok ? readFrame(message.value) : message;
+  const message = parseMessage(text, MAX_ITEMS);
+  return message.ok ? parseCreateMessage(message.value) : message;
 }
 
 Deno.test("a request stands at the top level of its message or one level down, and keeps its text", () => {
@@ -78,7 +80,7 @@ Deno.test("a message has the label that it names at either place, and no other",
     "{}",
     "[]",
     "no JSON",
-  ].map((text) => labelOf(parseJson(text)));
+  ].map((text) => findStreamId(parseJson(text)));
   assertEquals(labels, ["s", "s", "s", "s", null, null, null, null, null, null]);
 });
 

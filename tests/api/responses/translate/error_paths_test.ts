@@ -23,7 +23,7 @@ function told(wire: Wire, body: JsonObject) {
   assert(chat.ok, JSON.stringify(chat));
   const encoded = wire.encode(chat.value, TARGETS[wire.name]);
   assert(!encoded.ok);
-  return chat.value.inClientTerms(encoded);
+  return chat.value.toClientPaths(encoded);
 }
 
 function user(part: JsonObject): JsonObject {
@@ -102,7 +102,7 @@ Deno.test("a failure that is no refusal, or names no field, stays as it is", () 
   assert(chat.ok);
   const nameless = failed({ kind: "invalid_value", message: "m", param: null });
   for (const one of [fault("circuit_open", "m"), nameless]) {
-    assertEquals(chat.value.inClientTerms(one), one);
+    assertEquals(chat.value.toClientPaths(one), one);
   }
 });
 
