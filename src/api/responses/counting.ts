@@ -71,14 +71,14 @@ async function callCapableProvider(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
-  const keeper = await findReferenceOwner(call, document, named.value.provider);
-  if (!keeper.ok) return keeper;
+  const owner = await findReferenceOwner(call, document, named.value.provider);
+  if (!owner.ok) return owner;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
   const provider = someNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
   // The only provider with the capability may differ from the one that stores the referenced object.
-  const able = keeper.value === null ? null : capable(keeper.value, capability);
+  const able = owner.value === null ? null : capable(owner.value, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.asked !== "") {

@@ -55,8 +55,8 @@ export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
   let beforeTerminal: number | null = null;
   let isFailed = false;
 
-  function record(said: OutputEvent): StreamRecord {
-    const { type, ...members } = said;
+  function record(event: OutputEvent): StreamRecord {
+    const { type, ...members } = event;
     const data = JSON.stringify({ type, sequence_number: sequence++, ...members });
     return { event: type, data, raw: null };
   }
@@ -107,11 +107,11 @@ export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
   function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
     size += sizeOf(event);
     if (size > MAX_STATE_BYTES) return tooLarge();
-    const said = output.push(event);
-    if (!said.ok || said.value.length === 0) return said.ok ? success([]) : said;
-    pieces += said.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
+    const added = output.push(event);
+    if (!added.ok || added.value.length === 0) return added.ok ? success([]) : added;
+    pieces += added.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
     if (pieces * PIECE_OVERHEAD_BYTES > MAX_STATE_BYTES) return tooLarge();
-    return success([...begin(), ...said.value.map(record)]);
+    return success([...begin(), ...added.value.map(record)]);
   }
 
   function end(): Result<readonly StreamRecord[]> {

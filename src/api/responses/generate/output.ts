@@ -135,14 +135,14 @@ export function newOutput({ newId, findFunction }: OutputOptions): Output {
 
   /** Closes the open item and opens the next one, repeatedly, until an item has to stay open. */
   function advance(): readonly OutputEvent[] {
-    const said: OutputEvent[] = [];
+    const events: OutputEvent[] = [];
     for (;;) {
       const next = entries[current + 1];
       const open = entries[current];
-      if (next === undefined) return said;
-      if (open?.arguments?.isReached() === false) return said;
-      if (open !== undefined) pushAll(said, finish(open, "completed"));
-      pushAll(said, start(next));
+      if (next === undefined) return events;
+      if (open?.arguments?.isReached() === false) return events;
+      if (open !== undefined) pushAll(events, finish(open, "completed"));
+      pushAll(events, start(next));
     }
   }
 
@@ -168,18 +168,18 @@ export function newOutput({ newId, findFunction }: OutputOptions): Output {
   }
 
   function end(status: ItemStatus): readonly OutputEvent[] {
-    const said: OutputEvent[] = [];
+    const events: OutputEvent[] = [];
     if (entries.length === 0 && status === "completed") {
-      said.push(...take(contentEntry("message"), { type: "text", delta: "" }));
+      events.push(...take(contentEntry("message"), { type: "text", delta: "" }));
     }
     for (let open = entries[current]; open !== undefined; open = entries[current]) {
       const next = entries[current + 1];
       const isCut = next === undefined || open.arguments?.isReached() === false;
-      pushAll(said, finish(open, isCut ? status : "completed"));
-      if (next === undefined) return said;
-      pushAll(said, start(next));
+      pushAll(events, finish(open, isCut ? status : "completed"));
+      if (next === undefined) return events;
+      pushAll(events, start(next));
     }
-    return said;
+    return events;
   }
 
   function value(): JsonObject[] {

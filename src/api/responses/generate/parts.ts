@@ -98,8 +98,8 @@ function logprobsOf(kind: PartKind): { readonly logprobs?: JsonValue[] } {
 }
 
 function valueOf({ kind, text, annotations }: Part): JsonObject {
-  const said = { type: kind, [PART_NAMES[kind].member]: text };
-  return kind === "output_text" ? { ...said, annotations: [...annotations], logprobs: [] } : said;
+  const part = { type: kind, [PART_NAMES[kind].member]: text };
+  return kind === "output_text" ? { ...part, annotations: [...annotations], logprobs: [] } : part;
 }
 
 /** Returns a web citation of Chat Completions in flat form, relative to `start`; null for any other type. */

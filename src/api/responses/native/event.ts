@@ -59,8 +59,8 @@ export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEv
     return malformed("an event with a response in which a key comes twice");
   }
   if (sequence === null) return malformed("an event without an exact sequence number");
-  const told = isObject(response) ? response : null;
-  return success({ type, name, sequence, document, response: told, error });
+  const resource = isObject(response) ? response : null;
+  return success({ type, name, sequence, document, response: resource, error });
 }
 
 /**

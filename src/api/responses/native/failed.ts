@@ -118,8 +118,8 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
 }
 
 /** Returns the fields of the stream's last Response object except nulls, for which clients need defaults. */
-function parseKnownFields(told: string | null): JsonObject {
-  const event: JsonValue | undefined = told === null ? undefined : parseExact(told);
+function parseKnownFields(lastEvent: string | null): JsonObject {
+  const event: JsonValue | undefined = lastEvent === null ? undefined : parseExact(lastEvent);
   const response = isObject(event) ? event.response : undefined;
   if (!isObject(response) || isTooDeep(response)) return {};
   return Object.fromEntries(Object.entries(response).filter(([, value]) => value !== null));

@@ -46,15 +46,15 @@ export function continuationAfter(
   };
   const param = "previous_response_id" as const;
   const owner = { provider: target.provider, protocol, origin, param };
-  const kept = continuationFromItems(call, id, context, owner, outputOf({ resource }));
-  if (protocol !== "responses" || !request.store) return kept;
+  const local = continuationFromItems(call, id, context, owner, outputOf({ resource }));
+  if (protocol !== "responses" || !request.store) return local;
   // An upstream that stores the response knows all items by its ID. Without the declared capability
   // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
     isCapable(target.provider, "responses_lifecycle");
-  return isThere || kept === null || kept.continuation === null
+  return isThere || local === null || local.continuation === null
     ? { id, continuation: upstreamResponse(id, [], owner) }
-    : kept;
+    : local;
 }
 
 /** Returns the continuation from items that the gateway has; null if a provider has earlier items. */

@@ -18,7 +18,7 @@ export interface LocalResponse {
 export type Operation = (
   call: Call,
   request: ApiRequest,
-  retained: LocalResponse,
+  response: LocalResponse,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
 /** Query parameters that only the upstream of a response can serve. */

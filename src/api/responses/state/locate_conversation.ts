@@ -32,11 +32,11 @@ export async function locateConversation(
   ]);
   if (!found.ok) return found;
   if (!bound.ok) return bound;
-  const kept = found.value;
+  const local = found.value;
   const isBound = bound.value !== null;
-  if (kept !== null && !isBound) {
-    return isVisible(call, kept.creator)
-      ? success({ kind: "local", conversation: kept })
+  if (local !== null && !isBound) {
+    return isVisible(call, local.creator)
+      ? success({ kind: "local", conversation: local })
       : unknownConversation(param);
   }
   const owned = ownerIn(call, { param, provider }, bound.value);

@@ -30,9 +30,9 @@ export async function resolveReferences(
     const { id } = item;
     if (!isReference(item)) added.push({ item, path });
     else if (typeof id !== "string" || !present.has(id)) {
-      const kept = typeof id === "string" ? known.get(id) : undefined;
-      added.push({ item: kept ?? item, path, isStored: kept !== undefined });
-      if (kept !== undefined) continue;
+      const found = typeof id === "string" ? known.get(id) : undefined;
+      added.push({ item: found ?? item, path, isStored: found !== undefined });
+      if (found !== undefined) continue;
       missing ??= unknownItem(path);
       // The provider might resolve the ID for every client, so the gateway must refuse it.
       if (typeof id === "string" && hidden.has(id)) return unknownItem(path);

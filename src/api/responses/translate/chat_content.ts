@@ -55,7 +55,7 @@ export function assistantContent(content: Optional, at: PathBelow): Result<Assis
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success({ text: content, refusal: "" });
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
-  const said = { text: "", refusal: "" };
+  const result = { text: "", refusal: "" };
   for (const [index, part] of content.entries()) {
     if (!isObject(part)) return wrongType(at(`[${index}]`), "an object");
     const isText = TEXT_TYPES.includes(part.type);
@@ -63,9 +63,9 @@ export function assistantContent(content: Optional, at: PathBelow): Result<Assis
     const member = isText ? "text" : "refusal";
     const text = part[member];
     if (typeof text !== "string") return notText(text, at(`[${index}].${member}`));
-    said[member] += text;
+    result[member] += text;
   }
-  return success(said);
+  return success(result);
 }
 
 function chatPart(

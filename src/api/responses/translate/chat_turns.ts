@@ -93,9 +93,9 @@ export function chatTurns(
   }
 
   function takeSpoken(item: JsonObject, at: PathBelow): Result<null> {
-    const said = assistantContent(item.content, (below) => at(`.content${below}`));
-    if (!said.ok) return said;
-    const { text, refusal } = said.value;
+    const parsed = assistantContent(item.content, (below) => at(`.content${below}`));
+    if (!parsed.ok) return parsed;
+    const { text, refusal } = parsed.value;
     // A response without output is stored as an empty message, which is not sent.
     if (text === "" && refusal === "") return success(null);
     open = spoken(text === "" ? null : text, at);

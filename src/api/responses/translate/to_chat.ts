@@ -82,10 +82,10 @@ function placed(
   { conversation }: ResponsesRequest,
   items: readonly HistoryItem[],
 ): readonly PlacedItem[] {
-  const kept = conversation === null ? "previous_response_id" : "conversation";
+  const param = conversation === null ? "previous_response_id" : "conversation";
   return items.map(({ item, path }, index) => ({
     item,
-    at: (below) => (path ?? `${kept}.items[${index}]`) + below,
+    at: (below) => (path ?? `${param}.items[${index}]`) + below,
   }));
 }
 
