@@ -49,7 +49,7 @@ function unreceivedOutputProblem({ request, context }: Creation): Failed | null 
   if (!isUnheard || localConversation(context.continuation) === null) return null;
   return refuse(
     "unsupported_feature",
-    "The gateway keeps this conversation and would miss the output; send 'stream' or no 'background'.",
+    "The gateway stores this conversation and would miss the output; set 'stream' or omit 'background'.",
     "background",
   );
 }

@@ -212,7 +212,7 @@ export function parseNativeResponse(
   }
   if (!isExactId(value.id)) return malformed("a response without an exact id");
   if (expected !== null && value.id !== expected) {
-    return malformed("another response than the one asked for");
+    return malformed("a response with a different ID than the requested one");
   }
   const sent = conversation === null
     ? text

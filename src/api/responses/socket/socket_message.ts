@@ -104,7 +104,7 @@ function parseInnerRequest(message: JsonDocument): Result<JsonDocument> {
   const stray = Object.keys(value).find((key) => !MESSAGE_FIELDS.includes(key));
   return stray === undefined ? readDocument(text.slice(inner.start, inner.end)) : refuse(
     "invalid_parameter_combination",
-    `'${stray}' stands beside 'response'; send all fields at one of the two places.`,
+    `'${stray}' is set beside 'response'; send all fields either at the top level or under 'response'.`,
     stray,
   );
 }

@@ -82,7 +82,7 @@ export function unknownResponse(): Failed<Refusal> {
   return refuse(
     "response_not_found",
     "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
     "response_id",
   );
 }

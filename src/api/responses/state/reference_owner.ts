@@ -53,7 +53,7 @@ async function findConversationOwner(
 function storedLocally(param: string): Failed<Refusal> {
   return refuse(
     "unsupported_feature",
-    "The gateway keeps this itself and no provider knows it; send its items as input.",
+    "Only the gateway stores this object, and no provider knows its ID; send its items as input.",
     param,
   );
 }

@@ -69,7 +69,7 @@ export function chatTurns(
         return takeReasoning(item, at);
       case "item_reference":
       case null:
-        return wrongValue(at(".id"), "the id of an item that is kept here");
+        return wrongValue(at(".id"), "the ID of a stored item");
       default:
         return unsupported(at(".type"));
     }

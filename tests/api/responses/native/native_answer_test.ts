@@ -16,7 +16,7 @@ function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamResponse {
   };
 }
 
-Deno.test("a whole response keeps its bytes and headers", () => {
+Deno.test("an unstreamed response keeps its bytes and headers", () => {
   const given = answerOf(TEXT);
   const { answer, outcome } = valueOf(parseNativeResponse(given, { ...PLAIN, expected: "resp_1" }));
   assertEquals(answer, { ...given, headers: HEADERS });
@@ -32,7 +32,7 @@ Deno.test("a whole response keeps its bytes and headers", () => {
   });
 });
 
-Deno.test("a local conversation is put into a whole response", () => {
+Deno.test("a local conversation is set in an unstreamed response", () => {
   const options = { ...PLAIN, conversation: "conv_1" };
   for (const theirs of ["", '"conversation":null,', '"conversation":{"id":"conv_x"},']) {
     const text = TEXT.replace('"status"', `${theirs}"status"`);
@@ -45,7 +45,7 @@ Deno.test("a local conversation is put into a whole response", () => {
   }
 });
 
-Deno.test("what is no exact Response object is a fault", () => {
+Deno.test("a body that is no valid Response object is a fault", () => {
   const broken: readonly (string | Uint8Array<ArrayBuffer>)[] = [
     "",
     "[]",
@@ -68,7 +68,7 @@ Deno.test("what is no exact Response object is a fault", () => {
   }
 });
 
-Deno.test("another response than the one asked for is a fault", () => {
+Deno.test("a response with a different ID than requested is a fault", () => {
   const options = { ...PLAIN, expected: "resp_2" };
   assertFailed(parseNativeResponse(answerOf(TEXT), options), "invalid_upstream_response");
 });
@@ -78,7 +78,7 @@ Deno.test("an error with status 200 is the provider's error", () => {
   assertFailed(result, "upstream_throttled");
 });
 
-Deno.test("a response that failed is an answer, its error and all", () => {
+Deno.test("a failed response is returned with its error", () => {
   const text = TEXT.replace(
     '"completed"',
     '"failed","error":{"code":"server_error","message":"x"}',

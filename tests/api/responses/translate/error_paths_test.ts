@@ -97,7 +97,7 @@ for (const [wire, param, body] of CASES) {
   });
 }
 
-Deno.test("a failure that is no refusal, or names no field, stays as it is", () => {
+Deno.test("a failure that is no refusal, or names no field, stays unchanged", () => {
   const chat = translate({ input: "hi" });
   assert(chat.ok);
   const nameless = failed({ kind: "invalid_value", message: "m", param: null });
@@ -106,7 +106,7 @@ Deno.test("a failure that is no refusal, or names no field, stays as it is", () 
   }
 });
 
-Deno.test("reasoning that nobody signed is refused in the words of Responses", () => {
+Deno.test("unsigned reasoning is refused with the field names of Responses", () => {
   const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] };
   const refused = told(messages, {
     input: [{ role: "user", content: "q" }, thought, { role: "assistant", content: "a" }],
