@@ -13,10 +13,10 @@ import {
 import { responseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
-import { keeperOf } from "./state/reference_owner.ts";
+import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
-/** What an upstream is asked about an input without answering it (OpenAI API, Responses). */
+/** Endpoints that an upstream serves for an input without generating a response (OpenAI API, Responses). */
 export const counting: readonly Endpoint[] = [
   {
     method: "POST",
@@ -29,7 +29,7 @@ export const counting: readonly Endpoint[] = [
     path: "/v1/responses/input_tokens",
     body: true,
     handle: (call, { document }) =>
-      asked(call, document, {
+      callCapableProvider(call, document, {
         name: "input_tokens",
         capability: "response_input_tokens",
         isValid: isCount,
@@ -42,7 +42,7 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
   if ((model ?? null) === null && call.controls.model === null) {
     return refuse("missing_required_parameter", "The field 'model' is required.", "model");
   }
-  return await asked(call, document, {
+  return await callCapableProvider(call, document, {
     name: "compact",
     capability: "response_compaction",
     isValid: isCompaction,
@@ -58,16 +58,16 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
   return object === "response.input_tokens" && Number.isSafeInteger(count);
 }
 
-/** What is asked, and what is an answer to it. */
-interface Question extends Pick<NativeCall, "isValid" | "usage"> {
+/** One of these operations: its path segment, its capability, and the check of the upstream's response. */
+interface InputOperation extends Pick<NativeCall, "isValid" | "usage"> {
   readonly name: string;
   readonly capability: NativeCapability;
 }
 
-async function asked(
+async function callCapableProvider(
   call: Call,
   document: JsonDocument,
-  { name, capability, ...answer }: Question,
+  { name, capability, ...answer }: InputOperation,
 ): Promise<Result<Reply>> {
   const { model } = document.value;
   if ((model ?? null) !== null && typeof model !== "string") {
@@ -75,14 +75,14 @@ async function asked(
   }
   const named = namedBy(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
-  const keeper = await keeperOf(call, document, named.value.provider);
-  if (!keeper.ok) return keeper;
+  const owner = await findReferenceOwner(call, document, named.value.provider);
+  if (!owner.ok) return owner;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
   const provider = requireNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
-  // The only one that can may be another one than the one that keeps what is referred to.
-  const able = keeper.value === null ? null : requireCapability(keeper.value, capability);
+  // The only provider with the capability may differ from the one that stores the referenced object.
+  const able = owner.value === null ? null : requireCapability(owner.value, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.asked !== "") {
@@ -102,7 +102,7 @@ async function asked(
   });
 }
 
-/** The client's own document with the bare name of the model, where one is known. */
+/** Returns the client's document with the bare model name; unchanged if the model is unknown. */
 function withModel({ text, value, members }: JsonDocument, model: string | null): string {
   if (model === null || value.model === model) return text;
   return splice(

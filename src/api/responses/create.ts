@@ -8,59 +8,59 @@ import type { Inference } from "../../call/inference.ts";
 import { protocolOf } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import { metadataOf } from "../metadata.ts";
-import type { Settled } from "./creation.ts";
+import type { FinishedResponse } from "./creation.ts";
 import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
-import { nativeAttempts } from "./native/create.ts";
-import { type ResponsesRequest, responsesRequest } from "./request.ts";
+import { nativeCandidates } from "./native/create.ts";
+import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
 import { storeResponse } from "./state/store_response.ts";
-import { translatedAttempts } from "./translate/create.ts";
+import { translatedCandidates } from "./translate/create.ts";
 
 /** What differs between creation over HTTP and over a WebSocket. */
 export interface CreateOptions {
   readonly resolvePrevious: ResolvePrevious;
-  /** Hears of every response that has reached its end, before its terminal goes out. */
-  readonly settled?: (settled: Settled) => void;
-  /** True where clients take an error event for the end of the stream, before its terminal. */
+  /** Called with every finished response before its terminal event is sent. */
+  readonly onFinished?: (finished: FinishedResponse) => void;
+  /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors?: boolean;
 }
 
-/** A create that no route matches as Responses is matched once more as a chat completion. */
+/** Endpoint names that routes match for a create request, in order of preference. */
 export const MATCHES_AS = ["responses", "chat_completions"] as const;
 
-/** Creates one response; over HTTP and over a socket the same. */
+/** Creates one response, for HTTP requests and WebSocket messages alike. */
 export async function createResponse(
   call: Call,
   document: JsonDocument,
   options: CreateOptions,
 ): Promise<Result<Reply>> {
   call.report.stream = document.value.stream === true;
-  const request = responsesRequest(document);
+  const request = parseResponsesRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request.value, options.resolvePrevious);
   if (!context.ok) return context;
-  return await exchange(call, inferenceOf(call, request.value, context.value, options));
+  return await exchange(call, newInference(call, request.value, context.value, options));
 }
 
-function inferenceOf(
+function newInference(
   call: Call,
   request: ResponsesRequest,
   context: ResolvedRequest,
   options: CreateOptions,
 ): Inference {
-  async function settle(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
+  async function storeOutcome(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
     if (resource === null) return success(undefined);
-    const settled = { target, context, request, resource, usage };
-    const retained = await storeResponse(call, settled);
-    if (retained.ok) options.settled?.(settled);
-    return retained;
+    const finished = { target, context, request, resource, usage };
+    const stored = await storeResponse(call, finished);
+    if (stored.ok) options.onFinished?.(finished);
+    return stored;
   }
   const hidesErrors = options.hidesErrors ?? false;
-  const creation = { call, request, context, settle, hidesErrors };
-  const native = nativeAttempts(creation);
-  const translated = translatedAttempts(creation);
+  const creation = { call, request, context, storeOutcome, hidesErrors };
+  const native = nativeCandidates(creation);
+  const translated = translatedCandidates(creation);
   return {
     matchesAs: MATCHES_AS,
     model: request.model,

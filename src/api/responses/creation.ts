@@ -8,26 +8,26 @@ import type { Target } from "../../wires/wire.ts";
 import type { ResolvedRequest } from "./state/continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 
-/** One response that is to be created, whoever creates it. */
+/** Request to create one response, for a native or a translated target. */
 export interface Creation {
   readonly call: Call;
   readonly request: ResponsesRequest;
   readonly context: ResolvedRequest;
-  /** Stores the response that has reached its end; a failure takes the place of its terminal. */
-  readonly settle: (target: Target, outcome: Outcome) => Promise<Result<void>>;
-  /** True where clients take an error event for the end of the stream, before its terminal. */
+  /** Stores the finished response. A failure is sent to the client in place of its terminal event. */
+  readonly storeOutcome: (target: Target, outcome: Outcome) => Promise<Result<void>>;
+  /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors: boolean;
 }
 
-/** A response that has reached its end. */
-export interface Settled {
+/** A finished response with the request and the target that produced it. */
+export interface FinishedResponse {
   readonly target: Target;
   readonly context: ResolvedRequest;
   readonly request: ResponsesRequest;
   readonly resource: JsonObject;
-  /** Null when the upstream is silent about it. */
+  /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
 }
 
-/** Makes a creation ready for one target. */
-export type Attempts = (target: Target) => Result<Candidate>;
+/** Returns the candidate of a create request for one target, or the refusal of the request. */
+export type CandidateFactory = (target: Target) => Result<Candidate>;

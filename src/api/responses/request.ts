@@ -8,31 +8,32 @@ import { identifierProblem as identifierAt } from "../identifier.ts";
 import { typeProblem } from "../shape.ts";
 import { responsesBody } from "./request_shape.ts";
 
-/** A request to create a response, its known fields checked for their types; a null is absent. */
+/** Parsed request to create a response: known fields have valid types, and null counts as absent. */
 export interface ResponsesRequest {
   readonly document: JsonDocument;
-  /** As asked for; empty when it is left to the route. */
+  /** Requested model name; empty if the route decides. */
   readonly model: string;
   readonly stream: boolean;
   readonly store: boolean;
-  /** The new items, as sent, numbers by their text; a text is one user message. */
+  /** New input items with numbers in their original text; a plain text becomes one user message. */
   readonly input: readonly JsonObject[];
   readonly previousResponseId: string | null;
-  /** The id, whichever way it was given. */
+  /** Conversation ID, from the text form or the object form of the field. */
   readonly conversation: string | null;
 }
 
 /**
- * A request to create a response whose known fields have their documented types, else a refusal by
- * path. Without `input` there must be something that brings it (OpenAI API, Responses).
+ * Parses a request to create a response. Refuses a field whose type differs from its documentation,
+ * by its path. A request without `input` must name a previous response, a conversation or a prompt
+ * (OpenAI API, Responses).
  */
-export function responsesRequest(document: JsonDocument): Result<ResponsesRequest> {
-  const request = warmUpRequest(document);
+export function parseResponsesRequest(document: JsonDocument): Result<ResponsesRequest> {
+  const request = parseWarmUpRequest(document);
   return request.ok ? inputProblem(document.value) ?? request : request;
 }
 
-/** The same for a request that is not to be answered: its input may be empty or come later. */
-export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
+/** Parses a warm-up request, which gets no generated output: its input may be empty or absent. */
+export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequest> {
   const { value } = document;
   const problem = typeProblem(responsesBody, value) ?? missingProblem(value) ??
     referencesProblem(document) ?? itemIdProblem(value);
@@ -49,7 +50,7 @@ export function warmUpRequest(document: JsonDocument): Result<ResponsesRequest> 
   });
 }
 
-/** What a body refers to, by id; null where it does not. */
+/** Returns the IDs of the previous response and the conversation in a body; null for each absent ID. */
 export function referencesOf(
   value: JsonObject,
 ): Pick<ResponsesRequest, "previousResponseId" | "conversation"> {
@@ -76,7 +77,7 @@ function conversationOf({ conversation }: JsonObject): {
   return { id: typeof id === "string" ? id : null, path: "conversation.id" };
 }
 
-/** Returns the refusal of the first member that an object of the body cannot be without; else null. */
+/** Returns the refusal of the first required member that is missing in the body; null if none is. */
 function missingProblem({ conversation, tools, text, prompt }: JsonObject): Failed<Refusal> | null {
   const format = isObject(text) ? text.format : null;
   const needed: (readonly [value: JsonObject[string], member: string, path: string])[] = [
@@ -95,7 +96,7 @@ function missingProblem({ conversation, tools, text, prompt }: JsonObject): Fail
   return null;
 }
 
-/** The ids inside the items; whether they are there at all is for their type to say. */
+/** Returns the refusal of the first invalid item ID; null if all are valid. Absent IDs are accepted. */
 function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     for (const member of ["id", "call_id"]) {
@@ -112,7 +113,7 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
-/** The refusal of a body whose references are no identifiers or exclude each other; else null. */
+/** Returns the refusal of references that are invalid IDs or exclude each other; null if valid. */
 export function referencesProblem(document: JsonDocument): Failed<Refusal> | null {
   const { value } = document;
   const conversation = conversationOf(value);
@@ -132,7 +133,10 @@ export function referencesProblem(document: JsonDocument): Failed<Refusal> | nul
   );
 }
 
-/** Its id decides whose it is: no upstream may read another one from the same text. */
+/**
+ * True if the conversation object repeats a key. Its ID decides the owner, so an upstream must not
+ * parse a different ID from the same text.
+ */
 function hasConversationKeyTwice({ text, value, members }: JsonDocument): boolean {
   const member = members.find(({ key }) => key === "conversation");
   if (member === undefined || !isObject(value.conversation)) return false;

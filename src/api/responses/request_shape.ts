@@ -16,7 +16,7 @@ import { tool, toolChoice } from "../tool_shapes.ts";
 
 const moderationConfig = objectOf({ mode: text });
 
-/** The body of a request to create a response (Responses API). */
+/** Documented types of the fields in a request to create a response (Responses API). */
 export const responsesBody: Shape = objectOf({
   model: text,
   input: { ...text, ...listOf(inputItem) },
@@ -53,7 +53,7 @@ export const responsesBody: Shape = objectOf({
   truncation: text,
   include: texts,
   "include[]": texts,
-  // Its values have a refusal that says more.
+  // Values are checked by `metadataOf`, whose refusal is more specific.
   metadata: anyObject,
   client_metadata: anyObject,
   prompt: objectOf({ id: text, version: text, variables: mapOf({ ...text, ...part }) }),

@@ -12,7 +12,7 @@ async function rolesIn(calls: Stateful, id: string): Promise<readonly unknown[]>
   return objectsAt(json, "data").map(({ role, type }) => role ?? type);
 }
 
-Deno.test("a conversation is what the model is given, and gets input and output", async () => {
+Deno.test("the model receives the conversation's items, and the conversation gets input and output", async () => {
   for (const stream of [false, true]) {
     const calls = stateful();
     const id = await conversation(calls, [{ role: "user", content: "zero" }]);
@@ -27,7 +27,7 @@ Deno.test("a conversation is what the model is given, and gets input and output"
   }
 });
 
-Deno.test("a conversation gets its items also when the response is not stored", async () => {
+Deno.test("a conversation gets the items even if the response is not stored", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const resource = await calls.created({ input: "one", conversation: id, store: false });
@@ -35,7 +35,7 @@ Deno.test("a conversation gets its items also when the response is not stored", 
   assertEquals(await rolesIn(calls, id), ["user", "assistant"]);
 });
 
-Deno.test("input items have the same ids in the conversation and in the response", async () => {
+Deno.test("input items have equal IDs in the conversation and in the response", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const resource = await calls.created({ input: "one", conversation: id });
@@ -44,7 +44,7 @@ Deno.test("input items have the same ids in the conversation and in the response
   assertEquals(inputs, items.slice(0, 1));
 });
 
-Deno.test("a response that fails or is cut short leaves its conversation as it was", async () => {
+Deno.test("a failed or truncated response leaves its conversation unchanged", async () => {
   for (const script of [{ status: 500 }, { finish: "length" }, { finish: "unheard_of" }]) {
     const calls = stateful(TWO, () => script);
     const id = await conversation(calls, [{ role: "user", content: "zero" }]);
@@ -55,7 +55,7 @@ Deno.test("a response that fails or is cut short leaves its conversation as it w
   }
 });
 
-Deno.test("a conversation whose call has no output says which item cannot be handed on", async () => {
+Deno.test("a conversation with a tool call without result is refused by the path of the call", async () => {
   const calls = stateful();
   const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
   const id = await conversation(calls, [{ role: "user", content: "zero" }, call]);
@@ -67,7 +67,7 @@ Deno.test("a conversation whose call has no output says which item cannot be han
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("an unknown conversation is not found, whichever way it is named", async () => {
+Deno.test("an unknown conversation is not found, as a string or as an object", async () => {
   const calls = stateful();
   for (const named of ["conv_none", { id: "conv_none" }]) {
     const body = { model: "m", input: "one", conversation: named };
@@ -84,7 +84,7 @@ Deno.test("a conversation and a previous response exclude each other", async () 
   assertEquals(refusalOf(await calls.post("/responses", body)), expected);
 });
 
-Deno.test("a full conversation is refused before the upstream is asked", async () => {
+Deno.test("a full conversation is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const items = Array.from({ length: 20 }, () => ({ role: "user", content: "x" }));
@@ -98,7 +98,7 @@ Deno.test("a full conversation is refused before the upstream is asked", async (
   assertEquals(calls.asked.length, asked);
 });
 
-Deno.test("an item that the conversation has already is refused before the upstream is asked", async () => {
+Deno.test("an item that the conversation already has is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const id = await conversation(calls, [{ id: "mine", role: "user", content: "zero" }]);
   const input = [{ id: "mine", role: "user", content: "again" }];
@@ -107,7 +107,7 @@ Deno.test("an item that the conversation has already is refused before the upstr
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("a conversation that is deleted meanwhile does not come back, and the answer says so", async () => {
+Deno.test("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
   for (const stream of [false, true]) {
     const holder: { calls?: Stateful; id?: string } = {};
     const calls = stateful(TWO, () => {
@@ -127,7 +127,7 @@ Deno.test("a conversation that is deleted meanwhile does not come back, and the 
   }
 });
 
-Deno.test("a reference stands for the kept item, by its type or as a bare id", async () => {
+Deno.test("a reference is replaced by the stored item, with its type or as an ID alone", async () => {
   const calls = stateful();
   const first = await calls.created({ input: [{ id: "mine", role: "user", content: "one" }] });
   const output = idOf(objectsAt(first, "output")[0] ?? {});
@@ -149,7 +149,7 @@ Deno.test("a reference stands for the kept item, by its type or as a bare id", a
   assertEquals(idsIn(await calls.get(path)).slice(0, 3), ["mine", output, "other"]);
 });
 
-Deno.test("a reference to what the history holds anyway does not repeat it", async () => {
+Deno.test("a reference to an item of the history does not repeat the item", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const output = idOf(objectsAt(first, "output")[0] ?? {});
@@ -158,7 +158,7 @@ Deno.test("a reference to what the history holds anyway does not repeat it", asy
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
 });
 
-Deno.test("a reference to nothing is refused by its path", async () => {
+Deno.test("a reference to an unknown item is refused by its path", async () => {
   const calls = stateful();
   const gone = await calls.created({ input: "one" });
   const output = idOf(objectsAt(gone, "output")[0] ?? {});

@@ -54,7 +54,7 @@ async function fill({ vault }: NativeGateway, id: string, count: number): Promis
 for (const stream of [false, true]) {
   const how = stream ? "stream" : "whole answer";
 
-  Deno.test(`turns whose items have the same ids are all kept from a native ${how}`, async () => {
+  Deno.test(`turns with equal item IDs are all stored from a native ${how}`, async () => {
     let turn = 0;
     const calls = nativeGateway(
       CONFIG,
@@ -83,7 +83,7 @@ for (const stream of [false, true]) {
     assertEquals(objectsAt(calls.asked[2]?.json ?? {}, "input").length, 5);
   });
 
-  Deno.test(`output with the ids of the input, with one id twice or without ids is kept from a native ${how}`, async () => {
+  Deno.test(`output with input IDs, with duplicate IDs or without IDs is stored from a native ${how}`, async () => {
     const output = [message("mine", "a"), message("msg_1", "b"), message("msg_1", "c")];
     const calls = nativeGateway(
       CONFIG,
@@ -99,7 +99,7 @@ for (const stream of [false, true]) {
     assertEquals([items[0]?.id, items[2]?.id], ["mine", "msg_1"]);
   });
 
-  Deno.test(`an item that another turn has added meanwhile is kept under a new id from a native ${how}`, async () => {
+  Deno.test(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
     const holder: { id?: string } = {};
     const calls = nativeGateway(CONFIG, (asked) => {
       const { conversations } = calls.vault.objects;
@@ -115,7 +115,7 @@ for (const stream of [false, true]) {
     assertEquals(new Set(items.map((item) => item.id)).size, 3);
   });
 
-  Deno.test(`turns that end at the same time with the same item ids are all kept from a native ${how}`, async () => {
+  Deno.test(`turns that end simultaneously with equal item IDs are all stored from a native ${how}`, async () => {
     const calls = nativeGateway(CONFIG, (asked) => answering(asked, [message("msg_1", "a")]));
     const id = await conversation(calls);
     const body = { model: "m", input: "x", conversation: id, stream };
@@ -126,7 +126,7 @@ for (const stream of [false, true]) {
     assertEquals(new Set(items.map((item) => item.id)).size, 6);
   });
 
-  Deno.test(`a turn whose output does not fit is told in a native ${how}, and nothing of it is kept`, async () => {
+  Deno.test(`a turn whose output does not fit fails in a native ${how}, and nothing of it is stored`, async () => {
     const calls = nativeGateway(
       CONFIG,
       (asked) => answering(asked, [message("a", "a"), message("b", "b")]),
@@ -145,7 +145,7 @@ for (const stream of [false, true]) {
     assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
   });
 
-  Deno.test(`a turn whose output does not fit is told in a translated ${how}, and nothing of it is kept`, async () => {
+  Deno.test(`a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`, async () => {
     const said = { content: "a", reasoning_content: "b" };
     const calls = stateful(undefined, () => ({ message: said }));
     const { json } = await calls.post("/conversations", {});
@@ -164,7 +164,7 @@ for (const stream of [false, true]) {
     assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
   });
 
-  Deno.test(`a conversation that has grown too large meanwhile is told in a native ${how}`, async () => {
+  Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
     const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
     const calls = nativeGateway(CONFIG, (asked) => {
@@ -186,7 +186,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a turn whose input alone does not fit is refused before the upstream is asked", async () => {
+Deno.test("a turn whose input does not fit is refused before a request is sent upstream", async () => {
   const calls = nativeGateway(CONFIG, (asked) => answering(asked, []));
   const id = await conversation(calls);
   await fill(calls, id, 998);
@@ -202,7 +202,7 @@ Deno.test("a turn whose input alone does not fit is refused before the upstream 
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("the output of a stream whose terminal leaves it out is what the stream has delivered", async () => {
+Deno.test("a terminal event without output gets the items that the stream has delivered", async () => {
   const item = message("msg_1", "said");
   const done = { type: "response.output_item.done", sequence_number: 1, output_index: 0, item };
   const calls = nativeGateway(CONFIG, () => {
@@ -216,7 +216,7 @@ Deno.test("the output of a stream whose terminal leaves it out is what the strea
   assertEquals(roles, ["user", "assistant"]);
 });
 
-Deno.test("over a socket turns with the same ids are kept, and one that does not fit ends in one failure", async () => {
+Deno.test("over a socket, turns with equal item IDs are stored, and a turn that does not fit ends with one failure", async () => {
   const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
   const output = [message("msg_1", "a"), message("msg_2", "b")];
   await using served = socketGateway(CONFIG, {

@@ -47,7 +47,7 @@ for (const name of Object.keys(RIGHT)) {
     const body = { model: "m", ...refers };
     const what = `${name} with ${JSON.stringify(refers)}`;
 
-    Deno.test(`${what} reaches its owner alone`, async () => {
+    Deno.test(`${what} is sent only to its owner`, async () => {
       const calls = await owned();
       const other = await calls.post(path, body, naming("second"));
       assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
@@ -58,7 +58,7 @@ for (const name of Object.keys(RIGHT)) {
       assertEquals(calls.asked.slice(2).map(({ host, json }) => [host, json]), [["first", body]]);
     });
 
-    Deno.test(`${what} asks nobody when its owner is stale, in a conflict or incapable`, async () => {
+    Deno.test(`${what} is refused without a request if its owner is stale, in conflict or incapable`, async () => {
       const calls = await owned([]);
       calls.reload(nativeConfig({ first: { can: CAN, key: "sk-new" } }));
       const stale = [400, "provider_binding_stale", param];
@@ -75,7 +75,7 @@ for (const name of Object.keys(RIGHT)) {
       assertEquals(calls.asked.length, 5);
     });
 
-    Deno.test(`${what} that nobody knows needs a header`, async () => {
+    Deno.test(`${what} with unknown owner requires a provider header`, async () => {
       const calls = await owned([]);
       await calls.world.advance(30 * 60_000);
       const answer = await calls.post(path, body);
@@ -85,7 +85,7 @@ for (const name of Object.keys(RIGHT)) {
     });
   }
 
-  Deno.test(`${name} refuses what only the gateway keeps, and what is no identifier`, async () => {
+  Deno.test(`${name} refuses an object that only the gateway stores, and an invalid ID`, async () => {
     const chat = { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] };
     const config = nativeConfig({
       first: { can: ["response_compaction", "response_input_tokens"] },

@@ -55,14 +55,14 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     says: Says | Error = { body: right },
   ) => nativeGateway(nativeConfig(accounts), () => says);
 
-  Deno.test(`${name} asks for a model where "auto" has nothing to choose from`, async () => {
+  Deno.test(`${name} requires a model if "auto" has no candidates`, async () => {
     const calls = gateway({ first: able });
     const answer = await calls.post(path, { model: "auto", input: "Hi" });
     assertEquals(refusalOf(answer), [400, "missing_required_parameter", "model"]);
     assertEquals(calls.asked.length, 0);
   });
 
-  Deno.test(`${name} goes to the only provider that can, byte for byte in both directions`, async () => {
+  Deno.test(`${name} is sent to the only capable provider, byte for byte in both directions`, async () => {
     const calls = gateway({ first: {}, second: able });
     const answer = await calls.post(path, body, { accept: "a/b" });
     assertEquals([answer.status, answer.text], [200, right]);
@@ -72,7 +72,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     assertEquals(shown.map((header) => answer.headers.get(header)), ["second", "m"]);
   });
 
-  Deno.test(`${name} with several providers needs a name`, async () => {
+  Deno.test(`${name} with several capable providers requires a provider name`, async () => {
     const calls = gateway({ first: able, second: able });
     assertEquals(refusalOf(await calls.post(path, body)), [400, "ambiguous_provider", "provider"]);
     assertEquals(calls.asked.length, 0);
@@ -85,7 +85,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     assertEquals([sent?.host, sent?.body], ["second", body.replace('"m"', '"m-2"')]);
   });
 
-  Deno.test(`${name} without a provider that can is refused`, async () => {
+  Deno.test(`${name} without a capable provider is refused`, async () => {
     const calls = gateway({ first: {}, second: {} });
     const expected = [400, "unsupported_feature", "provider"];
     assertEquals(refusalOf(await calls.post(path, body)), expected);
@@ -99,7 +99,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     assertEquals(refusalOf(await one.post(path, body)), expected);
   });
 
-  Deno.test(`${name} with a wrong answer is a 502`, async () => {
+  Deno.test(`${name} with an invalid upstream response is a 502`, async () => {
     for (const says of wrong) {
       const answer = await gateway({ up: able }, { body: says }).post(path, body);
       assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], says);
@@ -112,7 +112,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     assertEquals([answer.status, answer.error.code], [502, "upstream_response_too_large"]);
   });
 
-  Deno.test(`${name} is sent once, whatever goes wrong`, async () => {
+  Deno.test(`${name} is never retried after any failure`, async () => {
     const failures: (Says | Error)[] = [429, 500, 503, 202].map((status) => ({ status, body: "" }));
     for (const says of [...failures, new ConnectionError("refused", "nothing listens")]) {
       const calls = gateway({ first: able, second: {} }, says);
@@ -121,13 +121,13 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     }
   });
 
-  Deno.test(`${name} refuses a model that is no text`, async () => {
+  Deno.test(`${name} refuses a model that is no string`, async () => {
     const refused = await gateway({ up: able }).post(path, { model: 5 });
     assertEquals(refusalOf(refused), [400, "invalid_type", "model"]);
   });
 }
 
-Deno.test("compacting needs a model, counting does not", async () => {
+Deno.test("compaction requires a model, token counting does not", async () => {
   const accounts = { up: { can: ["response_compaction", "response_input_tokens"] } };
   const says = ({ path }: { readonly path: string }) => ({
     body: OPERATIONS[path.replace("/responses/", "")]?.right ?? "",
@@ -143,7 +143,7 @@ Deno.test("compacting needs a model, counting does not", async () => {
   assertEquals(filled.asked[0]?.json, { model: "d", input: "x" });
 });
 
-Deno.test("what a compaction has used counts; what is only counted does not", async () => {
+Deno.test("tokens of a compaction are counted as usage; tokens of a token count are not", async () => {
   const used = { input_tokens: 30, output_tokens: 4, total_tokens: 34 };
   await using upstream = startUpstream((exchange) =>
     exchange.json(200, {

@@ -1,8 +1,8 @@
 import {
-  responseEncoder,
+  newResponseEncoder,
   type ResponseLabels,
 } from "../../../src/api/responses/generate/encoder.ts";
-import { responsesRequest } from "../../../src/api/responses/request.ts";
+import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
@@ -28,7 +28,7 @@ export const USAGE: Usage = {
 
 /** Labels of a response to this body, with ids that count up and a clock that stands still. */
 export function labelsOf(body: JsonObject = {}): ResponseLabels {
-  const request = responsesRequest(documentOf({ input: "hi", ...body }));
+  const request = parseResponsesRequest(documentOf({ input: "hi", ...body }));
   assert(request.ok);
   let ids = 0;
   return {
@@ -67,7 +67,7 @@ export function readEvents(records: readonly StreamRecord[]): JsonObject[] {
 
 /** Everything that the events and the end give, checked for shape and numbering. */
 export function encoded(events: readonly StreamEvent[], body: JsonObject = {}): JsonObject[] {
-  const encoder = responseEncoder(labelsOf(body));
+  const encoder = newResponseEncoder(labelsOf(body));
   const steps = [...events.map(encoder.push), encoder.end()];
   const records = steps.flatMap((step) => {
     assert(step.ok);

@@ -75,7 +75,7 @@ function sumsOf(events: readonly JsonObject[]) {
   return { added: [...added].toSorted(), told: [...told].toSorted() };
 }
 
-Deno.test("whatever a model says comes in legal order, and adds up to what is told at the end", () => {
+Deno.test("any model output gives events in legal order, whose sum is the terminal Response object", () => {
   fc.assert(fc.property(STEPS, REASONS, (steps, reason) => {
     const events = encoded([...spoken(steps), finish(reason)]);
     assert(LEGAL.test(events.map(shortName).join("")), events.map(shortName).join(""));
@@ -102,7 +102,7 @@ function assertSameItems(events: readonly JsonObject[]): void {
   for (const { item_id } of events) assert(item_id === undefined || ids.has(item_id));
 }
 
-Deno.test("nothing that a model says gets lost, and calls keep their order", () => {
+Deno.test("all model output is delivered, and tool calls keep their order", () => {
   fc.assert(fc.property(STEPS, (steps) => {
     const said = spoken(steps);
     const events = encoded([...said, finish()]);

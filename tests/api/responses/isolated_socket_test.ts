@@ -13,7 +13,7 @@ function refusalIn({ end, error }: Told): readonly unknown[] {
   return [end.status, error.code, error.param];
 }
 
-Deno.test("over a socket, too, nothing of another key can be continued, joined or referred to", async () => {
+Deno.test("over a socket, responses, conversations and items of another key cannot be referred to", async () => {
   await using served = socketGateway(CONFIG, simulated());
   const headers = { ...keyOf("ada"), "content-type": "application/json" };
   const post = async (path: string, body: object) => {
@@ -35,7 +35,7 @@ Deno.test("over a socket, too, nothing of another key can be continued, joined o
   assertEquals(own.ending, "response.completed");
 });
 
-Deno.test("what a socket has created belongs to its key", async () => {
+Deno.test("a response that was created over a socket belongs to the socket's key", async () => {
   await using served = socketGateway(CONFIG, simulated());
   await using ada = await served.open(keyOf("ada"));
   const { id } = await ada.turn(create(MODEL));
@@ -47,7 +47,7 @@ Deno.test("what a socket has created belongs to its key", async () => {
   assertEquals([await statusFor("bob"), await statusFor("ada")], [404, 200]);
 });
 
-Deno.test("a key that gets another name while its socket is open continues nothing of the old one", async () => {
+Deno.test("a key that is renamed while its socket is open cannot continue responses of its old name", async () => {
   await using served = socketGateway(CONFIG, simulated());
   await using client = await served.open(keyOf("ada"));
   const first = await client.turn(create({ ...MODEL, store: false }));
@@ -60,7 +60,7 @@ Deno.test("a key that gets another name while its socket is open continues nothi
   assertEquals(refusalIn(third), NOT_FOUND);
 });
 
-Deno.test("clients are isolated on a socket as they are configured by then", async () => {
+Deno.test("isolation on an open socket follows the current configuration", async () => {
   await using served = socketGateway(CONFIG, simulated());
   const made = await fetch(`${served.url}/v1/conversations`, {
     method: "POST",

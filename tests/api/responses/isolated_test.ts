@@ -21,7 +21,7 @@ async function newConversation(calls: Stateful, headers: Readonly<Record<string,
   return textAt(made.json, "id");
 }
 
-Deno.test("a kept response of one key does not exist for another", async () => {
+Deno.test("a stored response of one key does not exist for another key", async () => {
   const calls = kept();
   const id = idOf(await calls.created({ input: "secret of ada" }, ADA));
   for (const named of [{}, naming("first")]) {
@@ -50,7 +50,7 @@ Deno.test("a kept response of one key does not exist for another", async () => {
   assertEquals((await calls.delete(`/responses/${idOf(next)}`, ADA)).status, 204);
 });
 
-Deno.test("a kept conversation of one key does not exist for another, in any operation", async () => {
+Deno.test("a stored conversation of one key does not exist for another key, in any operation", async () => {
   const calls = kept();
   const id = await newConversation(calls, ADA);
   const path = `/conversations/${id}`;
@@ -91,7 +91,7 @@ Deno.test("conversations and responses are shared while clients are not isolated
   assertEquals((await calls.get(`/conversations/${conversation}`, ADA)).status, 200);
 });
 
-Deno.test("a reference never stands for an item of another key", async () => {
+Deno.test("a reference is never replaced by an item of another key", async () => {
   const calls = kept();
   const response = await calls.created({ input: "x" }, ADA);
   const [output] = objectsAt(response, "output");
@@ -109,7 +109,7 @@ Deno.test("a reference never stands for an item of another key", async () => {
   assertEquals(calls.asked.length, 3);
 });
 
-Deno.test("of two keys with an item of the same id each gets its own", async () => {
+Deno.test("two keys with an item of the same ID each get their own item", async () => {
   const calls = kept();
   await newConversation(calls, ADA);
   const items = [{ id: "msg_secret", role: "user", content: "of bob" }];
@@ -122,7 +122,7 @@ Deno.test("of two keys with an item of the same id each gets its own", async () 
 
 const CAN = ["response_compaction", "response_input_tokens"];
 
-Deno.test("a reference to an item of another key is not passed on to a provider that may know it", async () => {
+Deno.test("a reference to an item of another key is not sent to a provider that may know it", async () => {
   const config = twoKeys() + nativeConfig({ first: { can: CAN } });
   const calls = nativeGateway(config, ({ path }) => ({
     body: path === "/responses"
@@ -148,7 +148,7 @@ Deno.test("a reference to an item of another key is not passed on to a provider 
   }
 });
 
-Deno.test("a response that a provider gives another key's id to is not kept for anybody", async () => {
+Deno.test("a response that reuses the ID of another key's response is not stored", async () => {
   const config = twoKeys() + nativeConfig({ first: {} });
   const calls = nativeGateway(config, ({ json }) => {
     const content = [{ type: "output_text", text: String(json.input), annotations: [] }];

@@ -17,7 +17,7 @@ function follow(previous: string, more: Record<string, string> = {}) {
   return { input: "two", previous_response_id: previous, ...more };
 }
 
-Deno.test("a continued response stays with provider, model and route of the earlier one", async () => {
+Deno.test("a continuation uses provider, model and route of the earlier response", async () => {
   const calls = stateful();
   const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
   const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
@@ -29,7 +29,7 @@ Deno.test("a continued response stays with provider, model and route of the earl
   assertEquals(lastAsked(calls), "second/m1");
 });
 
-Deno.test("a response that a fallback made is continued there, under the model it had", async () => {
+Deno.test("a response of a fallback is continued at the fallback, with the same model", async () => {
   const calls = stateful(TWO, FAILING);
   const first = idOf(await calls.created({ input: "one" }));
   assertEquals(lastAsked(calls), "second/spare");
@@ -48,7 +48,7 @@ Deno.test("a continued response never falls back", async () => {
   assertEquals([answer.status, lastAsked(calls)], [503, "first/m"]);
 });
 
-Deno.test("the client may name another model and route that lead to the same provider", async () => {
+Deno.test("a continuation may name another model and route of the same provider", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.created(follow(first, { model: "m9" }));
@@ -81,7 +81,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("an owner whose account has changed is stale, and what was kept for it is not shown", async () => {
+Deno.test("an owner whose account has changed is stale, and its stored responses are not returned", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("sk-first", "sk-other"));
@@ -99,7 +99,7 @@ Deno.test("an owner whose account has changed is stale, and what was kept for it
   assertEquals(calls.asked.length, asked);
 });
 
-Deno.test("items of a response whose owner is stale are not handed on by reference", async () => {
+Deno.test("references to items of a response with a stale owner are not resolved", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const [message] = objectsAt(first, "output");
@@ -112,7 +112,7 @@ Deno.test("items of a response whose owner is stale are not handed on by referen
   assertEquals(calls.asked.length, asked);
 });
 
-Deno.test("an owner that is configured no more is stale; other changes do not matter", async () => {
+Deno.test("an owner that is no longer configured is stale; other configuration changes have no effect", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("api_key: sk-first", "api_key: sk-first, timeout: 5s"));
@@ -122,7 +122,7 @@ Deno.test("an owner that is configured no more is stale; other changes do not ma
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale);
 });
 
-Deno.test("an id of two accounts is a conflict, and the kept response is gone for good", async () => {
+Deno.test("an ID of two accounts is a conflict, and the stored response is deleted permanently", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "second", account: "x", origin: null, creator: null };
@@ -142,7 +142,7 @@ Deno.test("an id of two accounts is a conflict, and the kept response is gone fo
   assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
 });
 
-Deno.test("a response whose owner made room for others is gone with it", async () => {
+Deno.test("a response is deleted when its owner is evicted", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "p", account: "x", origin: null, creator: null };
@@ -154,7 +154,7 @@ Deno.test("a response whose owner made room for others is gone with it", async (
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), expected);
 });
 
-Deno.test("a route that has lost the owner does not serve what it had", async () => {
+Deno.test("a route without the owner does not serve the owner's responses", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("targets: [{provider: first}]", "targets: [{provider: second}]"));

@@ -1,23 +1,26 @@
-import { type ResponsesRequest, responsesRequest } from "../../../src/api/responses/request.ts";
+import {
+  parseResponsesRequest,
+  type ResponsesRequest,
+} from "../../../src/api/responses/request.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { documentOf } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 function read(body: JsonObject): ResponsesRequest {
-  const request = responsesRequest(documentOf(body));
+  const request = parseResponsesRequest(documentOf(body));
   assert(request.ok, JSON.stringify(request));
   return request.value;
 }
 
 /** The code and the path of the refusal. */
 function refused(body: JsonObject): readonly [string, string | null] {
-  const request = responsesRequest(documentOf(body));
+  const request = parseResponsesRequest(documentOf(body));
   assert(!request.ok && isRefusal(request.failure));
   return [request.failure.kind, request.failure.param];
 }
 
-Deno.test("a text is one user message, items are taken as sent", () => {
+Deno.test("a text input becomes one user message, and input items stay unchanged", () => {
   assertEquals<unknown>(read({ input: " hi " }).input, [
     { type: "message", role: "user", content: [{ type: "input_text", text: " hi " }] },
   ]);
@@ -25,7 +28,7 @@ Deno.test("a text is one user message, items are taken as sent", () => {
   assertEquals<unknown>(read({ input: items }).input, items);
 });
 
-Deno.test("what is not sent, or null, has its default", () => {
+Deno.test("absent and null fields have their defaults", () => {
   const nulls = { model: null, stream: null, store: null, conversation: null };
   for (
     const body of [{}, { ...nulls, previous_response_id: null, temperature: null, tools: null }]
@@ -41,7 +44,7 @@ Deno.test("what is not sent, or null, has its default", () => {
   }
 });
 
-Deno.test("what is sent is read", () => {
+Deno.test("every field of the request is parsed", () => {
   const { model, stream, store, previousResponseId } = read({
     input: "hi",
     model: "m",
@@ -55,7 +58,7 @@ Deno.test("what is sent is read", () => {
   }
 });
 
-Deno.test("input may only be absent where something else brings it", () => {
+Deno.test("input may only be absent with a previous response, a conversation or a prompt", () => {
   for (
     const body of [
       { previous_response_id: "resp_1" },
@@ -72,7 +75,7 @@ Deno.test("input may only be absent where something else brings it", () => {
   ]);
 });
 
-Deno.test("identifiers are exact", () => {
+Deno.test("IDs in references must be valid", () => {
   for (const id of ["", " ", " x", "x\n"]) {
     const refusal = (body: JsonObject) => refused({ input: "hi", ...body });
     assertEquals(refusal({ previous_response_id: id }), ["invalid_value", "previous_response_id"]);
@@ -81,7 +84,7 @@ Deno.test("identifiers are exact", () => {
   }
 });
 
-Deno.test("a response is continued or a conversation, not both", () => {
+Deno.test("a request names a previous response or a conversation, not both", () => {
   assertEquals(
     refused({ input: "hi", previous_response_id: "resp_1", conversation: { id: "conv_1" } }),
     ["invalid_parameter_combination", "conversation"],
@@ -137,7 +140,7 @@ for (const [path, value] of Object.entries(WRONG)) {
   });
 }
 
-Deno.test("a required member that is missing is named", () => {
+Deno.test("a missing required member is named by the refusal", () => {
   const lacking: Readonly<Record<string, JsonObject>> = {
     "tools[0].type": { tools: [{}] },
     "conversation.id": { conversation: {} },
@@ -148,11 +151,11 @@ Deno.test("a required member that is missing is named", () => {
   }
 });
 
-Deno.test("unknown fields are no reason to refuse", () => {
+Deno.test("unknown fields are accepted", () => {
   assertEquals(read({ input: "hi", unheard_of: { a: 1 } }).stream, false);
 });
 
-Deno.test("the ids inside items are exact too", () => {
+Deno.test("item IDs must be valid", () => {
   for (const member of ["id", "call_id"]) {
     const refusal = (id: JsonValue) =>
       refused({ input: [{ role: "user", content: "a" }, { type: "function_call", [member]: id }] });
@@ -163,6 +166,6 @@ Deno.test("the ids inside items are exact too", () => {
   }
 });
 
-Deno.test("white space inside an identifier counts and is no reason to refuse", () => {
+Deno.test("white space inside an ID is accepted and stays part of the ID", () => {
   assertEquals(read({ input: [{ id: "a b" }], conversation: "c d" }).conversation, "c d");
 });

@@ -1,4 +1,4 @@
-import { responsesRequest } from "../../../src/api/responses/request.ts";
+import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
 import { documentOf } from "../../../src/formats/document.ts";
@@ -32,13 +32,13 @@ function typesOf({ schemas }: Field): readonly string[] | null {
 const OLDER: Readonly<Record<string, readonly string[]>> = { "input[0].error": ["string"] };
 
 function refusal(body: JsonObject): readonly [string, string | null] | null {
-  const request = responsesRequest(documentOf(body));
+  const request = parseResponsesRequest(documentOf(body));
   if (request.ok) return null;
   assert(isRefusal(request.failure));
   return [request.failure.kind, request.failure.param];
 }
 
-Deno.test("every field of the published request is reached", () => {
+Deno.test("every field of the published request schema is checked", () => {
   const paths = new Set(FIELDS.map(({ path }) => path));
   for (
     const path of [
@@ -78,7 +78,7 @@ Deno.test("a nested field of the wrong type is refused by its path, whatever the
   assertEquals(wrong, []);
 });
 
-Deno.test("a field of each type that it may have is taken, and so is a null", () => {
+Deno.test("a field of each of its documented types is accepted, and so is null", () => {
   const refused: string[] = [];
   for (const field of FIELDS) {
     const isElement = field.path.endsWith("]");
@@ -95,7 +95,7 @@ Deno.test("a field of each type that it may have is taken, and so is a null", ()
   assertEquals(refused, []);
 });
 
-Deno.test("unknown fields, and everything in items, parts and tools of unknown types, are taken", () => {
+Deno.test("unknown fields, and all members of items, parts and tools of unknown types, are accepted", () => {
   const odd = {
     status: 1,
     content: 0,
@@ -115,11 +115,11 @@ Deno.test("unknown fields, and everything in items, parts and tools of unknown t
   ) assertEquals(refusal({ input: "hi", ...body }), null, JSON.stringify(body));
 });
 
-Deno.test("numbers are whole by their value, however they are written", () => {
+Deno.test("integers are recognised by their value, in any notation", () => {
   for (const written of ["16.0", "1e2", "20000000000000000000"]) {
     const text = `{"input":"hi","max_output_tokens":${written}}`;
     const value = objectIn(parseJson(text));
-    assert(responsesRequest({ ...documentOf(value), text }).ok, written);
+    assert(parseResponsesRequest({ ...documentOf(value), text }).ok, written);
   }
   assertEquals(refusal({ input: "hi", max_output_tokens: 1.5 }), [
     "invalid_type",
@@ -127,18 +127,18 @@ Deno.test("numbers are whole by their value, however they are written", () => {
   ]);
 });
 
-Deno.test("what is nested deeper than is ever translated is not looked at", () => {
+Deno.test("values that are nested deeper than any translation are not checked", () => {
   const depth = 100_000;
   const text = `{"input":"hi","tools":[${'{"type":"namespace","tools":['.repeat(depth)}${
     "]}".repeat(depth)
   }]}`;
   const value = objectIn(parseJson(text));
-  assert(responsesRequest({ text, value, members: [] }).ok);
+  assert(parseResponsesRequest({ text, value, members: [] }).ok);
 });
 
-Deno.test("an error says what the field may be", () => {
+Deno.test("an error names the accepted types of the field", () => {
   const says = (body: JsonObject) => {
-    const request = responsesRequest(documentOf({ input: "hi", ...body }));
+    const request = parseResponsesRequest(documentOf({ input: "hi", ...body }));
     return request.ok ? "" : request.failure.message;
   };
   assertEquals(says({ top_logprobs: 0.5 }), "The field 'top_logprobs' must be an integer.");

@@ -15,7 +15,7 @@ function completion(message: JsonObject, finish_reason: string): JsonObject {
   return { id: "c", object: "chat.completion", created: 1, model: "m", choices };
 }
 
-Deno.test("the results of two calls that came with one id go back each to its own call", async () => {
+Deno.test("the results of two calls with the same ID are each sent to their own call", async () => {
   const completions = [
     completion({ content: null, tool_calls: CALLS }, "tool_calls"),
     completion({ content: "Done." }, "stop"),

@@ -13,7 +13,7 @@ async function turnsOfTheLoop(): Promise<void> {
 for (const stream of [false, true]) {
   const how = stream ? "streamed response" : "whole response";
 
-  Deno.test(`a ${how} is not complete before it is stored, and shutdown waits for both`, async () => {
+  Deno.test(`a ${how} completes only after it is stored, and shutdown waits for both`, async () => {
     const calls = stateful();
     const writes = holdWrites(calls.vault);
     let isAnswered = false;
@@ -30,7 +30,7 @@ for (const stream of [false, true]) {
     await calls.vault.inFlight.idle();
   });
 
-  Deno.test(`a ${how} is stored although its client leaves meanwhile`, async () => {
+  Deno.test(`a ${how} is stored even if its client disconnects meanwhile`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     const writes = holdWrites(served.gateway.state);
     const client = new AbortController();
@@ -48,7 +48,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a turn on a socket begins when that before it is stored, and continues it", async () => {
+Deno.test("a turn on a socket begins after the previous turn is stored, and continues it", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();

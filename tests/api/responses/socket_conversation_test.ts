@@ -21,7 +21,7 @@ async function conversation(served: SocketGateway, headers: Record<string, strin
 for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   const isNative = provider === "stored";
 
-  Deno.test(`a conversation goes on over a socket at ${provider}`, async () => {
+  Deno.test(`a conversation is continued over a socket at ${provider}`, async () => {
     const upstream = simulated();
     await using served = socketGateway(isNative ? EVERY_TYPE : LOCAL_ONLY, upstream);
     await using client = await served.open();
@@ -44,7 +44,7 @@ for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   });
 }
 
-Deno.test("a warm-up in a conversation of the provider's own is refused, and the socket stays", async () => {
+Deno.test("a warm-up in a provider's own conversation is refused, and the socket stays open", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const id = await conversation(served, { "x-gateway-provider": "stored" });
@@ -57,7 +57,7 @@ Deno.test("a warm-up in a conversation of the provider's own is refused, and the
   assertEquals((await client.turn(create({ model }))).ending, "response.completed");
 });
 
-Deno.test("what only a conversation of the provider's own holds is not continued by its id", async () => {
+Deno.test("a response in a provider's own conversation is not continued by its ID", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const id = await conversation(served, { "x-gateway-provider": "stored" });
@@ -68,7 +68,7 @@ Deno.test("what only a conversation of the provider's own holds is not continued
   assertEquals<unknown>(error.code, "previous_response_not_found");
 });
 
-Deno.test("a turn whose response cannot be continued takes the place of the one before it", async () => {
+Deno.test("a response that cannot be continued replaces the last response of the socket", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const conv = await conversation(served, { "x-gateway-provider": "stored" });

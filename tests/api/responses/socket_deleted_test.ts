@@ -9,7 +9,7 @@ async function deleted({ url }: SocketGateway, id: string): Promise<number> {
   return response.status;
 }
 
-Deno.test("whether a deleted response is continued its provider says, where that one keeps it", async () => {
+Deno.test("a provider that stores a deleted response decides whether it can be continued", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -23,7 +23,7 @@ Deno.test("whether a deleted response is continued its provider says, where that
 });
 
 for (const provider of TRANSLATED) {
-  Deno.test(`a socket keeps its last response for itself, deleted or not, over ${provider}`, async () => {
+  Deno.test(`a socket can continue its last response even after its deletion, over ${provider}`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     await using client = await served.open();
     await using other = await served.open();

@@ -6,7 +6,7 @@ import { socketGateway } from "../../support/socket_gateway.ts";
 
 const MODEL = { model: "native/sim-echo" };
 
-Deno.test("a native provider that does not say what it keeps is asked as over HTTP", async () => {
+Deno.test("a native provider without the lifecycle capability gets the items or the ID, as over HTTP", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -28,7 +28,7 @@ Deno.test("a native provider that does not say what it keeps is asked as over HT
   }
 });
 
-Deno.test("where it is too much to be sent again, its id must do", async () => {
+Deno.test("a response that is too large to be sent again is continued by its ID", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();

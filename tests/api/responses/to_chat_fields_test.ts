@@ -6,7 +6,7 @@ const SHORT = { model: "", messages: [{ role: "user", content: "hi" }] };
 const TOOL = { type: "function", name: "f" };
 const CHAT_TOOL = { type: "function", function: { name: "f" } };
 
-Deno.test("a short request is a short chat request", () => {
+Deno.test("a minimal request becomes a minimal chat request", () => {
   assertEquals<unknown>(chatOf({}), SHORT);
   assertEquals<unknown>(chatOf({ instructions: "Be brief.", model: "m" }), {
     model: "m",
@@ -53,13 +53,13 @@ for (const [sent, expected] of FIELDS) {
   });
 }
 
-Deno.test("hints about the caller go only where they are known", () => {
+Deno.test("fields about the user and the cache are sent only to wires that know them", () => {
   const hints = { user: "u", safety_identifier: "s", prompt_cache_key: "k" };
   assertEquals<unknown>(chatOf(hints, "messages"), { ...SHORT, user: "u" });
   assertEquals<unknown>(chatOf(hints, "local"), SHORT);
 });
 
-Deno.test("a stream always asks for its usage", () => {
+Deno.test("a streamed request always requests the usage", () => {
   const chat = translate({ input: "hi", stream: true });
   assert(chat.ok);
   assertEquals([chat.value.stream, chat.value.includeUsage], [true, true]);
@@ -70,7 +70,7 @@ Deno.test("a stream always asks for its usage", () => {
   });
 });
 
-Deno.test("functions are nested, and what they leave out stays out", () => {
+Deno.test("functions are nested, and absent members stay absent", () => {
   const full = { name: "f", description: "d", parameters: { type: "object" }, strict: true };
   const nulls = {
     ...TOOL,
@@ -100,14 +100,14 @@ const CHOICES: readonly (readonly [JsonValue, JsonValue])[] = [
   }],
 ];
 
-Deno.test("the choice of a tool is nested, and goes out with the tools", () => {
+Deno.test("tool_choice is nested, and is sent only together with tools", () => {
   for (const [tool_choice, expected] of CHOICES) {
     const chat = chatOf({ tools: [TOOL], tool_choice, parallel_tool_calls: false });
     assertEquals<unknown>([chat.tool_choice, chat.parallel_tool_calls], [expected, false]);
   }
 });
 
-Deno.test("functions of a namespace are flattened, with its description before theirs", () => {
+Deno.test("functions of a namespace are flattened, with its description before the functions' descriptions", () => {
   const inner = [{ ...TOOL, name: "get", description: "Gets." }, { ...TOOL, name: "put" }];
   const tools = [{ type: "namespace", name: "db", description: "A store.", tools: inner }, TOOL];
   assertEquals<unknown>(chatOf({ tools }).tools, [
@@ -130,7 +130,7 @@ Deno.test("a flat name of more than 64 characters is cut and stays distinct", ()
   assertEquals([new Set(made).size, made[2]], [3, `db__${"y".repeat(60)}`]);
 });
 
-Deno.test("numbers that JavaScript would write otherwise keep their text", () => {
+Deno.test("numbers that JavaScript would format differently keep their text", () => {
   const tool = '{"type":"function","name":"f","parameters":{"maximum":12345678901234567890}}';
   const format = '{"type":"json_schema","name":"n","schema":{"multipleOf":1.0}}';
   const chat = translate(

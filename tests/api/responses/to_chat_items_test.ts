@@ -20,7 +20,7 @@ function answered(tool_call_id: string, content: JsonObject[string] = "ok"): Jso
   return { role: "tool", tool_call_id, content };
 }
 
-Deno.test("messages keep their role and their text, whitespace and all", () => {
+Deno.test("messages keep their role and their text, including white space", () => {
   for (const role of ["user", "system", "developer", "assistant"]) {
     const whole = { role, content: " a\n " };
     const type = role === "assistant" ? "output_text" : "input_text";
@@ -29,7 +29,7 @@ Deno.test("messages keep their role and their text, whitespace and all", () => {
   }
 });
 
-Deno.test("parts of a user become parts of Chat", () => {
+Deno.test("content parts of a user message become Chat parts", () => {
   const content = [
     { type: "input_text", text: "a" },
     { type: "input_image", image_url: "data:image/png;base64,AA==" },
@@ -46,7 +46,7 @@ Deno.test("parts of a user become parts of Chat", () => {
   ]);
 });
 
-Deno.test("an assistant's parts are joined, its refusal stands apart", () => {
+Deno.test("text parts of an assistant message are concatenated, and its refusal stays separate", () => {
   const content = [
     { type: "output_text", text: "a " },
     { type: "output_text", text: " b", annotations: [{ type: "url_citation" }], logprobs: [] },
@@ -59,7 +59,7 @@ Deno.test("an assistant's parts are joined, its refusal stands apart", () => {
   });
 });
 
-Deno.test("shapes that clients send are taken", () => {
+Deno.test("item shapes that common clients send are accepted", () => {
   const reply = { role: "assistant", content: [{ type: "output_text", text: "r" }] };
   const told = { role: "assistant", content: "r" };
   const echoed = {
@@ -82,7 +82,7 @@ Deno.test("shapes that clients send are taken", () => {
   }
 });
 
-Deno.test("neighbouring calls and the text before them are one message", () => {
+Deno.test("adjacent tool calls and the text before them become one message", () => {
   const said = { role: "assistant", content: "Let me look." };
   assertEquals(
     messagesOf([USER, said, call("a"), call("b", "g"), result("b"), result("a", "x")]),
@@ -95,7 +95,7 @@ Deno.test("neighbouring calls and the text before them are one message", () => {
   );
 });
 
-Deno.test("calls after a result are another message, and so is text after calls", () => {
+Deno.test("tool calls after a result begin a new message, and so does text after tool calls", () => {
   const said = { role: "assistant", content: "Done." };
   const message = (id: string) => ({ role: "assistant", content: null, tool_calls: [called(id)] });
   assertEquals(
@@ -121,7 +121,7 @@ Deno.test("calls after a result are another message, and so is text after calls"
   );
 });
 
-Deno.test("several messages of the assistant stay several, an empty one is nothing", () => {
+Deno.test("assistant messages stay separate, and an empty one is not sent", () => {
   const said = (content: string) => ({ role: "assistant", content });
   const empty = { role: "assistant", content: [{ type: "output_text", text: "" }] };
   assertEquals(
@@ -130,7 +130,7 @@ Deno.test("several messages of the assistant stay several, an empty one is nothi
   );
 });
 
-Deno.test("an id of a call may come again once it has its result", () => {
+Deno.test("a call ID may be used again after its result", () => {
   const message = { role: "assistant", content: null, tool_calls: [called("a")] };
   assertEquals(messagesOf([call("a"), result("a"), call("a"), result("a")]), [
     message,
@@ -140,7 +140,7 @@ Deno.test("an id of a call may come again once it has its result", () => {
   ]);
 });
 
-Deno.test("results may be text parts", () => {
+Deno.test("tool results may consist of text parts", () => {
   const text = (value: string) => ({ type: "input_text", text: value });
   const results = [[], [text("a")], [text("a"), text("b")]].map((parts) =>
     messagesOf([call("c"), result("c", parts)])[1]?.content
@@ -151,7 +151,7 @@ Deno.test("results may be text parts", () => {
   ]]);
 });
 
-Deno.test("what was kept comes before what is new", () => {
+Deno.test("stored items are sent before new items", () => {
   const kept = [USER, call("c")];
   assertEquals(messagesOf([result("c")], "compat", kept), [
     USER,
@@ -160,7 +160,7 @@ Deno.test("what was kept comes before what is new", () => {
   ]);
 });
 
-Deno.test("a call of a namespace goes out under its flat name", () => {
+Deno.test("a call of a namespaced function is sent under its flat name", () => {
   const [message] = messagesOf([{ ...call("c", "get"), namespace: "db" }, result("c")]);
   assertEquals(message?.tool_calls, [called("c", "db__get")]);
 });

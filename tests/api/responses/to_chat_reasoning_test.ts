@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { responseOf } from "../../../src/api/responses/generate/encoder.ts";
+import { encodeResponse } from "../../../src/api/responses/generate/encoder.ts";
 import {
-  readThinking,
+  parseThinking,
   sealedText,
   sealThinking,
 } from "../../../src/api/responses/translate/sealed_thinking.ts";
@@ -20,7 +20,7 @@ const BLOCK: JsonObject = { type: "thinking", thinking: "A", signature: "s" };
 
 function openThinking(sealed: string): readonly JsonObject[] | null {
   const opened = sealedText(sealed);
-  return opened === null ? null : readThinking(opened);
+  return opened === null ? null : parseThinking(opened);
 }
 
 function thought(given: string, sealed: readonly JsonObject[] = []): JsonObject {
@@ -39,18 +39,18 @@ function reasoningOf(items: JsonObject[], wire: WireName): readonly unknown[] {
     .map(({ reasoning_content, thinking_blocks }) => reasoning_content ?? thinking_blocks);
 }
 
-Deno.test("reasoning goes out as text with the assistant's next message", () => {
+Deno.test("reasoning is sent as text with the next assistant message", () => {
   for (const wire of ["compat", "local", "messages"] as const) {
     assertEquals(reasoningOf([USER, thought(" A "), thought("B"), SAID], wire), [" A B"]);
   }
 });
 
-Deno.test("a summary stands for reasoning that shows no more", () => {
+Deno.test("a summary replaces reasoning without content", () => {
   const summary = [{ type: "summary_text", text: "in " }, { type: "summary_text", text: "short" }];
   assertEquals(reasoningOf([{ type: "reasoning", summary }, SAID], "compat"), ["in short"]);
 });
 
-Deno.test("signed thinking goes back as blocks where it was signed, and as its text elsewhere", () => {
+Deno.test("signed thinking is sent as blocks to wires that check signatures, and as text to other wires", () => {
   const other = { type: "redacted_thinking", data: "x" };
   const items = [USER, thought("A", [BLOCK]), thought("", [other]), SAID];
   assertEquals<unknown>(reasoningOf(items, "messages"), [[BLOCK, other]]);
@@ -58,7 +58,7 @@ Deno.test("signed thinking goes back as blocks where it was signed, and as its t
   assertEquals(reasoningOf(items, "local"), ["A"]);
 });
 
-Deno.test("reasoning before a call belongs to the call's message", () => {
+Deno.test("reasoning before a tool call is sent in the message of the call", () => {
   const called = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
   const answered = { type: "function_call_output", call_id: "c", output: "" };
   const again = { ...called, call_id: "d" };
@@ -69,7 +69,7 @@ Deno.test("reasoning before a call belongs to the call's message", () => {
   assertEquals(reasoningOf(items, "compat"), ["A", "B"]);
 });
 
-Deno.test("reasoning that led to nothing is not sent, nor is an empty item", () => {
+Deno.test("reasoning without a following assistant message and empty reasoning items are not sent", () => {
   for (
     const items of [[SAID, thought("A"), USER], [SAID, USER, thought("A")], [thought(""), SAID]]
   ) {
@@ -77,13 +77,13 @@ Deno.test("reasoning that led to nothing is not sent, nor is an empty item", () 
   }
 });
 
-Deno.test("thinking opens as it was sealed, whatever is in it", () => {
+Deno.test("sealed thinking blocks are decoded unchanged, whatever their content", () => {
   fc.assert(fc.property(fc.array(fc.dictionary(fc.string(), fc.string())), (blocks) => {
     assertEquals<unknown>(openThinking(sealThinking(blocks)), blocks.map((one) => ({ ...one })));
   }));
 });
 
-Deno.test("thinking that clients have sealed with too many members in all is refused by its path", () => {
+Deno.test("forged sealed thinking with too many members in total is refused by its path", () => {
   const blocks = (count: number) => Array.from({ length: count }, () => ({}));
   const items = [USER, thought("A", blocks(150_000)), thought("B", blocks(50_000)), SAID];
   assertEquals(reasoningOf(items, "compat"), ["AB"]);
@@ -97,7 +97,7 @@ Deno.test("thinking that clients have sealed with too many members in all is ref
   }
 });
 
-Deno.test("what was changed or made elsewhere does not open", () => {
+Deno.test("sealed thinking that was changed or made elsewhere is refused", () => {
   const sealed = sealThinking([BLOCK]);
   for (let at = 0; at < sealed.length; at += 1) {
     const other = sealed[at] === "A" ? "B" : "A";
@@ -108,7 +108,7 @@ Deno.test("what was changed or made elsewhere does not open", () => {
   }
 });
 
-Deno.test("an answer comes back as what the model said", () => {
+Deno.test("the output of a response is translated back into the model's original message", () => {
   const said: readonly StreamEvent[] = [
     reasoning("A"),
     signed("A"),
@@ -116,7 +116,7 @@ Deno.test("an answer comes back as what the model said", () => {
     ...call(0, "f", "{}"),
     finish("tool_calls"),
   ];
-  const answer = responseOf(said, labelsOf());
+  const answer = encodeResponse(said, labelsOf());
   assert(answer.ok && Array.isArray(answer.value.resource.output));
   const output = answer.value.resource.output.filter(isObject);
   const result = { type: "function_call_output", call_id: "call_0", output: "ok" };

@@ -184,7 +184,7 @@ for (const [code, param, input] of ITEMS) {
   });
 }
 
-Deno.test("what is wrong with a kept item is told by its place below the field that named it", () => {
+Deno.test("an invalid stored item is refused by its path below the field that refers to it", () => {
   const kept = [{ type: "message", role: "assistant", status: "incomplete", content: "x" }];
   for (
     const [name, id] of [["previous_response_id", "resp_1"], ["conversation", "conv_1"]] as const
@@ -194,7 +194,7 @@ Deno.test("what is wrong with a kept item is told by its place below the field t
   }
 });
 
-Deno.test("what is nested too deeply is refused by its field", () => {
+Deno.test("a field that is nested too deeply is refused by its name", () => {
   const deep = '{"a":'.repeat(600) + "1" + "}".repeat(600);
   const tool = `{"type":"function","name":"f","parameters":${deep}}`;
   assertEquals(refusalOf(translate(`{"input":"hi","tools":[${tool}]}`)), [
@@ -203,7 +203,7 @@ Deno.test("what is nested too deeply is refused by its field", () => {
   ]);
 });
 
-Deno.test("a file is taken as far as the translation goes", () => {
+Deno.test("a file part is translated with all supported members", () => {
   const [message] = messagesOf(user({ type: "input_file", file_data: "x" }), "local");
   assert(message !== undefined);
   assertEquals(message.content, [{ type: "file", file: { file_data: "x" } }]);

@@ -1,4 +1,4 @@
-import { responsesRequest } from "../../../src/api/responses/request.ts";
+import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import {
   type HistoryItem,
   toChat,
@@ -19,7 +19,7 @@ export function translate(
 ): Result<TranslatedRequest> {
   const document = readDocument(typeof body === "string" ? body : JSON.stringify(body));
   assert(document.ok);
-  const request = responsesRequest(document.value);
+  const request = parseResponsesRequest(document.value);
   if (!request.ok) return request;
   const items: HistoryItem[] = [
     ...kept.map((item) => ({ item, path: null })),

@@ -6,44 +6,45 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import { namespacedFunctions } from "../translate/tool_names.ts";
-import { outputOf } from "./output.ts";
-import type { Said } from "./parts.ts";
-import { resourceMaker, type ResponseLabels, type ResponseState } from "./resource.ts";
+import { newOutput } from "./output.ts";
+import type { OutputEvent } from "./parts.ts";
+import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
 
 export type { ResponseLabels } from "./resource.ts";
 
-/** Writes the events of a generated Responses stream. */
+/** Encodes hub events as the records of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
-  /** The terminal resource, once there has been a terminal. */
+  /** Returns the Response object of the terminal event; null before that event. */
   resource(): JsonObject | null;
 }
 
-/** What a whole answer becomes. */
+/** A generated Response object with its token counts. */
 export interface WholeResponse {
   readonly resource: JsonObject;
-  /** Null when the upstream is silent about it. */
+  /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
 }
 
-/** Most that one translated answer may make the gateway hold, in bytes. */
-const LARGEST_STATE = 16 * 1024 * 1024;
+/** Memory limit of one translated response, in bytes. */
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
-/** Items and parts cost far more than the text in them: each counts for this many bytes beside it. */
-const PIECE = 1024;
-const PIECES = ["response.output_item.added", "response.content_part.added"];
+/** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
+const PIECE_OVERHEAD_BYTES = 1024;
+const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added"];
 
 /**
- * Events as the records of a Responses stream, numbered from 0 (Responses API, streaming). The first
- * two come with the first event that carries something; items and the terminal follow. Fails at the
- * end without a finish, with more than 128 calls, and when the answer grows beyond 16 MiB.
+ * Creates the encoder of a Responses stream, whose records are numbered from 0 (Responses API,
+ * streaming). The first two records are sent with the first event that has content; items and the
+ * terminal event follow. Fails if the upstream ends without a finish reason, calls more than 128
+ * tools, or sends more than 16 MiB.
  */
-export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
+export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
   const named = namespacedFunctions(labels.request.document.value.tools);
-  const output = outputOf({
+  const output = newOutput({
     newId: labels.newId,
-    functionOf: (name) => named.get(name) ?? { name },
+    findFunction: (name) => named.get(name) ?? { name },
   });
-  const made = resourceMaker(labels);
+  const made = newResourceBuilder(labels);
   let { model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
@@ -54,8 +55,8 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
   let beforeTerminal: number | null = null;
   let isFailed = false;
 
-  function record(said: Said): StreamRecord {
-    const { type, ...members } = said;
+  function record(event: OutputEvent): StreamRecord {
+    const { type, ...members } = event;
     const data = JSON.stringify({ type, sequence_number: sequence++, ...members });
     return { event: type, data, raw: null };
   }
@@ -105,12 +106,12 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
 
   function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
     size += sizeOf(event);
-    if (size > LARGEST_STATE) return tooLarge();
-    const said = output.push(event);
-    if (!said.ok || said.value.length === 0) return said.ok ? success([]) : said;
-    pieces += said.value.filter(({ type }) => PIECES.includes(type)).length;
-    if (pieces * PIECE > LARGEST_STATE) return tooLarge();
-    return success([...begin(), ...said.value.map(record)]);
+    if (size > MAX_STATE_BYTES) return tooLarge();
+    const added = output.push(event);
+    if (!added.ok || added.value.length === 0) return added.ok ? success([]) : added;
+    pieces += added.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
+    if (pieces * PIECE_OVERHEAD_BYTES > MAX_STATE_BYTES) return tooLarge();
+    return success([...begin(), ...added.value.map(record)]);
   }
 
   function end(): Result<readonly StreamRecord[]> {
@@ -124,17 +125,17 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
     resource = ended;
     beforeTerminal = sequence;
     const terminal = { type: `response.${status}`, response: resource };
-    // Numbered in order: the first two may come with the terminal.
+    // Sequence numbers follow the order of records: the first two may be sent with the terminal event.
     return success([...begin(), ...last.map(record), record(terminal)]);
   }
 
   function fail({ message }: Failure): readonly StreamRecord[] {
     if (isFailed) return [];
     isFailed = true;
-    // A terminal that was not sent gives its numbers back.
+    // The sequence numbers of an unsent terminal event are used again.
     sequence = beforeTerminal ?? sequence;
     const first = begin();
-    // The list of codes is closed; some clients demand a type beside it.
+    // The API closes the list of error codes; some clients also require a `type`.
     const error = { code: "server_error", type: "server_error", message };
     resource = stateOf({ status: "failed", error });
     return [...first, record({ type: "response.failed", response: resource })];
@@ -150,12 +151,12 @@ export function responseEncoder(labels: ResponseLabels): ResponseEncoder {
   };
 }
 
-/** The events of a whole answer as a Response; fails as the encoder of a stream does. */
-export function responseOf(
+/** Builds the Response object of a complete list of events. Fails like the stream encoder. */
+export function encodeResponse(
   events: readonly StreamEvent[],
   labels: ResponseLabels,
 ): Result<WholeResponse> {
-  const encoder = responseEncoder(labels);
+  const encoder = newResponseEncoder(labels);
   for (const event of events) {
     const step = encoder.push(event);
     if (!step.ok) return step;
@@ -207,7 +208,7 @@ function tooLarge(): Result<never> {
   );
 }
 
-/** The upstream stopped without saying why: the answer may be half of one. */
+/** Returns the fault of a response without a finish reason, which may be truncated. */
 function endedEarly(): Result<never> {
   return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
 }

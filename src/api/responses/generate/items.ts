@@ -1,40 +1,40 @@
 import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { contentOf, type Place, type Said } from "./parts.ts";
+import { type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
 import { sealThinking } from "../translate/sealed_thinking.ts";
 
-/** How far an output item has come. */
+/** Status of an output item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** One output item while it is being made; the order of its events is that of the Responses API. */
+/** One output item under construction. Its events have the order of the Responses API. */
 export interface OutputItem {
-  readonly place: Place;
-  /** The events that one event of the model becomes. */
-  push(event: StreamEvent): readonly Said[];
-  /** What closes the item's content. */
-  close(): readonly Said[];
-  /** The item as far as it has come. */
+  readonly place: ItemPosition;
+  /** Returns the output events for one event of the model. */
+  push(event: StreamEvent): readonly OutputEvent[];
+  /** Returns the events that close the item's content. */
+  close(): readonly OutputEvent[];
+  /** Returns the item with the content received until now. */
   value(status: ItemStatus): JsonObject;
 }
 
-/** The function that a call is for, as the client named it. */
+/** Function of a tool call, by the client's own name. */
 export interface CalledFunction {
   readonly name: string;
-  /** Present for a function out of a namespace. */
+  /** Namespace of the function; absent if the function has none. */
   readonly namespace?: string;
 }
 
-/** A message; `textBefore` is the length of the answer's text before it. */
-export function messageItem(place: Place, textBefore: number): OutputItem {
-  const content = contentOf(place, textBefore);
+/** Creates a message item; `textBefore` is the length of the response text before it, in characters. */
+export function newMessageItem(place: ItemPosition, textBefore: number): OutputItem {
+  const content = newContent(place, textBefore);
   return {
     place,
     push(event) {
       switch (event.type) {
         case "text":
-          return content.say("output_text", event.delta);
+          return content.append("output_text", event.delta);
         case "refusal":
-          return content.say("refusal", event.delta);
+          return content.append("refusal", event.delta);
         case "annotation":
           return content.annotate(event.value);
         case "start":
@@ -59,18 +59,18 @@ export function messageItem(place: Place, textBefore: number): OutputItem {
 }
 
 /**
- * A run of thinking: one part for each block of text. Signed and redacted blocks travel in
- * `encrypted_content`, whole, so that they can be sent back.
+ * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are sent
+ * complete in `encrypted_content`, so that clients can send them back.
  */
-export function reasoningItem(place: Place): OutputItem {
-  const content = contentOf(place);
+export function newReasoningItem(place: ItemPosition): OutputItem {
+  const content = newContent(place);
   const blocks: JsonObject[] = [];
   return {
     place,
     push(event) {
       switch (event.type) {
         case "reasoning":
-          return content.say("reasoning_text", event.delta);
+          return content.append("reasoning_text", event.delta);
         case "thinking_block":
           blocks.push(event.value);
           return content.close();
@@ -97,8 +97,12 @@ export function reasoningItem(place: Place): OutputItem {
   };
 }
 
-/** A call of a function; `callId` is the upstream's own id of it. */
-export function callItem(place: Place, callId: string, called: CalledFunction): OutputItem {
+/** Creates a function call item; `callId` is the upstream's ID of the call. */
+export function newCallItem(
+  place: ItemPosition,
+  callId: string,
+  called: CalledFunction,
+): OutputItem {
   const at = { item_id: place.id, output_index: place.index };
   const event = "response.function_call_arguments";
   let text = "";

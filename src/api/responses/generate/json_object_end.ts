@@ -1,13 +1,13 @@
-/** Watches the pieces of a JSON text. */
+/** Detects the end of one JSON object in a stream of text. */
 export interface JsonEnd {
-  /** Looks at the next piece. */
+  /** Scans the next piece of the text. */
   add(piece: string): void;
-  /** True once an object has been closed: what comes after can only be blanks. */
+  /** True if the outermost object is closed: only white space can follow. */
   isReached(): boolean;
 }
 
-/** Finds out where the text of one JSON object ends, piece by piece, without parsing it again. */
-export function jsonEnd(): JsonEnd {
+/** Creates a scanner that finds the end of a JSON object and reads each character only once. */
+export function newJsonEnd(): JsonEnd {
   let depth = 0;
   let isInString = false;
   let isEscaped = false;

@@ -4,97 +4,102 @@ import { pushAll } from "../../../core/push_all.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import {
   type CalledFunction,
-  callItem,
   type ItemStatus,
-  messageItem,
+  newCallItem,
+  newMessageItem,
+  newReasoningItem,
   type OutputItem,
-  reasoningItem,
 } from "./items.ts";
-import { type JsonEnd, jsonEnd } from "./json_object_end.ts";
-import type { Place, Said } from "./parts.ts";
+import { type JsonEnd, newJsonEnd } from "./json_object_end.ts";
+import type { ItemPosition, OutputEvent } from "./parts.ts";
 
-/** Most tool calls of one translated answer. */
-const MOST_CALLS = 128;
+/** Limit of tool calls in one translated response. */
+const MAX_TOOL_CALLS = 128;
 
-/** What the output needs to know of the answer. */
+/** Functions of the client's request that the output uses. */
 export interface OutputOptions {
   readonly newId: (prefix: string) => string;
-  /** The function that the client means by a name of the hub. */
-  readonly functionOf: (name: string) => CalledFunction;
+  /** Returns the client's function for the flat tool name that the upstream uses. */
+  readonly findFunction: (name: string) => CalledFunction;
 }
 
-/** The output of one answer while it is being made. */
+/** Output items of one response under construction. */
 export interface Output {
-  /** The events that one event of the model becomes; none for those that are no output. */
-  push(event: StreamEvent): Result<readonly Said[]>;
+  /** Returns the output events for one event of the model; none if the event has no content. */
+  push(event: StreamEvent): Result<readonly OutputEvent[]>;
   /**
-   * Ends every item. The last one gets the status, and so does a call whose arguments are not whole;
-   * all others are complete. A complete answer without any output is one empty message.
+   * Ends every item. The last item and calls with incomplete arguments get `status`; every other item
+   * is `completed`. A completed response without output gets one empty message.
    */
-  end(status: ItemStatus): readonly Said[];
-  /** The items that have been begun towards the client. */
+  end(status: ItemStatus): readonly OutputEvent[];
+  /** Returns the items that have been announced to the client. */
   value(): JsonObject[];
 }
 
 interface Entry {
   readonly kind: "message" | "reasoning" | "call";
   readonly item: OutputItem;
-  /** Where a call's arguments end; null for any other item. */
+  /** Scanner of a tool call's arguments; null for every other item. */
   readonly arguments: JsonEnd | null;
-  /** What came before it was its turn. */
-  readonly held: StreamEvent[];
+  /** Events received before the item became the open item. */
+  readonly buffered: StreamEvent[];
   status: ItemStatus;
 }
 
 /**
- * Turns events into items, one open at a time. An item is over when another begins, a call only when
- * its arguments are whole: until then, or to the end, whatever belongs to later items is held back.
+ * Creates the output of one response. Only one item is open at a time: an item ends when the next one
+ * begins, a tool call only when its arguments are complete. Until then, or to the end of the stream,
+ * the events of later items are buffered.
  */
-export function outputOf({ newId, functionOf }: OutputOptions): Output {
+export function newOutput({ newId, findFunction }: OutputOptions): Output {
   const entries: Entry[] = [];
   const calls = new Map<number, Entry>();
-  /** The one open item; those behind it wait. */
+  /** Index of the open item; later items are buffered. */
   let current = -1;
   let textLength = 0;
 
-  function begin(kind: Entry["kind"], prefix: string, make: (place: Place) => OutputItem): Entry {
+  function begin(
+    kind: Entry["kind"],
+    prefix: string,
+    make: (place: ItemPosition) => OutputItem,
+  ): Entry {
     const item = make({ id: newId(prefix), index: entries.length });
-    const end = kind === "call" ? jsonEnd() : null;
-    const entry: Entry = { kind, item, arguments: end, held: [], status: "in_progress" };
+    const end = kind === "call" ? newJsonEnd() : null;
+    const entry: Entry = { kind, item, arguments: end, buffered: [], status: "in_progress" };
     entries.push(entry);
     return entry;
   }
 
-  function speaking(kind: "message" | "reasoning"): Entry {
+  function contentEntry(kind: "message" | "reasoning"): Entry {
     const last = entries.at(-1);
     if (last?.kind === kind) return last;
     const before = textLength;
     return kind === "message"
-      ? begin(kind, "msg_", (place) => messageItem(place, before))
-      : begin(kind, "rs_", reasoningItem);
+      ? begin(kind, "msg_", (place) => newMessageItem(place, before))
+      : begin(kind, "rs_", newReasoningItem);
   }
 
-  function push(event: StreamEvent): Result<readonly Said[]> {
+  function push(event: StreamEvent): Result<readonly OutputEvent[]> {
     switch (event.type) {
       case "text":
       case "refusal":
       case "reasoning": {
         if (event.delta === "") return success([]);
-        const entry = speaking(event.type === "reasoning" ? "reasoning" : "message");
+        const entry = contentEntry(event.type === "reasoning" ? "reasoning" : "message");
         if (event.type === "text") textLength += event.delta.length;
         return success(take(entry, event));
       }
       case "thinking_block":
-        return success(take(speaking("reasoning"), event));
+        return success(take(contentEntry("reasoning"), event));
       case "annotation": {
         const last = entries.at(-1);
         return success(last?.kind === "message" ? take(last, event) : []);
       }
       case "tool_call": {
-        if (calls.size >= MOST_CALLS) return tooManyCalls();
+        if (calls.size >= MAX_TOOL_CALLS) return tooManyCalls();
         if (event.kind === "custom") return customCall();
-        const called = functionOf(event.name);
-        const entry = begin("call", "fc_", (place) => callItem(place, event.id, called));
+        const called = findFunction(event.name);
+        const entry = begin("call", "fc_", (place) => newCallItem(place, event.id, called));
         calls.set(event.index, entry);
         const opened = take(entry, event);
         if (event.arguments === undefined) return success(opened);
@@ -114,7 +119,7 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
   function addArguments(
     entry: Entry | undefined,
     event: StreamEvent & { type: "tool_arguments" },
-  ): Result<readonly Said[]> {
+  ): Result<readonly OutputEvent[]> {
     const isOver = entry !== undefined && entry.status !== "in_progress";
     if (isOver && event.delta.trim() === "") return success([]);
     if (entry === undefined || isOver) return strayArguments();
@@ -122,35 +127,35 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     return success(take(entry, event));
   }
 
-  function take(entry: Entry, event: StreamEvent): readonly Said[] {
+  function take(entry: Entry, event: StreamEvent): readonly OutputEvent[] {
     if (entries[current] === entry) return [...entry.item.push(event), ...advance()];
-    entry.held.push(event);
+    entry.buffered.push(event);
     return advance();
   }
 
-  /** Goes on to the next item as long as the open one is over. */
-  function advance(): readonly Said[] {
-    const said: Said[] = [];
+  /** Closes the open item and opens the next one, repeatedly, until an item has to stay open. */
+  function advance(): readonly OutputEvent[] {
+    const events: OutputEvent[] = [];
     for (;;) {
       const next = entries[current + 1];
       const open = entries[current];
-      if (next === undefined) return said;
-      if (open?.arguments?.isReached() === false) return said;
-      if (open !== undefined) pushAll(said, finish(open, "completed"));
-      pushAll(said, start(next));
+      if (next === undefined) return events;
+      if (open?.arguments?.isReached() === false) return events;
+      if (open !== undefined) pushAll(events, finish(open, "completed"));
+      pushAll(events, start(next));
     }
   }
 
-  function start({ item, held }: Entry): readonly Said[] {
+  function start({ item, buffered }: Entry): readonly OutputEvent[] {
     current += 1;
     const added = "response.output_item.added";
     return [
       { type: added, output_index: item.place.index, item: item.value("in_progress") },
-      ...held.splice(0).flatMap(item.push),
+      ...buffered.splice(0).flatMap(item.push),
     ];
   }
 
-  function finish(entry: Entry, status: ItemStatus): readonly Said[] {
+  function finish(entry: Entry, status: ItemStatus): readonly OutputEvent[] {
     const { item } = entry;
     entry.status = status;
     const closed = item.close();
@@ -162,19 +167,19 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
     }];
   }
 
-  function end(status: ItemStatus): readonly Said[] {
-    const said: Said[] = [];
+  function end(status: ItemStatus): readonly OutputEvent[] {
+    const events: OutputEvent[] = [];
     if (entries.length === 0 && status === "completed") {
-      said.push(...take(speaking("message"), { type: "text", delta: "" }));
+      events.push(...take(contentEntry("message"), { type: "text", delta: "" }));
     }
     for (let open = entries[current]; open !== undefined; open = entries[current]) {
       const next = entries[current + 1];
       const isCut = next === undefined || open.arguments?.isReached() === false;
-      pushAll(said, finish(open, isCut ? status : "completed"));
-      if (next === undefined) return said;
-      pushAll(said, start(next));
+      pushAll(events, finish(open, isCut ? status : "completed"));
+      if (next === undefined) return events;
+      pushAll(events, start(next));
     }
-    return said;
+    return events;
   }
 
   function value(): JsonObject[] {
@@ -189,11 +194,11 @@ export function outputOf({ newId, functionOf }: OutputOptions): Output {
 function tooManyCalls(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    `The upstream called tools more than ${MOST_CALLS} times in one answer.`,
+    `The upstream called tools more than ${MAX_TOOL_CALLS} times in one answer.`,
   );
 }
 
-/** No custom tool of a client is translated, so none can have been offered. */
+/** Returns the fault of a custom tool call: requests with custom tools are never translated. */
 function customCall(): Result<never> {
   return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
 }

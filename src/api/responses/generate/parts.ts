@@ -1,33 +1,33 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../../core/json/json.ts";
 
-/** An event without its number: that is given when it goes out. */
-export interface Said extends JsonObject {
+/** Output event without its sequence number, which the encoder adds. */
+export interface OutputEvent extends JsonObject {
   readonly type: string;
 }
 
-/** What an output item is called and where it stands, in every event and in the resource. */
-export interface Place {
+/** ID and output index of an item, equal in every event and in the Response object. */
+export interface ItemPosition {
   readonly id: string;
   readonly index: number;
 }
 
-/** The kinds of content that are generated (Responses API, content parts). */
+/** Types of the content parts that the gateway generates (Responses API, content parts). */
 export type PartKind = "output_text" | "refusal" | "reasoning_text";
 
-/** The content of one item while it is being made: parts one after the other, the last one open. */
+/** Content of one item under construction: a list of parts, of which only the last can be open. */
 export interface Content {
-  /** Adds to the open part of that kind; another open part is closed first. */
-  say(kind: PartKind, delta: string): readonly Said[];
-  /** Adds an annotation to the open text; nothing when none is open, or it has no place there. */
-  annotate(annotation: JsonObject): readonly Said[];
+  /** Appends to the open part of that kind; an open part of another kind is closed first. */
+  append(kind: PartKind, delta: string): readonly OutputEvent[];
+  /** Adds an annotation to the open text part; ignored without such a part or if it is no citation. */
+  annotate(annotation: JsonObject): readonly OutputEvent[];
   /** Closes the open part. */
-  close(): readonly Said[];
-  /** The parts as far as they have come. */
+  close(): readonly OutputEvent[];
+  /** Returns the parts with the text received until now. */
   value(): JsonObject[];
 }
 
-/** The first piece of an event's name, and the member that holds what is said. */
-const WORDS = {
+/** Event name prefix and text member of each part type. */
+const PART_NAMES = {
   output_text: { event: "response.output_text", member: "text" },
   refusal: { event: "response.refusal", member: "refusal" },
   reasoning_text: { event: "response.reasoning_text", member: "text" },
@@ -40,32 +40,33 @@ interface Part {
 }
 
 /**
- * Content of the item at `place`. `textBefore` is the length of the answer's text before this item:
- * annotations count from the beginning of the answer, and here from that of their part.
+ * Creates the content of an item. `textBefore` is the length of the response text before this item, in
+ * characters: upstream annotations count from the start of the response, but generated annotations
+ * count from the start of their part.
  */
-export function contentOf({ id, index }: Place, textBefore = 0): Content {
+export function newContent({ id, index }: ItemPosition, textBefore = 0): Content {
   const parts: Part[] = [];
   let open: Part | null = null;
   let textLength = textBefore;
 
-  /** What every event of the last part says of its place. */
+  /** Returns the position members that every event of the last part has. */
   function at(): JsonObject {
     return { item_id: id, output_index: index, content_index: parts.length - 1 };
   }
 
-  function begin(kind: PartKind): Said {
+  function begin(kind: PartKind): OutputEvent {
     const part: Part = { kind, text: "", annotations: [] };
     parts.push(part);
     open = part;
     return { type: "response.content_part.added", ...at(), part: valueOf(part) };
   }
 
-  function close(): readonly Said[] {
+  function close(): readonly OutputEvent[] {
     if (open === null) return [];
     const part = open;
     open = null;
     if (part.kind === "output_text") textLength += part.text.length;
-    const { event, member } = WORDS[part.kind];
+    const { event, member } = PART_NAMES[part.kind];
     return [
       { type: `${event}.done`, ...at(), [member]: part.text, ...logprobsOf(part.kind) },
       { type: "response.content_part.done", ...at(), part: valueOf(part) },
@@ -73,11 +74,11 @@ export function contentOf({ id, index }: Place, textBefore = 0): Content {
   }
 
   return {
-    say(kind, delta) {
+    append(kind, delta) {
       const before = open?.kind === kind ? [] : [...close(), begin(kind)];
       if (open !== null) open.text += delta;
       if (delta === "") return before;
-      const type = `${WORDS[kind].event}.delta`;
+      const type = `${PART_NAMES[kind].event}.delta`;
       return [...before, { type, ...at(), delta, ...logprobsOf(kind) }];
     },
     annotate(given) {
@@ -97,11 +98,11 @@ function logprobsOf(kind: PartKind): { readonly logprobs?: JsonValue[] } {
 }
 
 function valueOf({ kind, text, annotations }: Part): JsonObject {
-  const said = { type: kind, [WORDS[kind].member]: text };
-  return kind === "output_text" ? { ...said, annotations: [...annotations], logprobs: [] } : said;
+  const part = { type: kind, [PART_NAMES[kind].member]: text };
+  return kind === "output_text" ? { ...part, annotations: [...annotations], logprobs: [] } : part;
 }
 
-/** A web citation of Chat Completions, flat and counted from `start`; null for any other kind. */
+/** Returns a web citation of Chat Completions in flat form, relative to `start`; null for any other type. */
 function flatAnnotation(
   { type, url_citation: cited }: JsonObject,
   start: number,

@@ -3,21 +3,21 @@ import { isObject, type JsonObject, type JsonValue } from "../../../core/json/js
 import { exactBody } from "../translate/exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
-/** What a generated response says of itself. */
+/** Fields of a generated response that stay the same from its first event to its last. */
 export interface ResponseLabels {
   /** `resp_` and 32 hexadecimal digits. */
   readonly id: string;
-  /** Seconds since 1970. */
+  /** Creation time in seconds since 1970. */
   readonly created: number;
-  /** The model as asked for, unless the upstream tells its own. */
+  /** Requested model, used until the upstream reports its own. */
   readonly model: string;
-  /** Its options are told again. */
+  /** Request whose options are repeated in the Response object. */
   readonly request: ResponsesRequest;
   readonly newId: (prefix: string) => string;
   readonly unix: () => number;
 }
 
-/** What changes between the first and the last time that a response is told. */
+/** Fields of a generated response that change from its first event to its last. */
 export interface ResponseState {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly model: string;
@@ -25,7 +25,7 @@ export interface ResponseState {
   readonly incompleteReason: string | null;
   readonly error: JsonObject | null;
   readonly output: JsonObject[];
-  /** Null when the upstream is silent. */
+  /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
 }
 
@@ -41,11 +41,12 @@ const TIERS: readonly unknown[] = [
 ];
 
 /**
- * Makes the Response object of one answer. Every field is there that some client demands; what the
- * client did not send has its default (Responses API, the Response object; Open Responses).
+ * Creates a function that builds the Response object of each state. It has every field that some
+ * client requires. Options absent from the request have their default (Responses API, the Response
+ * object; Open Responses).
  */
-export function resourceMaker(labels: ResponseLabels): (state: ResponseState) => JsonObject {
-  const options = echoOf(labels.request);
+export function newResourceBuilder(labels: ResponseLabels): (state: ResponseState) => JsonObject {
+  const options = echoOptions(labels.request);
   return ({ status, model, completedAt, incompleteReason, error, output, usage }) => ({
     id: labels.id,
     object: "response",
@@ -58,11 +59,11 @@ export function resourceMaker(labels: ResponseLabels): (state: ResponseState) =>
     output,
     ...options,
     ...TIERS.includes(usage?.serviceTier) && { service_tier: usage?.serviceTier },
-    usage: usageOf(usage),
+    usage: encodeUsage(usage),
   });
 }
 
-function echoOf(request: ResponsesRequest): JsonObject {
+function echoOptions(request: ResponsesRequest): JsonObject {
   const body = exactBody(request.document);
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   return {
@@ -80,37 +81,37 @@ function echoOf(request: ResponsesRequest): JsonObject {
     presence_penalty: body.presence_penalty ?? 0,
     frequency_penalty: body.frequency_penalty ?? 0,
     top_logprobs: 0,
-    text: textOf(body.text),
+    text: echoText(body.text),
     tool_choice: body.tool_choice ?? "auto",
-    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    tools: Array.isArray(body.tools) ? body.tools.map(echoTool) : [],
     truncation: "disabled",
     metadata: body.metadata ?? {},
     service_tier: body.service_tier ?? "default",
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     user: body.user ?? null,
-    // Not every client takes these as null.
-    ...given("prompt_cache_retention", body),
-    ...given("prompt_cache_options", body),
+    // Some clients reject null in these fields.
+    ...echoMember("prompt_cache_retention", body),
+    ...echoMember("prompt_cache_options", body),
   };
 }
 
-function given(key: string, body: JsonObject): JsonObject {
+function echoMember(key: string, body: JsonObject): JsonObject {
   const value = body[key] ?? null;
   return value === null ? {} : { [key]: value };
 }
 
-function textOf(given: JsonValue | undefined): JsonObject {
+function echoText(given: JsonValue | undefined): JsonObject {
   const text = isObject(given) ? given : {};
   const verbosity = text.verbosity ?? null;
   return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
 }
 
-/** Clients read the optional members of a function too; a strict one has said so. */
-function toolOf(tool: JsonValue): JsonValue {
+/** Returns a tool with all optional members of a function, which clients read; `strict` defaults to false. */
+function echoTool(tool: JsonValue): JsonValue {
   if (!isObject(tool)) return tool;
   if (tool.type === "namespace" && Array.isArray(tool.tools)) {
-    return { ...tool, description: tool.description ?? "", tools: tool.tools.map(toolOf) };
+    return { ...tool, description: tool.description ?? "", tools: tool.tools.map(echoTool) };
   }
   if (tool.type !== "function") return tool;
   return {
@@ -122,10 +123,10 @@ function toolOf(tool: JsonValue): JsonValue {
 }
 
 /**
- * Returns token counts as the `usage` of a Response, the details always present; null when one of the
- * counts is not known, because the object has no place for that.
+ * Returns token counts as the `usage` of a Response, always with details; null if a count is unknown,
+ * because the object has no notation for that.
  */
-function usageOf(usage: Usage | null): JsonObject | null {
+function encodeUsage(usage: Usage | null): JsonObject | null {
   if (usage === null || usage.unknown !== undefined) return null;
   return {
     input_tokens: usage.input,

@@ -1,10 +1,10 @@
 import { changeMembers, membersOf, splice } from "../../../formats/edit.ts";
 
 /**
- * The text in which the Response object that begins at `start` tells this conversation; everything
- * else stands as it stood. The text must be one that `JSON.parse` accepts.
+ * Returns the JSON text with `conversation` set in the Response object that begins at `start`. All
+ * other bytes stay unchanged. The text must be valid JSON.
  */
-export function associated(text: string, start: number, conversation: string): string {
+export function withConversation(text: string, start: number, conversation: string): string {
   const value = JSON.stringify({ id: conversation });
   return splice(text, changeMembers(start, membersOf(text, start), [["conversation", value]]));
 }

@@ -6,18 +6,19 @@ import { undeclared } from "../../../wires/chat_request/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
-import type { Attempts, Creation } from "../creation.ts";
+import type { CandidateFactory, Creation } from "../creation.ts";
 import { RESOURCE_LIMIT } from "../../native_call.ts";
-import { nativeAnswer, nativeRelay } from "./relay.ts";
+import { newNativeRelay, parseNativeResponse } from "./relay.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 
-/** Attempts at targets that have the Responses API themselves: the client's own document goes up. */
-export function nativeAttempts(creation: Creation): Attempts {
-  const { call, request, context, settle } = creation;
+/** Creates the candidates for targets with the Responses API: the client's own document is sent. */
+export function nativeCandidates(creation: Creation): CandidateFactory {
+  const { call, request, context, storeOutcome } = creation;
   const isBackground = request.document.value.background === true;
   return (target) => {
-    const problem = undeclaredProblem(request.document.value, target) ?? unheardProblem(creation);
+    const problem = undeclaredProblem(request.document.value, target) ??
+      unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
     return success<Candidate>({
       target,
@@ -26,31 +27,34 @@ export function nativeAttempts(creation: Creation): Attempts {
         path: "/responses",
         payload: newPayload(() => nativeBody(request, context, target)),
       },
-      // A conversation of the provider gets the new items and the output, stored or not.
+      // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
-      responseHandler: () => readerOf(creation, target),
-      onComplete: (outcome) => settle(target, outcome),
+      responseHandler: () => newResponseHandler(creation, target),
+      onComplete: (outcome) => storeOutcome(target, outcome),
       ...(isBackground && request.stream && request.store && {
-        // Its client may leave, and ask for it or cancel it while it is still being made.
+        // The client may disconnect and retrieve or cancel the response while it still runs.
         identify: (id: string) => bindResponse(call, context, target, id),
       }),
     });
   };
 }
 
-/** The output of a response that only runs on upstream never comes by, so that it cannot be kept. */
-function unheardProblem({ request, context }: Creation): Failed | null {
+/**
+ * Returns the refusal of an unstreamed background request in a local conversation; else null. The
+ * gateway does not receive the output of such a response, and could not store it.
+ */
+function unreceivedOutputProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;
   if (!isUnheard || localConversation(context.continuation) === null) return null;
   return refuse(
     "unsupported_feature",
-    "The gateway keeps this conversation and would miss the output; send 'stream' or no 'background'.",
+    "The gateway stores this conversation and would miss the output; set 'stream' or omit 'background'.",
     "background",
   );
 }
 
-function readerOf(creation: Creation, target: Target): ResponseHandler {
+function newResponseHandler(creation: Creation, target: Target): ResponseHandler {
   const { call, request, context } = creation;
   const { world } = call;
   const conversation = localConversation(context.continuation);
@@ -58,10 +62,10 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
     return {
       kind: "answer",
       limit: RESOURCE_LIMIT,
-      read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
+      read: (answer) => parseNativeResponse(answer, { conversation, expected: null }),
     };
   }
-  const delivery = nativeRelay({
+  const delivery = newNativeRelay({
     conversation,
     expected: null,
     newId: () => newId("resp_", world),
@@ -72,10 +76,10 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
   return { kind: "stream", delivery, copiesHeaders: true };
 }
 
-/** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */
+/** Tool types that the client runs; every other type runs upstream (OpenAI API, Responses). */
 const CLIENT_RUN = ["function", "custom", "namespace", "local_shell", "shell", "apply_patch"];
 
-/** Why a target cannot keep the request, by its declared capabilities; null when it can. */
+/** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {
   const { background_responses, hosted_tools } = target.provider.settings.capabilities;
   if (background === true && !background_responses) {
@@ -85,9 +89,9 @@ function undeclaredProblem({ background, tools }: JsonObject, target: Target): F
   return path === null ? null : undeclared(`${path}.type`, "hosted_tools");
 }
 
-/** Where a tool stands that runs upstream and is not listed; null when there is none. */
+/** Returns the path of the first upstream tool whose type is not in `listed`; null if none. */
 function unlistedTool(tools: JsonObject[string], listed: readonly string[]): string | null {
-  // A list, because namespaces may be nested deeper than calls can be.
+  // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
   const waiting = [{ tools, path: "tools" }];
   for (const { tools, path } of waiting) {
     for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {

@@ -11,40 +11,40 @@ import { hasKeyTwice, readDocument } from "../../../formats/document.ts";
 import { membersOf } from "../../../formats/edit.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 
-/** One event of a Responses stream as its provider sent it. */
+/** Parsed event of a provider's Responses stream. */
 export interface NativeEvent {
   readonly type: string;
-  /** The name that the record itself bears; null when it has none. */
+  /** Value of the record's `event` field; null if absent. */
   readonly name: string | null;
   readonly sequence: number;
   readonly document: JsonDocument;
-  /** The Response object in it. */
+  /** Response object of the event; null if absent. */
   readonly response: JsonObject | null;
-  /** The provider's error that the event holds; null for every other event. */
+  /** Provider error of an `error` event; null for every other event. */
   readonly error: Failed | null;
 }
 
 const CANCELLED: readonly unknown[] = ["cancelled", "canceled"];
 
-/** Types of the events that end a stream, with the statuses that agree with each. */
+/** Types of terminal events with the response statuses that are valid for each. */
 const TERMINALS: ReadonlyMap<string, readonly unknown[]> = new Map([
   ["response.completed", ["completed"]],
   ["response.incomplete", ["incomplete"]],
   ["response.failed", ["failed"]],
-  // Neither is documented; providers send both.
+  // Both types are undocumented, but providers send them.
   ["response.cancelled", CANCELLED],
   ["response.canceled", CANCELLED],
 ]);
 
-/** An integer as it may be written: 1.0 and 1e0 are no exact ones. */
+/** Valid notation of a sequence number: 1.0 and 1e0 are refused. */
 const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
- * Returns the event that a record holds which is not empty: one JSON object with a type and an exact
- * number. An `error` event brings the provider's error (Responses API, streaming); one without a type
- * or a number is that error and nothing else.
+ * Parses the event of a record with data: one JSON object with a type and an exact sequence number.
+ * An `error` event holds the provider's error (Responses API, streaming). An error without a type or
+ * sequence number fails with the provider's error.
  */
-export function readEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
+export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
   if (data === "[DONE]") return malformed("the end of its stream before a terminal event");
   const read = readDocument(data);
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
@@ -52,18 +52,21 @@ export function readEvent({ event: name, data }: StreamRecord): Result<NativeEve
   const { type, response } = document.value;
   const sequence = sequenceOf(document);
   const error = isError(name, document.value) ? providerError(errorBody(document.value)) : null;
-  // One that is no event by its form cannot be passed on.
+  // An error that is not a valid event cannot be forwarded.
   if (error !== null && (type !== "error" || sequence === null)) return error;
   if (typeof type !== "string" || type === "") return malformed("an event without a type");
   if (isObject(response) && repeatsKey(document, response)) {
     return malformed("an event with a response in which a key comes twice");
   }
   if (sequence === null) return malformed("an event without an exact sequence number");
-  const told = isObject(response) ? response : null;
-  return success({ type, name, sequence, document, response: told, error });
+  const resource = isObject(response) ? response : null;
+  return success({ type, name, sequence, document, response: resource, error });
 }
 
-/** Its id binds an owner: no reader may take another one from the same bytes. */
+/**
+ * True if the Response object repeats a key. Its ID is stored with an owner, so no parser may read a
+ * different ID from the same bytes.
+ */
 function repeatsKey({ text, members }: JsonDocument, response: JsonObject): boolean {
   const start = members.find(({ key }) => key === "response")?.start;
   return hasKeyTwice(membersOf(text, start), response);
@@ -73,7 +76,7 @@ function isError(name: string | null, { type, error }: JsonObject): boolean {
   return name === "error" || type === "error" || (type === undefined && (error ?? null) !== null);
 }
 
-/** The type of a flat error event says only that it is one. */
+/** Returns the error of a flat `error` event without its event type, which is no error type. */
 function errorBody({ type, ...body }: JsonObject): JsonObject {
   return type === "error" ? body : { type, ...body };
 }
@@ -87,8 +90,8 @@ function sequenceOf({ text, members }: JsonDocument): number | null {
 }
 
 /**
- * The id of the response that a stream tells of, given the one known before the event; null while no
- * event has named one. A fault when the event names another.
+ * Returns the response ID of a stream after an event; null until an event has an ID. `known` is the
+ * ID before the event. Fails if the event has a different ID.
  */
 export function identityAfter(
   { type, document, response }: NativeEvent,
@@ -108,10 +111,10 @@ export function identityAfter(
 }
 
 /**
- * The Response object with which the event ends its stream; null when it does not end it. A fault
- * when name, type and status do not say the same.
+ * Returns the Response object of a terminal event; null for every other event. Fails if record name,
+ * event type and response status contradict each other.
  */
-export function terminalOf({ type, name, response }: NativeEvent): Result<JsonObject | null> {
+export function parseTerminal({ type, name, response }: NativeEvent): Result<JsonObject | null> {
   const statuses = TERMINALS.get(type);
   if (statuses === undefined && !TERMINALS.has(name ?? "")) return success(null);
   if (name !== null && name !== type) {
@@ -128,7 +131,7 @@ export function terminalOf({ type, name, response }: NativeEvent): Result<JsonOb
     : success(response);
 }
 
-/** Whether the event begins the answer: every accepted one does but a sign of life. */
+/** True if the event is part of the response: every accepted event except a keep-alive. */
 export function beginsAnswer({ type }: NativeEvent): boolean {
   return type !== "keepalive";
 }

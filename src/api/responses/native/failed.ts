@@ -11,23 +11,23 @@ import type { StreamRecord } from "../../../core/reply.ts";
 import { emptyDocument } from "../../../formats/document.ts";
 import { replaceValue, splice, valueAt } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";
-import { resourceMaker } from "../generate/resource.ts";
+import { newResourceBuilder } from "../generate/resource.ts";
 
-/** Most that the items of one stream may make the gateway hold, in bytes. */
-const LARGEST_OUTPUT = 16 * 1024 * 1024;
+/** Memory limit of the items of one stream, in bytes. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** An item costs more than its text: each counts for this many bytes beside it. */
-const PIECE = 1024;
+/** Overhead of one item in bytes, counted in addition to its text. */
+const ITEM_OVERHEAD_BYTES = 1024;
 
-/** The items of a stream that were delivered whole. */
+/** Output items that a stream has delivered completely. */
 export interface DeliveredItems {
   add(event: NativeEvent): void;
-  /** Them as the text of a JSON array, in the order of the output; empty when they are too large. */
+  /** Returns the items as a JSON array in output order; an empty array if they exceed the limit. */
   text(): string;
 }
 
-/** Collects the items that a stream has finished. */
-export function deliveredItems(): DeliveredItems {
+/** Creates the collector of a stream's completed output items. */
+export function newDeliveredItems(): DeliveredItems {
   const items = new Map<number, string>();
   let size = 0;
 
@@ -38,8 +38,8 @@ export function deliveredItems(): DeliveredItems {
       const member = document.members.find(({ key }) => key === "item");
       if (member === undefined || !isObject(item) || typeof index !== "number") return;
       const text = document.text.slice(member.start, member.end);
-      size += Buffer.byteLength(text) + PIECE;
-      if (size > LARGEST_OUTPUT) items.clear();
+      size += Buffer.byteLength(text) + ITEM_OVERHEAD_BYTES;
+      if (size > MAX_OUTPUT_BYTES) items.clear();
       else items.set(index, text);
     },
     text() {
@@ -49,33 +49,33 @@ export function deliveredItems(): DeliveredItems {
   };
 }
 
-/** What is known of a stream that broke. */
+/** Known state of a stream that broke before its terminal event. */
 export interface BrokenStream {
   readonly id: string;
   readonly sequence: number;
-  /** Data of the last event with a Response object, whose options are told again; null for none. */
-  readonly told: string | null;
-  /** The text of a JSON array. */
+  /** Data of the last event with a Response object, whose options are repeated; null if none. */
+  readonly lastEvent: string | null;
+  /** Delivered output items as the text of a JSON array. */
   readonly output: string;
   readonly message: string;
 }
 
-/** What else its failure tells. */
+/** Values for fields of a failed response that its stream did not send. */
 export interface FailureLabels {
   readonly conversation: string | null;
-  /** Where the stream told no model. */
+  /** Model name, used if the stream sent none. */
   readonly model: string;
-  /** Seconds since 1970. */
+  /** Returns the current time in seconds since 1970. */
   unix(): number;
   newId(): string;
 }
 
-/** The one `response.failed` that ends a broken stream (Responses API, streaming). */
+/** Builds the `response.failed` record that ends a broken stream (Responses API, streaming). */
 export function failedRecord(broken: BrokenStream, labels: FailureLabels): StreamRecord {
-  const { id, sequence, told, message } = broken;
-  const seen = toldResponse(told);
+  const { id, sequence, lastEvent, message } = broken;
+  const seen = parseKnownFields(lastEvent);
   const model = typeof seen.model === "string" ? seen.model : labels.model;
-  const made = resourceMaker({
+  const made = newResourceBuilder({
     id,
     created: labels.unix(),
     model,
@@ -95,7 +95,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
     model,
     completedAt: null,
     incompleteReason: null,
-    // The list of codes is closed; some clients demand a type beside it.
+    // The API closes the list of error codes; some clients also require a `type`.
     error: { code: "server_error", type: "server_error", message },
     output: [],
     usage: null,
@@ -117,9 +117,9 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
   };
 }
 
-/** What the stream said of its response; where it said null, the usual value serves clients better. */
-function toldResponse(told: string | null): JsonObject {
-  const event: JsonValue | undefined = told === null ? undefined : parseExact(told);
+/** Returns the fields of the stream's last Response object except nulls, for which clients need defaults. */
+function parseKnownFields(lastEvent: string | null): JsonObject {
+  const event: JsonValue | undefined = lastEvent === null ? undefined : parseExact(lastEvent);
   const response = isObject(event) ? event.response : undefined;
   if (!isObject(response) || isTooDeep(response)) return {};
   return Object.fromEntries(Object.entries(response).filter(([, value]) => value !== null));

@@ -9,15 +9,15 @@ import type { ResponseHandler } from "../../../call/inference.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
-import { nativeRelay } from "./relay.ts";
+import { newNativeRelay } from "./relay.ts";
 
-/** Does something with a response that its upstream keeps. */
+/** Operation on a response that its upstream stores. */
 export interface Operation {
   readonly capability: NativeCapability;
   run(call: Call, request: ApiRequest, provider: Provider, id: string): Promise<Result<Reply>>;
 }
 
-/** Shows a response, or the rest of its stream. */
+/** Retrieves a response, or the rest of its stream. */
 export const retrieve: Operation = {
   capability: "responses_lifecycle",
   run: (call, { query }, provider, id) =>
@@ -27,11 +27,11 @@ export const retrieve: Operation = {
       path: ["responses", id],
       query,
       isValid: (resource) => isResource(resource, "response", id),
-      ...(query.get("stream") === "true" && { reader: streamOf(call, id) }),
+      ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id) }),
     }),
 };
 
-/** Deletes a response upstream; then it belongs to nobody. */
+/** Deletes a response upstream, then the stored owner of its ID. */
 export const remove: Operation = {
   capability: "responses_lifecycle",
   run: (call, { query }, provider, id) =>
@@ -46,7 +46,7 @@ export const remove: Operation = {
     }),
 };
 
-/** Ends a response that is still being made. */
+/** Cancels a response that still runs. */
 export const cancel: Operation = {
   capability: "response_cancellation",
   run: (call, { query }, provider, id) =>
@@ -59,7 +59,7 @@ export const cancel: Operation = {
     }),
 };
 
-/** Lists what a response was made of. */
+/** Lists the input items of a response. */
 export const inputItems: Operation = {
   capability: "responses_lifecycle",
   run: (call, { query }, provider, id) =>
@@ -72,14 +72,14 @@ export const inputItems: Operation = {
     }),
 };
 
-/** The type of what is left is written in two ways (OpenAI API, Responses). */
+/** True if the upstream confirms the deletion; the object type has two notations (OpenAI API, Responses). */
 function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }
 
-function streamOf(call: Call, id: string): ResponseHandler {
+function newStreamHandler(call: Call, id: string): ResponseHandler {
   const { world } = call;
-  const delivery = nativeRelay({
+  const delivery = newNativeRelay({
     conversation: null,
     expected: id,
     newId: () => newId("resp_", world),

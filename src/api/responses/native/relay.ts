@@ -16,68 +16,74 @@ import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { responseUsage } from "../../../wires/openai/responses_usage.ts";
 import { answerDocument } from "../../answer_document.ts";
-import { associated } from "./association.ts";
-import { beginsAnswer, identityAfter, type NativeEvent, readEvent, terminalOf } from "./event.ts";
-import { deliveredItems, failedRecord } from "./failed.ts";
+import { withConversation } from "./association.ts";
+import {
+  beginsAnswer,
+  identityAfter,
+  type NativeEvent,
+  parseEvent,
+  parseTerminal,
+} from "./event.ts";
+import { failedRecord, newDeliveredItems } from "./failed.ts";
 
-/** How a native Responses stream is relayed. */
+/** Options of the relay of a native Responses stream. */
 export interface NativeOptions {
-  /** The local conversation that the response belongs to; null leaves every frame as it is. */
+  /** ID of the local conversation to set in every Response object; null leaves each record unchanged. */
   readonly conversation: string | null;
-  /** The id that the stream must have; null: its first one locks it. */
+  /** Response ID that the stream must have; null accepts the first ID of the stream. */
   readonly expected: string | null;
-  /** For a synthetic failure before an identity is known. */
+  /** Returns a new response ID, for a failure before the stream has sent one. */
   newId(): string;
-  /** Seconds since 1970. */
+  /** Returns the current time in seconds since 1970. */
   unix(): number;
-  /** For a synthetic failure of a stream that told none. */
+  /** Model name for a failure of a stream that has not sent one. */
   readonly model: string;
-  /** True where clients take an error event for the end of the stream: they get the terminal alone. */
+  /** True if clients treat an `error` event as the end of the stream: only the terminal is sent then. */
   readonly hidesErrors?: boolean;
 }
 
-/** Limits of the records that wait for the terminal behind an error. */
-const MAX_WAITING = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Limits of the records that are buffered after an `error` event until the terminal event. */
+const MAX_WAITING_RECORDS = 1024, MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
-/** An error event that waits for the terminal of its stream. */
+/** An `error` event that is buffered until the terminal event of its stream. */
 interface HeldError {
   readonly failed: Failed;
-  /** The event, unless it is hidden, and what has come behind it. */
+  /** Records to send: the event itself, unless hidden, and the records after it. */
   readonly records: StreamRecord[];
   sequence: number;
 }
 
 /**
- * Relays a Responses stream of a provider that speaks the client's protocol: every event is checked,
- * and keeps its bytes unless a local conversation is put into it. Comments and signs of life wait for
- * the first event, and an error event for the provider's own `response.failed`: without it, and before
- * the first event, it is a failure. One response, rising sequence numbers, one terminal, which ends the
- * stream.
+ * Creates the relay of a native Responses stream. It checks every event, and changes a record's bytes
+ * only to set a local conversation. Comments and keep-alives are buffered until the first event. An
+ * `error` event is buffered until the provider's own `response.failed`; without that, or before the
+ * first event, the stream fails. A stream has one response ID, ascending sequence numbers and one
+ * terminal event, after which everything is ignored.
  */
-export function nativeRelay(options: NativeOptions): StreamTranslation {
+export function newNativeRelay(options: NativeOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
-  /** Bytes behind a held error. */
-  let held = 0;
+  /** Bytes of the records after a buffered error. */
+  let heldBytes = 0;
   let id = options.expected;
   let sequence = -1;
-  let told: string | null = null;
-  let isOver = false;
+  let lastEvent: string | null = null;
+  let isEnded = false;
   let isFailed = false;
   let outcome: Outcome | null = null;
   let error: HeldError | null = null;
   let usage: Usage | null = null;
-  const items = deliveredItems();
+  const items = newDeliveredItems();
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
-    if (isOver) return success([]);
+    if (isEnded) return success([]);
     const taken = take(record);
-    // An error says more than what is wrong behind it.
+    // The provider's error explains more than an invalid record after it.
     return taken.ok ? taken : error?.failed ?? taken;
   }
 
   function take(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (record.data === "") return release(record, false);
-    const read = readEvent(record);
+    const read = parseEvent(record);
     if (!read.ok) return read;
     const event = read.value;
     if (event.error !== null) return holdError(record, event, event.error);
@@ -86,8 +92,8 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     }
     const identity = identityAfter(event, id);
     if (!identity.ok) return identity;
-    usage = usageIn(event) ?? usage;
-    const terminal = terminalOf(event);
+    usage = parseUsage(event) ?? usage;
+    const terminal = parseTerminal(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
       if (beginsAnswer(event)) return error.failed;
@@ -97,16 +103,16 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const { conversation } = options;
     const sent = conversation === null || event.response === null
       ? record
-      : { ...record, data: rewritten(event.document, conversation), raw: null };
+      : { ...record, data: setConversation(event.document, conversation), raw: null };
     if (terminal.value !== null) {
       const finished = finish(sent.data);
-      // The state stays as it was before the terminal, which `fail` may have to replace.
+      // ID and sequence stay at their values before the terminal event, which `fail` may replace.
       return finished.ok ? success([...error?.records ?? waiting ?? [], sent]) : finished;
     }
     const released = release(sent, beginsAnswer(event));
     id = identity.value;
     sequence = event.sequence;
-    if (event.response !== null) told = sent.data;
+    if (event.response !== null) lastEvent = sent.data;
     items.add(event);
     return released;
   }
@@ -119,7 +125,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const isNext = waiting === null && error === null && event.sequence > sequence;
     if (!isNext || !identityAfter(event, id).ok) return failed;
     error = { failed, records: options.hidesErrors ? [] : [record], sequence: event.sequence };
-    held = 0;
+    heldBytes = 0;
     return success([]);
   }
 
@@ -127,10 +133,10 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const before = error?.records ?? waiting;
     if (before === null) return success([record]);
     if (!begins) {
-      // Before the commit the driver of the stream limits what waits.
-      if (error !== null) held += Buffer.byteLength(record.raw ?? record.data);
-      const isFull = error !== null && before.length >= MAX_WAITING;
-      if (isFull || held > MAX_WAITING_BYTES) return tooMuchWaiting();
+      // Before the response is committed, the driver of the stream limits the buffered records.
+      if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
+      const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
+      if (isFull || heldBytes > MAX_WAITING_BYTES) return tooMuchWaiting();
       before.push(record);
       return success([]);
     }
@@ -144,12 +150,12 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const resource = given === null ? null : withOutput(given);
     const usage = resource === null ? success(null) : responseUsage(resource);
     if (!usage.ok) return usage;
-    isOver = true;
+    isEnded = true;
     outcome = { resource, usage: usage.value };
     return success(undefined);
   }
 
-  /** Some providers leave the output out of the terminal: it is what the stream has delivered. */
+  /** Returns the Response object with the delivered items if a provider omits `output` at the end. */
   function withOutput(resource: JsonObject): JsonObject {
     if ((resource.output ?? null) !== null) return resource;
     return { ...resource, output: parseExact(items.text()) ?? [] };
@@ -157,47 +163,47 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
 
   return {
     push,
-    end: () => isOver ? success([]) : error?.failed ?? endedEarly(),
+    end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
     fail({ message }) {
       if (isFailed) return [];
       isFailed = true;
-      isOver = true;
+      isEnded = true;
       outcome = null;
       const broken = {
         id: id ?? options.newId(),
         sequence: sequence + 1,
-        told,
+        lastEvent,
         output: items.text(),
         message,
       };
       const failure = failedRecord(broken, options);
       return [...waiting ?? [], failure];
     },
-    done: () => isOver,
+    done: () => isEnded,
     outcome: () => outcome,
     identity: () => waiting === null ? id : null,
     usage: () => usage,
   };
 }
 
-/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
-function usageIn({ response }: NativeEvent): Usage | null {
+/** Returns the token counts of an event's Response object; null if absent or invalid (only a terminal event fails). */
+function parseUsage({ response }: NativeEvent): Usage | null {
   const counted = response === null ? success(null) : responseUsage(response);
   return counted.ok ? counted.value : null;
 }
 
 /**
- * A whole Response of a provider that speaks the client's protocol: the same bytes unless a local
- * conversation is put into it. Anything that is not the Response asked for is a fault.
+ * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set a
+ * local conversation. Fails if the body is not the requested Response object.
  */
-export function nativeAnswer(
+export function parseNativeResponse(
   answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
 ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
   const document = answerDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;
-  // Its id binds an owner: no reader may take another one from the same bytes.
+  // The ID is stored with an owner, so no parser may read a different ID from the same bytes.
   if (hasKeyTwice(members, value)) return malformed("an answer in which a key comes twice");
   if (value.object !== "response") {
     return (value.error ?? null) === null
@@ -206,9 +212,11 @@ export function nativeAnswer(
   }
   if (!isExactId(value.id)) return malformed("a response without an exact id");
   if (expected !== null && value.id !== expected) {
-    return malformed("another response than the one asked for");
+    return malformed("a response with a different ID than the requested one");
   }
-  const sent = conversation === null ? text : associated(text, skipBlanks(text, 0), conversation);
+  const sent = conversation === null
+    ? text
+    : withConversation(text, skipBlanks(text, 0), conversation);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
   const usage = responseUsage(resource);
@@ -223,9 +231,9 @@ export function nativeAnswer(
   });
 }
 
-function rewritten({ text, members }: JsonDocument, conversation: string): string {
+function setConversation({ text, members }: JsonDocument, conversation: string): string {
   const member = members.find(({ key }) => key === "response");
-  return member === undefined ? text : associated(text, member.start, conversation);
+  return member === undefined ? text : withConversation(text, member.start, conversation);
 }
 
 function endedEarly(): Result<never> {

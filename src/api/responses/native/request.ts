@@ -6,9 +6,9 @@ import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /**
- * The client's own document for a native target, with its model and the sampling defaults that the
- * client has not set. Where the gateway keeps what came before, that stands in front of the new input
- * and takes the place of the id that named it.
+ * Returns the client's document for a native target, with the target's model and sampling defaults.
+ * If the gateway stores the earlier items, they precede the new input items and replace the ID that
+ * refers to them.
  */
 export function nativeBody(
   { document, previousResponseId }: ResponsesRequest,
@@ -40,7 +40,7 @@ export function nativeBody(
   return splice(text, changeMembers(text.indexOf("{"), members, changes));
 }
 
-/** New items keep their text, unless something kept stands in for them. */
+/** Returns the text of `input`: new items with their original text, references as stored items. */
 function inputText(
   { text, value, members }: JsonDocument,
   { continuation, added }: ResolvedRequest,
@@ -55,8 +55,8 @@ function inputText(
   }
   const items = [
     ...storedHistory(continuation).map((item) => JSON.stringify(item)),
-    ...added.map(({ item, path, isKept }) =>
-      (isKept ? undefined : written.get(path)) ?? JSON.stringify(item)
+    ...added.map(({ item, path, isStored }) =>
+      (isStored ? undefined : written.get(path)) ?? JSON.stringify(item)
     ),
   ];
   return `[${items.join(",")}]`;

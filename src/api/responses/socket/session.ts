@@ -6,28 +6,28 @@ import { isHidden, isVisible, resolveOwner } from "../../../call/owner.ts";
 import type { Creator } from "../../../state/bindings.ts";
 import type { Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
-import { labelOf, readFrame, readMessage } from "./socket_message.ts";
+import { findStreamId, parseCreateMessage, parseMessage } from "./socket_message.ts";
 import type { Continuation } from "../state/continuation.ts";
-import { hasAnswered, keptOf, type SocketContinuation } from "./socket_continuation.ts";
+import { continuationAfter, hasAnswered, type SocketContinuation } from "./socket_continuation.ts";
 import { unknownPrevious } from "../state/resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
- * The dialogue of one socket. It remembers one response, its last one, so that the next turn can
- * continue it, stored or not; a continuation that fails is forgotten with what it continued.
+ * Creates the session of one WebSocket. It holds only the last response, so that the next request can
+ * continue it even with `store: false`. A failed continuation also drops the response it continued.
  */
 export function newResponsesSession(maxItems: number): Session {
-  let kept: SocketContinuation | null = null;
-  /** Whose turn that was: a key may get another name while the socket is open. */
-  let keeper: Creator = null;
+  let last: SocketContinuation | null = null;
+  /** Caller of the last response: a key may be renamed while the socket is open. */
+  let lastCaller: Creator = null;
 
   async function resolvePrevious(
     call: Call,
     id: string,
     provider: string | null,
   ): Promise<Result<Continuation>> {
-    if (kept === null || kept.id !== id || !isVisible(call, keeper)) return unknownPrevious();
-    const { continuation } = kept;
+    if (last === null || last.id !== id || !isVisible(call, lastCaller)) return unknownPrevious();
+    const { continuation } = last;
     const found = await call.state.objects.responses.findBinding(id);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();
@@ -44,27 +44,27 @@ export function newResponsesSession(maxItems: number): Session {
   }
 
   function isContinuation({ value }: JsonDocument): boolean {
-    return kept !== null && value.previous_response_id === kept.id;
+    return last !== null && value.previous_response_id === last.id;
   }
 
   async function run(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const continues = isContinuation(document);
-    // The last response also when nothing can continue it.
+    // True for a response with output, even if nothing can continue it.
     let isLast = false;
     let latest: SocketContinuation | null = null;
     const reply = await createResponse(call, document, {
       resolvePrevious,
       hidesErrors: true,
-      settled(settled) {
-        isLast = hasAnswered(settled);
-        latest = keptOf(call, settled);
+      onFinished(finished) {
+        isLast = hasAnswered(finished);
+        latest = continuationAfter(call, finished);
       },
     });
     if (!reply.ok) {
-      if (continues) kept = null;
+      if (continues) last = null;
       return reply;
     }
-    if (reply.value.as === "answer") throw new Error("a turn was answered as a whole");
+    if (reply.value.as === "answer") throw new Error("a WebSocket request got an unstreamed reply");
     return success({ ...reply.value, records: ending(reply.value.records) });
 
     async function* ending(records: AsyncIterable<readonly StreamRecord[]>) {
@@ -72,8 +72,8 @@ export function newResponsesSession(maxItems: number): Session {
         yield* records;
       } finally {
         if (isLast || continues) {
-          kept = latest;
-          keeper = call.caller.name;
+          last = latest;
+          lastCaller = call.caller.name;
         }
       }
     }
@@ -82,28 +82,28 @@ export function newResponsesSession(maxItems: number): Session {
   async function warm(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const warmed = await warmUp(call, document, resolvePrevious);
     if (!warmed.ok) {
-      if (isContinuation(document)) kept = null;
+      if (isContinuation(document)) last = null;
       return warmed;
     }
-    kept = warmed.value.kept;
-    keeper = call.caller.name;
+    last = warmed.value.continuation;
+    lastCaller = call.caller.name;
     return success(warmed.value.reply);
   }
 
   return {
     read(text): Message {
-      const message = readMessage(text, maxItems);
-      // A lane waits for its answer also when the message is refused for a key that comes twice.
+      const message = parseMessage(text, maxItems);
+      // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
       if (!message.ok) {
         const isParsed = message.failure.kind !== "request_too_large";
-        return { label: isParsed ? labelOf(parseJson(text)) : null, turn: message };
+        return { label: isParsed ? findStreamId(parseJson(text)) : null, turn: message };
       }
-      const label = labelOf(message.value.value);
-      const frame = readFrame(message.value);
-      if (!frame.ok) return { label, turn: frame };
+      const streamId = findStreamId(message.value.value);
+      const frame = parseCreateMessage(message.value);
+      if (!frame.ok) return { label: streamId, turn: frame };
       const { document, isWarmUp } = frame.value;
       return {
-        label,
+        label: streamId,
         turn: success({
           text: document.text,
           run: (call) => isWarmUp ? warm(call, document) : run(call, document),

@@ -5,7 +5,7 @@ import { protocolOf, type RequiredTarget } from "../../../call/owner.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import { toStoredItem } from "../../stored_item.ts";
-import type { Settled } from "../creation.ts";
+import type { FinishedResponse } from "../creation.ts";
 import {
   type Continuation,
   isHistoryComplete,
@@ -13,49 +13,52 @@ import {
   storedHistory,
 } from "../state/continuation.ts";
 
-/** The last response of a socket, as the next turn may continue it. */
+/** The last response of a socket, which the next request may continue. */
 export interface SocketContinuation {
   readonly id: string;
-  /** Null: it holds more than a socket may keep, so that it cannot be continued. */
+  /** Null if the items exceed the memory limit of a socket: the response cannot be continued. */
   readonly continuation: Continuation | null;
 }
 
-/** A socket keeps at most so many bytes. */
-const LARGEST_STATE = 16 * 1024 * 1024;
+/** Memory limit of the items that one socket holds, in bytes. */
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
-/** Whether a turn has ended with an answer, whole or cut short. */
-export function hasAnswered({ resource: { status } }: Settled): boolean {
+/** True if a response ended with output, complete or truncated. */
+export function hasAnswered({ resource: { status } }: FinishedResponse): boolean {
   return status === "completed" || status === "incomplete";
 }
 
-/** What is kept of a turn that has reached its end; null when nothing can continue it. */
-export function keptOf(call: Call, settled: Settled): SocketContinuation | null {
-  const { target, context, request, resource } = settled;
+/** Returns the continuation of a finished response; null if no request can continue it. */
+export function continuationAfter(
+  call: Call,
+  finished: FinishedResponse,
+): SocketContinuation | null {
+  const { target, context, request, resource } = finished;
   const { id } = resource;
-  if (typeof id !== "string" || !hasAnswered(settled)) return null;
+  if (typeof id !== "string" || !hasAnswered(finished)) return null;
   const protocol = protocolOf(target.wire);
   const origin = {
     route: call.report.route ?? "",
     model: target.model,
-    requestedModel: context.asked,
+    requestedModel: context.requestedModel,
     protocol,
     hasSnapshot: false,
   };
   const param = "previous_response_id" as const;
   const owner = { provider: target.provider, protocol, origin, param };
-  const kept = keptWith(call, id, context, owner, outputOf({ resource }));
-  if (protocol !== "responses" || !request.store) return kept;
-  // An upstream that has it knows everything by its id. One that has not said so may know nothing:
-  // it is asked by the id only where there is nothing better, as over HTTP.
+  const local = continuationFromItems(call, id, context, owner, outputOf({ resource }));
+  if (protocol !== "responses" || !request.store) return local;
+  // An upstream that stores the response knows all items by its ID. Without the declared capability
+  // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
     hasCapability(target.provider, "responses_lifecycle");
-  return isThere || kept === null || kept.continuation === null
+  return isThere || local === null || local.continuation === null
     ? { id, continuation: upstreamResponse(id, [], owner) }
-    : kept;
+    : local;
 }
 
-/** Returns what is kept of items that the gateway has itself; null if earlier ones are elsewhere. */
-export function keptWith(
+/** Returns the continuation from items that the gateway has; null if a provider has earlier items. */
+export function continuationFromItems(
   call: Call,
   id: string,
   { continuation, added }: ResolvedRequest,
@@ -67,7 +70,7 @@ export function keptWith(
     ...added.map(({ item }) => toStoredItem(item, call.world)),
     ...output,
   ];
-  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > LARGEST_STATE;
+  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > MAX_STATE_BYTES;
   switch (continuation.kind) {
     case "none":
     case "local": {
@@ -80,7 +83,7 @@ export function keptWith(
       return { id, continuation: isTooLarge ? null : next };
     }
     case "upstream_conversation":
-      // Its earlier items are in the conversation, which an ID alone does not bring back.
+      // The earlier items are in the provider's conversation, and a response ID does not restore them.
       return null;
   }
 }

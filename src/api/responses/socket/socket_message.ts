@@ -8,32 +8,32 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import { checkItems, readDocument } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
 
-/** What a message over a socket asks for. */
-export interface Frame {
-  /** The request as it would come over HTTP, as a stream. */
+/** Parsed `response.create` message of a WebSocket. */
+export interface CreateMessage {
+  /** Body of the equivalent HTTP request, with `stream: true`. */
   readonly document: JsonDocument;
-  /** Nothing is to be generated: what it holds is only kept for the next turn. */
+  /** True if nothing is generated: the input is only held for the next request. */
   readonly isWarmUp: boolean;
 }
 
-/** Belong to the message, not to the request in it. */
-const OF_MESSAGE = ["type", "generate", "stream_id", "event_id", "response"];
+/** Fields of the message that are no fields of its request. */
+const MESSAGE_FIELDS = ["type", "generate", "stream_id", "event_id", "response"];
 
-/** So long may the name of a lane be: every event that answers its message repeats it. */
-const LONGEST_LABEL = 256;
+/** Maximum length of a `stream_id` in characters: every event of its stream repeats it. */
+const MAX_STREAM_ID_CHARS = 256;
 
-/** The lane that a message names, where it names one; everything that answers it repeats it. */
-export function labelOf(message: JsonValue | undefined): string | null {
-  const label = isObject(message) ? laneOf(message) : null;
-  return typeof label === "string" && label !== "" ? label : null;
+/** Returns the `stream_id` of a message; null if absent. Every event in reply repeats it. */
+export function findStreamId(message: JsonValue | undefined): string | null {
+  const streamId = isObject(message) ? streamIdOf(message) : null;
+  return typeof streamId === "string" && streamId !== "" ? streamId : null;
 }
 
-function laneOf({ stream_id: label, response }: JsonObject): JsonValue {
-  return label ?? (isObject(response) ? response.stream_id : null) ?? null;
+function streamIdOf({ stream_id: streamId, response }: JsonObject): JsonValue {
+  return streamId ?? (isObject(response) ? response.stream_id : null) ?? null;
 }
 
-/** The message as a document; refused when it is none, and when it holds more than `maxItems` members and elements. */
-export function readMessage(text: string, maxItems: number): Result<JsonDocument> {
+/** Parses a message as a JSON object. Refuses more than `maxItems` members and elements. */
+export function parseMessage(text: string, maxItems: number): Result<JsonDocument> {
   const document = checkItems(text, maxItems) ?? readDocument(text);
   if (document.ok || document.failure.kind === "request_too_large") return document;
   return refuse(
@@ -44,13 +44,13 @@ export function readMessage(text: string, maxItems: number): Result<JsonDocument
 }
 
 /**
- * The request in a `response.create` message, whose fields stand at its top level or under
+ * Parses the request in a `response.create` message. Its fields are at the top level or under
  * `response` (OpenAI API, Responses over WebSocket).
  */
-export function readFrame(message: JsonDocument): Result<Frame> {
+export function parseCreateMessage(message: JsonDocument): Result<CreateMessage> {
   const problem = messageProblem(message);
   if (problem !== null) return problem;
-  const inner = innerOf(message);
+  const inner = parseInnerRequest(message);
   if (!inner.ok) return inner;
   const { text, value, members } = inner.value;
   const generate = message.value.generate ?? value.generate ?? null;
@@ -65,7 +65,7 @@ export function readFrame(message: JsonDocument): Result<Frame> {
     );
   }
   const changes = [
-    ...OF_MESSAGE.map((key) => [key, null] as const),
+    ...MESSAGE_FIELDS.map((key) => [key, null] as const),
     ["stream", "true"] as const,
     ...(addsNothing(value.input, value.previous_response_id) ? [["input", null] as const] : []),
   ];
@@ -79,37 +79,37 @@ export function readFrame(message: JsonDocument): Result<Frame> {
 
 function messageProblem({ value }: JsonDocument): Failed | null {
   const { type } = value;
-  const label = laneOf(value);
+  const streamId = streamIdOf(value);
   if (type !== "response.create") {
     return refuse("invalid_value", "Send messages of type 'response.create'.", "type");
   }
-  return label === null || isLabel(label) ? null : refuse(
+  return streamId === null || isStreamId(streamId) ? null : refuse(
     "invalid_value",
-    `'stream_id' must be a text of 1 to ${LONGEST_LABEL} characters.`,
+    `'stream_id' must be a text of 1 to ${MAX_STREAM_ID_CHARS} characters.`,
     "stream_id",
   );
 }
 
-function isLabel(label: JsonValue): boolean {
-  return typeof label === "string" && label !== "" && label.length <= LONGEST_LABEL;
+function isStreamId(streamId: JsonValue): boolean {
+  return typeof streamId === "string" && streamId !== "" && streamId.length <= MAX_STREAM_ID_CHARS;
 }
 
-function innerOf(message: JsonDocument): Result<JsonDocument> {
+function parseInnerRequest(message: JsonDocument): Result<JsonDocument> {
   const { text, value, members } = message;
   const inner = members.find(({ key }) => key === "response");
   if (inner === undefined || (value.response ?? null) === null) return success(message);
   if (!isObject(value.response)) {
     return refuse("invalid_type", "The field 'response' must be an object.", "response");
   }
-  const stray = Object.keys(value).find((key) => !OF_MESSAGE.includes(key));
+  const stray = Object.keys(value).find((key) => !MESSAGE_FIELDS.includes(key));
   return stray === undefined ? readDocument(text.slice(inner.start, inner.end)) : refuse(
     "invalid_parameter_combination",
-    `'${stray}' stands beside 'response'; send all fields at one of the two places.`,
+    `'${stray}' is set beside 'response'; send all fields either at the top level or under 'response'.`,
     stray,
   );
 }
 
-/** After a warm-up that held everything there is nothing to add: clients send an empty list then. */
+/** True for an empty input list with a previous response, which clients send after a warm-up. */
 function addsNothing(input: JsonValue | undefined, previous: JsonValue | undefined): boolean {
   return Array.isArray(input) && input.length === 0 && (previous ?? null) !== null;
 }

@@ -5,21 +5,21 @@ import { refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { metadataOf } from "../../metadata.ts";
 import { requiredTarget } from "../state/continuation.ts";
-import { keptWith, type SocketContinuation } from "./socket_continuation.ts";
-import { warmUpRequest } from "../request.ts";
+import { continuationFromItems, type SocketContinuation } from "./socket_continuation.ts";
+import { parseWarmUpRequest } from "../request.ts";
 import { resolveContinuation, type ResolvePrevious } from "../state/resolve_continuation.ts";
-import { resourceMaker } from "../generate/resource.ts";
+import { newResourceBuilder } from "../generate/resource.ts";
 
 /**
- * Answers a request that is not to be generated: an empty response that the next turn can continue,
- * told by two events. No upstream is asked (OpenAI API, Responses over WebSocket).
+ * Returns an empty response of two events, which the next request can continue. No request is sent
+ * upstream (OpenAI API, Responses over WebSocket).
  */
 export async function warmUp(
   call: Call,
   document: JsonDocument,
   resolvePrevious: ResolvePrevious,
-): Promise<Result<{ readonly reply: StreamReply; readonly kept: SocketContinuation }>> {
-  const request = warmUpRequest(document);
+): Promise<Result<{ readonly reply: StreamReply; readonly continuation: SocketContinuation }>> {
+  const request = parseWarmUpRequest(document);
   if (!request.ok) return request;
   const metadata = metadataOf(document.value.metadata);
   if (!metadata.ok) return metadata;
@@ -27,8 +27,8 @@ export async function warmUp(
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
   const owner = requiredTarget(context.value.continuation);
-  const kept = keptWith(call, id, context.value, owner, []);
-  if (kept === null) {
+  const continuation = continuationFromItems(call, id, context.value, owner, []);
+  if (continuation === null) {
     return refuse(
       "unsupported_feature",
       "A provider's own conversation cannot be warmed up; leave 'generate' out.",
@@ -36,7 +36,7 @@ export async function warmUp(
     );
   }
   const { world } = call;
-  const made = resourceMaker({
+  const made = newResourceBuilder({
     id,
     created: world.unix(),
     model: request.value.model,
@@ -63,6 +63,6 @@ export async function warmUp(
   }));
   return success({
     reply: { as: "stream", headers: {}, records: ReadableStream.from([records]) },
-    kept,
+    continuation,
   });
 }

@@ -36,7 +36,7 @@ export interface ResolvedRequest {
   /** Refusal of the first reference to an unknown item; null if all items are known. */
   readonly missing: Failed<Refusal> | null;
   /** Bare name of the requested model; null if the client leaves the model open. */
-  readonly asked: string | null;
+  readonly requestedModel: string | null;
 }
 
 /** Returns the target that must serve the request; null if the routes decide. */

@@ -10,12 +10,12 @@ import { identifierProblem, pathIdProblem } from "../../identifier.ts";
 import * as local from "./local_lifecycle.ts";
 import * as native from "../native/lifecycle.ts";
 
-/** A response and where it is kept. */
-type Kept =
-  | { readonly at: "here"; readonly retained: local.Retained }
-  | { readonly at: "upstream"; readonly id: string; readonly provider: Provider };
+/** A stored response, in the gateway's own store or at a provider. */
+type StoredResponse =
+  | { readonly kind: "local"; readonly response: local.LocalResponse }
+  | { readonly kind: "upstream"; readonly id: string; readonly provider: Provider };
 
-/** What can be done with a response once it is there (OpenAI API, Responses). */
+/** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
   endpoint("GET", "", local.retrieve, native.retrieve),
   endpoint("DELETE", "", local.remove, native.remove),
@@ -37,16 +37,16 @@ function endpoint(
     ...(isRetrieval ? { sharesAnswer: true } as const : {}),
     async handle(call, request) {
       call.report.stream = isRetrieval && request.query.get("stream") === "true";
-      const kept = await keptAt(call, request.params.response_id ?? "");
-      if (!kept.ok) return kept;
-      if (kept.value.at === "here") return await here(call, request, kept.value.retained);
-      const { id, provider } = kept.value;
-      return await served(call, request, provider, id, upstream);
+      const stored = await locateResponse(call, request.params.response_id ?? "");
+      if (!stored.ok) return stored;
+      if (stored.value.kind === "local") return await here(call, request, stored.value.response);
+      const { id, provider } = stored.value;
+      return await callUpstream(call, request, provider, id, upstream);
     },
   };
 }
 
-async function served(
+async function callUpstream(
   call: Call,
   request: ApiRequest,
   provider: Provider,
@@ -57,7 +57,7 @@ async function served(
   return able.ok ? await run(call, request, provider, id) : able;
 }
 
-async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
+async function locateResponse(call: Call, id: string): Promise<Result<StoredResponse>> {
   const param = "response_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
@@ -73,12 +73,12 @@ async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
   if (unsafe !== null) return unsafe;
   const origin = originOf(owned.value);
-  if (origin === null) return success({ at: "upstream", id, provider: owner });
+  if (origin === null) return success({ kind: "upstream", id, provider: owner });
   const snapshot = found.value?.snapshot ?? null;
   if (snapshot !== null) {
-    return success({ at: "here", retained: { id, account: owner.account, snapshot } });
+    return success({ kind: "local", response: { id, account: owner.account, snapshot } });
   }
   return isUpstreamOnly(origin)
-    ? success({ at: "upstream", id, provider: owner })
+    ? success({ kind: "upstream", id, provider: owner })
     : local.unknownResponse();
 }

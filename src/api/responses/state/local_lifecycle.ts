@@ -7,21 +7,21 @@ import type { ApiRequest } from "../../client_api.ts";
 import { jsonReply } from "../../json_reply.ts";
 import { listOf, pageOf, queryProblem } from "../../paging.ts";
 
-/** A response that the gateway keeps itself, and how it is called. */
-export interface Retained {
+/** A response in the gateway's own store, with its ID and owner. */
+export interface LocalResponse {
   readonly id: string;
   readonly account: string;
   readonly snapshot: Snapshot;
 }
 
-/** Does something with a response that the gateway keeps. */
+/** Operation on a response in the gateway's own store. */
 export type Operation = (
   call: Call,
   request: ApiRequest,
-  retained: Retained,
+  response: LocalResponse,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
-/** Only the upstream of a response could tell what these ask for. */
+/** Query parameters that only the upstream of a response can serve. */
 const RETRIEVE_ONLY_NATIVE = [
   "include",
   "include[]",
@@ -29,22 +29,22 @@ const RETRIEVE_ONLY_NATIVE = [
   "starting_after",
 ] as const;
 
-/** Shows a kept response. */
+/** Returns a stored response. */
 export function retrieve(
   _call: Call,
   { query }: ApiRequest,
-  { snapshot }: Retained,
+  { snapshot }: LocalResponse,
 ): Result<Reply> {
   const streams = query.has("stream") && query.get("stream") !== "false";
   const problem = queryProblem(query, [...RETRIEVE_ONLY_NATIVE, ...streams ? ["stream"] : []]);
   return problem ?? jsonReply(snapshot.resource);
 }
 
-/** Forgets a kept response; nothing is said about it. */
+/** Deletes a stored response; the reply has no body. */
 export async function remove(
   { state, caller }: Call,
   _request: ApiRequest,
-  { id, account }: Retained,
+  { id, account }: LocalResponse,
 ): Promise<Result<Reply>> {
   const unbound = await state.objects.responses.unbind(id, account, caller);
   if (!unbound.ok) return unbound;
@@ -55,7 +55,7 @@ export async function remove(
   });
 }
 
-/** A kept response is over: there is nothing to cancel. */
+/** Refuses the cancellation, because a stored response is always finished. */
 export function cancel(): Result<Reply> {
   return refuse(
     "unsupported_feature",
@@ -63,11 +63,11 @@ export function cancel(): Result<Reply> {
   );
 }
 
-/** Lists what a kept response was made of, the youngest first unless the query says otherwise. */
+/** Lists the input items of a stored response, newest first unless the query sets another order. */
 export function inputItems(
   _call: Call,
   { query }: ApiRequest,
-  { snapshot }: Retained,
+  { snapshot }: LocalResponse,
 ): Result<Reply> {
   const problem = queryProblem(query, ["include", "include[]"]);
   if (problem !== null) return problem;
@@ -77,12 +77,12 @@ export function inputItems(
   return list.ok ? jsonReply(list.value) : list;
 }
 
-/** Refuses an ID under which there is no response. */
+/** Returns the refusal of an ID for which no response exists. */
 export function unknownResponse(): Failed<Refusal> {
   return refuse(
     "response_not_found",
     "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
     "response_id",
   );
 }

@@ -4,19 +4,20 @@ import { isVisible, resolveOwner } from "../../../call/owner.ts";
 import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
 import type { Provider } from "../../../wires/wire.ts";
 
-/** Where the conversation that a request belongs to is kept. */
+/** Storage place of a conversation: the gateway's own store or a provider. */
 export type ConversationPlace =
-  | { readonly at: "here"; readonly kept: Conversation }
+  | { readonly kind: "local"; readonly conversation: Conversation }
   | {
-    readonly at: "upstream";
+    readonly kind: "upstream";
     readonly provider: Provider;
-    /** The gateway has seen it made there; else the client says so. */
+    /** True if the gateway stored this owner; false if only the client names the provider. */
     readonly isBound: boolean;
   };
 
 /**
- * Finds a conversation: one that was made upstream is its owner's, the gateway's own ones come next,
- * any other is at the provider that the client names. `conversation_not_found` when it names none.
+ * Finds the storage place of a conversation. A stored upstream owner comes first, then the gateway's
+ * own store, then the provider that the client names. Refuses with `conversation_not_found` if the
+ * client names none.
  */
 export async function locateConversation(
   call: Call,
@@ -31,16 +32,16 @@ export async function locateConversation(
   ]);
   if (!found.ok) return found;
   if (!bound.ok) return bound;
-  const kept = found.value;
+  const local = found.value;
   const isBound = bound.value !== null;
-  if (kept !== null && !isBound) {
-    return isVisible(call, kept.creator)
-      ? success({ at: "here", kept })
+  if (local !== null && !isBound) {
+    return isVisible(call, local.creator)
+      ? success({ kind: "local", conversation: local })
       : unknownConversation(param);
   }
   const owned = resolveOwner(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
   return owned.value === null
     ? unknownConversation(param)
-    : success({ at: "upstream", provider: owned.value.provider, isBound });
+    : success({ kind: "upstream", provider: owned.value.provider, isBound });
 }

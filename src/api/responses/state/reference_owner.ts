@@ -9,12 +9,11 @@ import { unknownPrevious } from "./resolve_continuation.ts";
 import { referencesOf, referencesProblem } from "../request.ts";
 
 /**
- * Who keeps what a request refers to by `previous_response_id` or `conversation`, for a provider that
- * is to look it up itself; null when it refers to nothing. Refused when nobody can tell whose it is,
- * when it belongs to another provider than the one that is named, and when no provider has it
- * because the gateway keeps it itself.
+ * Returns the provider that stores the object of `previous_response_id` or `conversation`, so that it
+ * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
+ * of another provider than `named`, and an object that only the gateway stores.
  */
-export async function keeperOf(
+export async function findReferenceOwner(
   call: Call,
   document: JsonDocument,
   named: string | null,
@@ -22,12 +21,12 @@ export async function keeperOf(
   const problem = referencesProblem(document);
   if (problem !== null) return problem;
   const { previousResponseId: previous, conversation } = referencesOf(document.value);
-  if (previous !== null) return await responseKeeper(call, previous, named);
-  if (conversation !== null) return await conversationKeeper(call, conversation, named);
+  if (previous !== null) return await findResponseOwner(call, previous, named);
+  if (conversation !== null) return await findConversationOwner(call, conversation, named);
   return success(null);
 }
 
-async function responseKeeper(
+async function findResponseOwner(
   call: Call,
   id: string,
   named: string | null,
@@ -35,24 +34,26 @@ async function responseKeeper(
   const param = "previous_response_id";
   const owned = await findOwner(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;
-  if (owned.value?.owner?.origin?.protocol === "chat_completions") return keptHere(param);
+  if (owned.value?.owner?.origin?.protocol === "chat_completions") return storedLocally(param);
   return owned.value === null ? unknownPrevious() : success(owned.value.provider);
 }
 
-async function conversationKeeper(
+async function findConversationOwner(
   call: Call,
   id: string,
   named: string | null,
 ): Promise<Result<Provider | null>> {
   const place = await locateConversation(call, id, named);
   if (!place.ok) return place;
-  return place.value.at === "here" ? keptHere("conversation") : success(place.value.provider);
+  return place.value.kind === "local"
+    ? storedLocally("conversation")
+    : success(place.value.provider);
 }
 
-function keptHere(param: string): Failed<Refusal> {
+function storedLocally(param: string): Failed<Refusal> {
   return refuse(
     "unsupported_feature",
-    "The gateway keeps this itself and no provider knows it; send its items as input.",
+    "Only the gateway stores this object, and no provider knows its ID; send its items as input.",
     param,
   );
 }

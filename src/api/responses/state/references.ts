@@ -9,9 +9,9 @@ import type { ResponsesRequest } from "../request.ts";
 import type { HistoryItem } from "../translate/to_chat.ts";
 
 /**
- * Returns the new items of a request, with stored ones in place of the references to them; one that is
- * in the history already is left out. An unknown item stays a reference, and `missing` refuses it. An
- * item that only another client has is refused at once.
+ * Returns the new items of a request, with references replaced by their stored items. A reference to
+ * an item of the history is left out. A reference to an unknown item stays, with its refusal in
+ * `missing`. Fails if only another client has the item.
  */
 export async function resolveReferences(
   call: Call,
@@ -21,7 +21,7 @@ export async function resolveReferences(
   const isText = typeof document.value.input === "string";
   const stored = await findItems(call, referencedIds(input));
   if (!stored.ok) return stored;
-  const { known, strange } = stored.value;
+  const { known, hidden } = stored.value;
   const present = new Set(history.map(({ id }) => id));
   const added: HistoryItem[] = [];
   let missing: Failed<Refusal> | null = null;
@@ -30,20 +30,20 @@ export async function resolveReferences(
     const { id } = item;
     if (!isReference(item)) added.push({ item, path });
     else if (typeof id !== "string" || !present.has(id)) {
-      const kept = typeof id === "string" ? known.get(id) : undefined;
-      added.push({ item: kept ?? item, path, isKept: kept !== undefined });
-      if (kept !== undefined) continue;
+      const found = typeof id === "string" ? known.get(id) : undefined;
+      added.push({ item: found ?? item, path, isStored: found !== undefined });
+      if (found !== undefined) continue;
       missing ??= unknownItem(path);
-      // Its provider may know it by the id alone, for every client.
-      if (typeof id === "string" && strange.has(id)) return unknownItem(path);
+      // The provider might resolve the ID for every client, so the gateway must refuse it.
+      if (typeof id === "string" && hidden.has(id)) return unknownItem(path);
     }
   }
   return success({ added, missing });
 }
 
 /**
- * Refuses a document whose input refers to an item that only another client has; null when it has no
- * such reference. Fails also if the items cannot be looked up.
+ * Returns the refusal of the first reference to an item that only another client has; null if none.
+ * Fails also if the items cannot be looked up.
  */
 export async function hiddenItemProblem(
   call: Call,
@@ -52,10 +52,10 @@ export async function hiddenItemProblem(
   if (!call.caller.isIsolated || !Array.isArray(input)) return null;
   const stored = await findItems(call, referencedIds(input.filter(isObject)));
   if (!stored.ok) return stored;
-  const { known, strange } = stored.value;
+  const { known, hidden } = stored.value;
   const index = input.findIndex((item) =>
     isObject(item) && isReference(item) && typeof item.id === "string" &&
-    strange.has(item.id) && !known.has(item.id)
+    hidden.has(item.id) && !known.has(item.id)
   );
   return index < 0 ? null : unknownItem(`input[${index}]`);
 }
@@ -69,15 +69,15 @@ function unknownItem(path: string): Failed<Refusal> {
   return refuse("invalid_value", "There is no item with this id.", `${path}.id`);
 }
 
-/** Stored items by ID: those of the caller, and the IDs of those that do not exist for it. */
+/** Stored items of the caller by ID, and the IDs of items that are hidden from the caller. */
 interface StoredItems {
   readonly known: ReadonlyMap<string, JsonObject>;
-  readonly strange: ReadonlySet<string>;
+  readonly hidden: ReadonlySet<string>;
 }
 
-const NO_ITEMS: StoredItems = { known: new Map(), strange: new Set() };
+const NO_ITEMS: StoredItems = { known: new Map(), hidden: new Set() };
 
-/** Finds the stored items with these IDs; of two of the caller with the same ID the later one counts. */
+/** Finds the stored items with these IDs; a later item of the caller replaces one with the same ID. */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
   if (ids.size === 0) return success(NO_ITEMS);
   const { conversations, responses } = call.state.objects;
@@ -88,17 +88,17 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
   if (!inConversations.ok) return inConversations;
   if (!inResponses.ok) return inResponses;
   const known = new Map<string, JsonObject>();
-  const strange = new Set<string>();
+  const hidden = new Set<string>();
   for (const { id, item, creator } of inConversations.value) {
     if (isVisible(call, creator)) known.set(id, item);
-    else strange.add(id);
+    else hidden.add(id);
   }
   for (const { id, item, binding } of inResponses.value) {
-    if (isHidden(call, binding)) strange.add(id);
-    // What belongs to an account that has changed since is not to be handed on.
+    if (isHidden(call, binding)) hidden.add(id);
+    // Items of an account that has changed since must not be sent to a provider.
     else if (resolveOwner(call, { param: "response_id", provider: null }, binding).ok) {
       known.set(id, item);
     }
   }
-  return success({ known, strange });
+  return success({ known, hidden });
 }

@@ -34,7 +34,7 @@ export type ResolvePrevious = (
   provider: string | null,
 ) => Promise<Result<Continuation>>;
 
-/** Looks up everything that a request refers to; refused if something does not exist. */
+/** Resolves all references of a create request. Refuses a reference to an object that does not exist. */
 export async function resolveContinuation(
   call: Call,
   request: ResponsesRequest,
@@ -49,7 +49,7 @@ export async function resolveContinuation(
   const input = await resolveReferences(call, request, storedHistory(continuation));
   if (!input.ok) return input;
   const { added, missing } = input.value;
-  // What the gateway does not have it cannot keep: a reference to it would end up in the conversation.
+  // A local conversation must not store a reference to an item that the gateway does not have.
   const problem = conversation === null
     ? null
     : missing ?? roomProblem(conversation, added.map(({ item }) => item));
@@ -57,7 +57,7 @@ export async function resolveContinuation(
     continuation,
     added,
     missing,
-    asked: model ?? requiredTarget(continuation)?.origin?.requestedModel ?? null,
+    requestedModel: model ?? requiredTarget(continuation)?.origin?.requestedModel ?? null,
   });
 }
 
@@ -84,7 +84,7 @@ async function findContinuation(
     : await findConversation(call, conversation, provider);
 }
 
-/** Finds the continuation of a stored response: what came before, and the target that made it. */
+/** Finds the continuation of a stored response: its earlier items, and the target that made it. */
 export async function resolveStoredResponse(
   call: Call,
   id: string,
@@ -119,7 +119,7 @@ export async function resolveStoredResponse(
   });
 }
 
-/** Refuses an ID under which there is nothing to continue. */
+/** Returns the refusal of a previous response ID that does not exist. */
 export function unknownPrevious(): Failed<Refusal> {
   return refuse(
     "previous_response_not_found",
@@ -135,11 +135,11 @@ async function findConversation(
 ): Promise<Result<Found>> {
   const place = await locateConversation(call, id, provider);
   if (!place.ok) return place;
-  if (place.value.at === "here") {
-    const { kept } = place.value;
+  if (place.value.kind === "local") {
+    const { conversation } = place.value;
     return success({
-      continuation: { kind: "local", history: kept.items, conversation: id, owner: null },
-      conversation: kept,
+      continuation: { kind: "local", history: conversation.items, conversation: id, owner: null },
+      conversation,
     });
   }
   const owner = requireCapability(place.value.provider, "conversations");
@@ -159,8 +159,8 @@ async function findConversation(
 }
 
 /**
- * Returns why a conversation cannot take a turn with these new items, as far as that is known before
- * the call; null when there is room for them and for at least one item of output.
+ * Returns the refusal of new items that do not fit into a conversation, as far as that is known before
+ * the call; null if there is room for them and at least one output item.
  */
 function roomProblem(
   conversation: Conversation,

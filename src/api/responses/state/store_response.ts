@@ -15,16 +15,15 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "./continuation.ts";
-import type { Settled } from "../creation.ts";
+import type { FinishedResponse } from "../creation.ts";
 
 /**
- * Stores a response that has reached its end: itself and its owner unless the request says
- * `store: false`, and a completed one in its conversation in any case. Of one that its upstream gives
- * back itself only the owner is stored. Fails if its conversation cannot take it, and then stores
- * nothing: the answer must say so.
+ * Stores a finished response with its owner unless the request has `store: false`; only the owner if
+ * the upstream can return the response itself. A completed response is always added to its
+ * conversation. If that fails nothing is stored, and the client must receive the failure.
  */
-export async function storeResponse(call: Call, settled: Settled): Promise<Result<void>> {
-  const { request, context, resource } = settled;
+export async function storeResponse(call: Call, finished: FinishedResponse): Promise<Result<void>> {
+  const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
   const added = context.added.map(({ item }) => toStoredItem(item, call.world));
@@ -32,13 +31,13 @@ export async function storeResponse(call: Call, settled: Settled): Promise<Resul
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;
   }
-  return request.store ? await store(call, settled, added) : success(undefined);
+  return request.store ? await store(call, finished, added) : success(undefined);
 }
 
 /**
- * Adds the items of a turn to its conversation. An item whose id is there already, or that has none,
- * is stored under a new id: providers may repeat ids, and other turns may have ended meanwhile.
- * Refused if the conversation has been deleted or filled up since the turn began.
+ * Adds the items of a request and its response to their conversation. An item without an ID, or with
+ * one that is present already, gets a new ID: providers may repeat IDs, and concurrent requests may
+ * have added items. Refuses if the conversation has been deleted or filled since the request began.
  */
 async function addTurn(
   call: Call,
@@ -52,8 +51,8 @@ async function addTurn(
     if (found.value === null) return unknownConversation("conversation");
     const appended = await conversations.append(id, withFreeIds(call, items, found.value.items));
     if (appended.ok) return success(undefined);
-    // Between the two operations another turn may have taken an id, or a client deleted the
-    // conversation. Each such turn has added items: the conversation is full before long.
+    // Between the two operations another request may have used an ID, or a client deleted the
+    // conversation. Each such request has added items, so the full conversation bounds this loop.
     const { kind } = appended.failure;
     if (kind !== "duplicate_item_id" && kind !== "conversation_not_found") return appended;
   }
@@ -75,7 +74,7 @@ function withFreeIds(
 
 async function store(
   call: Call,
-  { context, target, resource }: Settled,
+  { context, target, resource }: FinishedResponse,
   added: readonly JsonObject[],
 ): Promise<Result<void>> {
   const { id, status } = resource;
@@ -88,7 +87,7 @@ async function store(
     : true;
   if (!isStoredHere) return await bindResponse(call, context, target, id);
   const stored = await call.state.objects.responses.store(id, {
-    // Without what came before, it can be shown but not continued from here.
+    // Without its earlier items, the response can be retrieved but not continued from this snapshot.
     owner: ownerOfResponse(call, context, target, isHistoryComplete(continuation)),
     snapshot: { resource, input: [...storedHistory(continuation), ...added] },
     isNative,
@@ -99,7 +98,7 @@ async function store(
 /** Stores the owner of a response that the gateway does not store itself. */
 export async function bindResponse(
   call: Call,
-  context: Pick<ResolvedRequest, "asked">,
+  context: Pick<ResolvedRequest, "requestedModel">,
   target: Target,
   id: string,
 ): Promise<Result<void>> {
@@ -110,7 +109,7 @@ export async function bindResponse(
 
 function ownerOfResponse(
   { report, caller }: Call,
-  { asked }: Pick<ResolvedRequest, "asked">,
+  { requestedModel }: Pick<ResolvedRequest, "requestedModel">,
   { provider, model, wire }: Target,
   hasSnapshot: boolean,
 ): Owner {
@@ -118,7 +117,7 @@ function ownerOfResponse(
   return {
     provider: provider.id,
     account: provider.account,
-    origin: { route, model, requestedModel: asked, protocol: protocolOf(wire), hasSnapshot },
+    origin: { route, model, requestedModel, protocol: protocolOf(wire), hasSnapshot },
     creator: caller.name,
   };
 }

@@ -7,21 +7,24 @@ import {
   wrongType,
 } from "../../../wires/chat_request/refusals.ts";
 
-/** The path of something inside an item, as the client wrote it; of what the gateway kept, below the field that named it. */
-export type At = (below: string) => string;
+/**
+ * Returns the client's path of a member inside an item. A stored item has a path below the field that
+ * refers to it.
+ */
+export type PathBelow = (below: string) => string;
 
-/** The kinds of input part that a place may hold beside text. */
+/** Types of content parts that some messages accept in addition to text. */
 export type InputPart = "input_image" | "input_file";
 
 const TEXT_TYPES: readonly Optional[] = ["input_text", "output_text"];
 
 /**
- * The content of an input item as that of a Chat message: a text, or parts that keep their numbers.
- * A Refusal names the part that Chat has no place for.
+ * Translates the content of an input item into the content of a Chat message: a text, or parts with
+ * the same indexes. Refuses a part without a counterpart in Chat.
  */
 export function chatContent(
   content: Optional,
-  at: At,
+  at: PathBelow,
   allowed: readonly InputPart[],
 ): Result<JsonValue> {
   if ((content ?? null) === null) return missing(at(""));
@@ -29,7 +32,7 @@ export function chatContent(
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
   const parts: JsonObject[] = [];
   for (const [index, part] of content.entries()) {
-    const inside: At = (below) => at(`[${index}]${below}`);
+    const inside: PathBelow = (below) => at(`[${index}]${below}`);
     if (!isObject(part)) return wrongType(inside(""), "an object");
     const made = chatPart(part, inside, allowed);
     if (!made.ok) return made;
@@ -37,22 +40,22 @@ export function chatContent(
   }
   const [first] = parts;
   if (first === undefined) return success("");
-  // Many servers take nothing but a text where there is only one.
+  // Many servers accept only a string for content of a single text.
   return success(parts.length === 1 && typeof first.text === "string" ? first.text : parts);
 }
 
-/** What an assistant said in an earlier turn. */
-export interface Spoken {
+/** Content and refusal of an earlier assistant message. */
+export interface AssistantContent {
   readonly text: string;
   readonly refusal: string;
 }
 
-/** The content of an assistant's message, its parts joined without glue. */
-export function spokenContent(content: Optional, at: At): Result<Spoken> {
+/** Translates the content of an assistant message; its text parts are concatenated without separator. */
+export function assistantContent(content: Optional, at: PathBelow): Result<AssistantContent> {
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success({ text: content, refusal: "" });
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
-  const said = { text: "", refusal: "" };
+  const result = { text: "", refusal: "" };
   for (const [index, part] of content.entries()) {
     if (!isObject(part)) return wrongType(at(`[${index}]`), "an object");
     const isText = TEXT_TYPES.includes(part.type);
@@ -60,12 +63,16 @@ export function spokenContent(content: Optional, at: At): Result<Spoken> {
     const member = isText ? "text" : "refusal";
     const text = part[member];
     if (typeof text !== "string") return notText(text, at(`[${index}].${member}`));
-    said[member] += text;
+    result[member] += text;
   }
-  return success(said);
+  return success(result);
 }
 
-function chatPart(part: JsonObject, at: At, allowed: readonly InputPart[]): Result<JsonObject> {
+function chatPart(
+  part: JsonObject,
+  at: PathBelow,
+  allowed: readonly InputPart[],
+): Result<JsonObject> {
   if (TEXT_TYPES.includes(part.type)) {
     const { text } = part;
     return typeof text === "string" ? success({ type: "text", text }) : notText(text, at(".text"));
@@ -81,7 +88,7 @@ function chatPart(part: JsonObject, at: At, allowed: readonly InputPart[]): Resu
   }
 }
 
-function imagePart(part: JsonObject, at: At): Result<JsonObject> {
+function imagePart(part: JsonObject, at: PathBelow): Result<JsonObject> {
   const { image_url: url } = part;
   const detail = part.detail ?? null;
   if ((part.file_id ?? null) !== null) return unsupported(at(".file_id"), "Send the image itself.");
@@ -93,7 +100,7 @@ function imagePart(part: JsonObject, at: At): Result<JsonObject> {
 
 const FILE_MEMBERS = ["file_id", "filename", "file_data"] as const;
 
-function filePart(part: JsonObject, at: At): Result<JsonObject> {
+function filePart(part: JsonObject, at: PathBelow): Result<JsonObject> {
   if ((part.file_url ?? null) !== null) {
     return unsupported(at(".file_url"), "Send the file itself.");
   }

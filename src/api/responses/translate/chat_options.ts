@@ -13,8 +13,8 @@ import {
 import type { WireName } from "../../../wires/wire.ts";
 
 /**
- * Fields that ask for something that a chat upstream cannot do, unless they are empty: those of
- * Responses, and those of Chat that Responses does not have, which would otherwise get lost.
+ * Fields that are refused unless empty, because a chat upstream cannot serve them. Chat fields that
+ * are unknown to Responses are included, because the translation would lose them.
  */
 const REFUSED = [
   "prompt",
@@ -44,7 +44,7 @@ const REFUSED = [
   "thinking",
 ] as const;
 
-/** Fields that have the same name and meaning in Chat. */
+/** Request fields with the same name and meaning in Chat. */
 const SHARED = [
   "temperature",
   "top_p",
@@ -53,7 +53,7 @@ const SHARED = [
   "service_tier",
 ] as const;
 
-/** Hints about the caller and the cache: told to upstreams that know them, and echoed in any case. */
+/** Fields about the user and the cache, sent only to upstreams that know them. The response repeats them. */
 const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   compat: [
     "user",
@@ -62,18 +62,18 @@ const HINTS: Readonly<Record<WireName, readonly string[]>> = {
     "prompt_cache_retention",
     "prompt_cache_options",
   ],
-  // Gets the document itself.
+  // This wire gets the client's own document.
   responses: [],
   messages: ["user"],
   local: [],
 };
 
-/** The fields beside dialogue and tools, as Chat has them. A Refusal names the one that it has not. */
+/** Translates all fields except input and tools into Chat. Refuses a field without a counterpart. */
 export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject> {
   const problem = refusedField(body) ?? includeProblem(body) ??
     reasoningProblem(body.reasoning) ?? textProblem(body.text);
   if (problem !== null) return problem;
-  const format = formatOf(isObject(body.text) ? body.text.format : null);
+  const format = translateFormat(isObject(body.text) ? body.text.format : null);
   if (!format.ok) return format;
   const same = [...SHARED, ...HINTS[wire]].map((key) => [key, body[key]] as const);
   const options = [
@@ -97,7 +97,10 @@ function refusedField(body: JsonObject): Failed<Refusal> | null {
   return truncation === "disabled" ? null : wrongValue("truncation", "'auto' or 'disabled'");
 }
 
-/** Thinking that is signed always travels with its item, so asking for it asks for nothing more. */
+/**
+ * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking is
+ * always in its item, so requesting encrypted content has no effect.
+ */
 function includeProblem(body: JsonObject): Failed<Refusal> | null {
   for (const key of ["include", "include[]"]) {
     const list = body[key];
@@ -109,8 +112,8 @@ function includeProblem(body: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
-/** Values that ask for nothing beyond the usual. */
-const USUAL: Readonly<Record<string, string>> = {
+/** Field values that equal the default behaviour, and so are accepted. */
+const DEFAULT_VALUES: Readonly<Record<string, string>> = {
   summary: "auto",
   generate_summary: "auto",
   mode: "standard",
@@ -119,10 +122,10 @@ const USUAL: Readonly<Record<string, string>> = {
 
 function reasoningProblem(reasoning: Optional): Failed<Refusal> | null {
   if (!isObject(reasoning)) return null;
-  const usual = Object.entries(USUAL);
+  const usual = Object.entries(DEFAULT_VALUES);
   const other = usual.find(([key, value]) => (reasoning[key] ?? value) !== value);
   return other === undefined
-    ? unknownMember(reasoning, ["effort", ...Object.keys(USUAL)], "reasoning")
+    ? unknownMember(reasoning, ["effort", ...Object.keys(DEFAULT_VALUES)], "reasoning")
     : unsupported(`reasoning.${other[0]}`);
 }
 
@@ -135,7 +138,7 @@ function textProblem(text: Optional): Failed<Refusal> | null {
       : null);
 }
 
-function formatOf(format: Optional): Result<JsonObject | null> {
+function translateFormat(format: Optional): Result<JsonObject | null> {
   if (!isObject(format) || format.type === "text") return success(null);
   if (format.type === "json_object") return success({ type: "json_object" });
   if (format.type !== "json_schema") return unsupported("text.format.type");

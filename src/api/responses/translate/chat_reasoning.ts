@@ -4,33 +4,32 @@ import { type Result, success } from "../../../core/result.ts";
 import { type Optional, unsupported, wrongType } from "../../../wires/chat_request/refusals.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import type { At } from "./chat_content.ts";
-import { readThinking, sealedText } from "./sealed_thinking.ts";
+import type { PathBelow } from "./chat_content.ts";
+import { parseThinking, sealedText } from "./sealed_thinking.ts";
 
-/** What was thought before an assistant's message. */
-export interface Thought {
-  /** The members that it gives to the message. */
+/** Reasoning that precedes an assistant message. */
+export interface Reasoning {
+  /** Members of the assistant message that hold the reasoning. */
   readonly members: {
     readonly reasoning_content?: string;
     readonly thinking_blocks?: JsonObject[];
   };
-  /** Where the first of its items is. */
-  readonly at: At;
+  /** Path of the first reasoning item. */
+  readonly at: PathBelow;
 }
 
 /**
- * The thought that a reasoning item is, together with the one right before it; an empty item adds
- * nothing. Thinking goes back to where its signature counts, elsewhere its text does. Refused when
- * the item is sealed, and not by this gateway, or when the blocks so far hold more than `innerItems`
- * admits.
+ * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
+ * that check signatures get the signed thinking blocks, other wires get the text. Refuses encrypted
+ * content of another origin, and blocks with more members and elements than `innerItems` allows.
  */
-export function thoughtOf(
+export function mergeReasoning(
   item: JsonObject,
-  at: At,
+  at: PathBelow,
   wire: WireName,
-  before: Thought | null,
+  before: Reasoning | null,
   innerItems: InnerItems,
-): Result<Thought | null> {
+): Result<Reasoning | null> {
   const sealed = item.encrypted_content ?? null;
   if (sealed !== null && typeof sealed !== "string") {
     return wrongType(at(".encrypted_content"), "a string");
@@ -39,15 +38,15 @@ export function thoughtOf(
   if (opened !== null && !innerItems.admits(opened)) {
     return tooManyInnerItems(at(".encrypted_content"));
   }
-  const blocks = opened === null ? null : readThinking(opened);
+  const blocks = opened === null ? null : parseThinking(opened);
   if (blocks === null) {
     return unsupported(at(".encrypted_content"), "It was not made by this gateway.");
   }
-  const text = textOf(item, at);
+  const text = visibleText(item, at);
   if (!text.ok) return text;
   const place = before?.at ?? at;
   if (wire === "messages" && blocks.length > 0) {
-    // The list of the thought before grows: a copy for each item would take quadratic time.
+    // The earlier list of blocks is extended: a copy for each item would take quadratic time.
     const thinking_blocks = before?.members.thinking_blocks ?? [];
     pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
@@ -57,14 +56,14 @@ export function thoughtOf(
   return success({ members: { ...before?.members, reasoning_content }, at: place });
 }
 
-/** What the item shows of itself: the thinking, else its summary. */
-function textOf(item: JsonObject, at: At): Result<string> {
+/** Returns the visible text of a reasoning item: its content, else its summary. */
+function visibleText(item: JsonObject, at: PathBelow): Result<string> {
   const content = textsIn(item.content, (below) => at(`.content${below}`), "reasoning_text");
   if (!content.ok || content.value !== "") return content;
   return textsIn(item.summary, (below) => at(`.summary${below}`), "summary_text");
 }
 
-function textsIn(list: Optional, at: At, type: string): Result<string> {
+function textsIn(list: Optional, at: PathBelow, type: string): Result<string> {
   const parts = list ?? [];
   if (!Array.isArray(parts)) return wrongType(at(""), "an array");
   const texts: string[] = [];

@@ -10,15 +10,15 @@ import {
 } from "../../../wires/chat_request/refusals.ts";
 import { flatName } from "./tool_names.ts";
 
-/** The tools of Chat, and the path of each in the client's request. */
+/** Chat tools with the path of each tool in the client's request. */
 export interface ChatTools {
   readonly tools: readonly JsonObject[];
   readonly paths: readonly string[];
 }
 
 /**
- * The functions among the client's tools as those of Chat, out of their namespaces. A Refusal names
- * the tool that no chat upstream has, and a name that two functions would share.
+ * Translates the client's tools into Chat functions, with flat names for functions of namespaces.
+ * Refuses every other tool type, and two functions with the same flat name.
  */
 export function chatTools(given: Optional): Result<ChatTools> {
   const tools: JsonObject[] = [];
@@ -26,7 +26,7 @@ export function chatTools(given: Optional): Result<ChatTools> {
   const names = new Set<Optional>();
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
-    const made = functionOf(tool, path, namespace);
+    const made = translateFunction(tool, path, namespace);
     if (!made.ok) return made;
     if (names.has(made.value.name)) {
       return wrongValue(`${path}.name`, "different from that of any other function");
@@ -59,14 +59,14 @@ function listOf(given: Optional): readonly JsonValue[] {
   return Array.isArray(given) ? given : [];
 }
 
-/** What the optional members of a function are. */
+/** Types of the optional members of a function. */
 const MEMBERS = {
   description: { what: "a string", isOne: (value: Optional) => typeof value === "string" },
   parameters: { what: "an object", isOne: (value: Optional) => isObject(value) },
   strict: { what: "a boolean", isOne: (value: Optional) => typeof value === "boolean" },
 } as const;
 
-function functionOf(
+function translateFunction(
   tool: JsonObject,
   path: string,
   namespace: JsonObject | null,
@@ -94,12 +94,12 @@ function functionOf(
   });
 }
 
-/** Who may call a tool: the model itself can, nothing else is there. */
+/** True if `allowed_callers` includes the model itself, which is the only caller in Chat. */
 function isDirect(callers: Optional): boolean {
   return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"));
 }
 
-/** `tool_choice` in the shape of Chat; undefined when there is none. */
+/** Translates `tool_choice` into Chat; undefined if absent. */
 export function chatToolChoice(given: Optional, hasTools: boolean): Result<JsonValue | undefined> {
   if ((given ?? null) === null) return success(undefined);
   if (given === "auto" || given === "none") return success(hasTools ? given : undefined);

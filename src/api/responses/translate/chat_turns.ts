@@ -8,42 +8,43 @@ import {
 } from "../../../wires/chat_request/refusals.ts";
 import { newInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { type At, chatContent, spokenContent } from "./chat_content.ts";
-import { type Thought, thoughtOf } from "./chat_reasoning.ts";
+import { assistantContent, chatContent, type PathBelow } from "./chat_content.ts";
+import { mergeReasoning, type Reasoning } from "./chat_reasoning.ts";
 import { flatName } from "./tool_names.ts";
 
-/** An item of the dialogue and where the client put it. */
+/** Input item with its path in the client's request. */
 export interface PlacedItem {
   readonly item: JsonObject;
-  readonly at: At;
+  readonly at: PathBelow;
 }
 
-/** A message for the upstream, and where its pieces come from. */
+/** Chat message for the upstream, with the client's paths of its parts. */
 export interface PlacedMessage {
   readonly message: JsonObject;
-  readonly at: At;
-  readonly reasoningAt: At | null;
-  readonly callsAt: readonly At[];
+  readonly at: PathBelow;
+  readonly reasoningAt: PathBelow | null;
+  readonly callsAt: readonly PathBelow[];
 }
 
 interface Turn {
   readonly message: JsonObject;
-  readonly at: At;
-  readonly thought: Thought | null;
+  readonly at: PathBelow;
+  readonly thought: Reasoning | null;
   readonly calls: PlacedItem[];
   readonly results: PlacedItem[];
 }
 
-/** A call that was seen, and the turn that its result goes to. */
+/** Tool call of an earlier item, and the turn that takes its result. */
 interface SeenCall {
   readonly turn: Turn;
-  readonly at: At;
+  readonly at: PathBelow;
   isAnswered: boolean;
 }
 
 /**
- * The items as Chat messages: neighbouring calls, and the text right before them, are one message,
- * and results follow the message of their call. A Refusal names the item that cannot be kept.
+ * Translates input items into Chat messages. Adjacent tool calls and the text directly before them
+ * form one message, and results follow the message of their call. Refuses an item without a
+ * counterpart in Chat.
  */
 export function chatTurns(
   items: readonly PlacedItem[],
@@ -52,9 +53,9 @@ export function chatTurns(
   const turns: Turn[] = [];
   const seen = new Map<string, SeenCall>();
   const innerItems = newInnerItems();
-  /** The assistant's last message as long as calls still belong to it. */
+  /** Last assistant message, while following tool calls still belong to it. */
   let open: Turn | null = null;
-  let thought: Thought | null = null;
+  let thought: Reasoning | null = null;
 
   function take({ item, at }: PlacedItem): Result<null> {
     switch (item.type ?? (item.role === undefined ? null : "message")) {
@@ -68,13 +69,13 @@ export function chatTurns(
         return takeReasoning(item, at);
       case "item_reference":
       case null:
-        return wrongValue(at(".id"), "the id of an item that is kept here");
+        return wrongValue(at(".id"), "the ID of a stored item");
       default:
         return unsupported(at(".type"));
     }
   }
 
-  function takeMessage(item: JsonObject, at: At): Result<null> {
+  function takeMessage(item: JsonObject, at: PathBelow): Result<null> {
     const { role } = item;
     const status = statusProblem(item, at);
     if (status !== null) return status;
@@ -87,29 +88,29 @@ export function chatTurns(
     if (!content.ok) return content;
     thought = null;
     open = null;
-    turns.push(turnOf({ role, content: content.value }, at, null));
+    turns.push(newTurn({ role, content: content.value }, at, null));
     return success(null);
   }
 
-  function takeSpoken(item: JsonObject, at: At): Result<null> {
-    const said = spokenContent(item.content, (below) => at(`.content${below}`));
-    if (!said.ok) return said;
-    const { text, refusal } = said.value;
-    // An answer without any output is kept as an empty message: there is nothing to send.
+  function takeSpoken(item: JsonObject, at: PathBelow): Result<null> {
+    const parsed = assistantContent(item.content, (below) => at(`.content${below}`));
+    if (!parsed.ok) return parsed;
+    const { text, refusal } = parsed.value;
+    // A response without output is stored as an empty message, which is not sent.
     if (text === "" && refusal === "") return success(null);
     open = spoken(text === "" ? null : text, at);
     if (refusal !== "") open.message.refusal = refusal;
     return success(null);
   }
 
-  function spoken(content: JsonValue, at: At): Turn {
-    const turn = turnOf({ role: "assistant", content, ...thought?.members }, at, thought);
+  function spoken(content: JsonValue, at: PathBelow): Turn {
+    const turn = newTurn({ role: "assistant", content, ...thought?.members }, at, thought);
     thought = null;
     turns.push(turn);
     return turn;
   }
 
-  function takeCall(item: JsonObject, at: At): Result<null> {
+  function takeCall(item: JsonObject, at: PathBelow): Result<null> {
     const { call_id: id, name, namespace } = item;
     const status = statusProblem(item, at);
     if (status !== null) return status;
@@ -134,7 +135,7 @@ export function chatTurns(
     return success(null);
   }
 
-  function takeResult(item: JsonObject, at: At): Result<null> {
+  function takeResult(item: JsonObject, at: PathBelow): Result<null> {
     const { call_id: id } = item;
     const status = statusProblem(item, at);
     if (status !== null) return status;
@@ -151,8 +152,8 @@ export function chatTurns(
     return success(null);
   }
 
-  function takeReasoning(item: JsonObject, at: At): Result<null> {
-    const read = thoughtOf(item, at, wire, thought, innerItems);
+  function takeReasoning(item: JsonObject, at: PathBelow): Result<null> {
+    const read = mergeReasoning(item, at, wire, thought, innerItems);
     if (!read.ok) return read;
     thought = read.value;
     return success(null);
@@ -166,14 +167,14 @@ export function chatTurns(
   if (unanswered !== undefined) {
     return wrongValue(unanswered.at(".call_id"), "that of a call with a function_call_output");
   }
-  return success(turns.flatMap(messagesOf));
+  return success(turns.flatMap(turnMessages));
 }
 
-function turnOf(message: JsonObject, at: At, thought: Thought | null): Turn {
+function newTurn(message: JsonObject, at: PathBelow, thought: Reasoning | null): Turn {
   return { message, at, thought, calls: [], results: [] };
 }
 
-function messagesOf({ message, at, thought, calls, results }: Turn): readonly PlacedMessage[] {
+function turnMessages({ message, at, thought, calls, results }: Turn): readonly PlacedMessage[] {
   const called = calls.length > 0 && { tool_calls: calls.map(({ item }) => item) };
   return [
     {
@@ -191,7 +192,7 @@ function messagesOf({ message, at, thought, calls, results }: Turn): readonly Pl
   ];
 }
 
-/** What is not complete must not look complete to an upstream that knows no status. */
-function statusProblem({ status }: JsonObject, at: At): Result<never> | null {
+/** Returns the refusal of an incomplete item, which looks complete in Chat, because Chat has no status. */
+function statusProblem({ status }: JsonObject, at: PathBelow): Result<never> | null {
   return (status ?? "completed") === "completed" ? null : unsupported(at(".status"));
 }

@@ -4,19 +4,19 @@ import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import { translatedReader } from "../../translated_reader.ts";
 import { storedHistory } from "../state/continuation.ts";
-import type { Attempts, Creation } from "../creation.ts";
-import { responseEncoder, responseOf } from "../generate/encoder.ts";
+import type { CandidateFactory, Creation } from "../creation.ts";
+import { encodeResponse, newResponseEncoder } from "../generate/encoder.ts";
 import type { ResponseLabels } from "../generate/resource.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
-/** Attempts at targets that speak something else: the gateway itself makes the response. */
-export function translatedAttempts(creation: Creation): Attempts {
-  const { request, context, settle } = creation;
+/** Creates the candidates for targets without the Responses API: the gateway generates the response. */
+export function translatedCandidates(creation: Creation): CandidateFactory {
+  const { request, context, storeOutcome } = creation;
   const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
-  // Targets that speak the same protocol share one translation.
+  // Targets with the same wire share one translated request.
   function chatFor(wire: WireName): Result<TranslatedRequest> {
     const chat = translated.get(wire) ?? toChat(request, items, wire);
     translated.set(wire, chat);
@@ -29,19 +29,19 @@ export function translatedAttempts(creation: Creation): Attempts {
     const chat = chatFor(wire.name);
     if (!chat.ok) return chat;
     const encoded = wire.encode(chat.value, target);
-    if (!encoded.ok) return chat.value.inClientTerms(encoded);
+    if (!encoded.ok) return chat.value.toClientPaths(encoded);
     return success<Candidate>({
       target,
       request: encoded.value,
-      // What is stored is stored by the gateway itself.
+      // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
-      responseHandler: () => readerOf(creation, target),
-      onComplete: (outcome) => settle(target, outcome),
+      responseHandler: () => newResponseHandler(creation, target),
+      onComplete: (outcome) => storeOutcome(target, outcome),
     });
   };
 }
 
-function readerOf({ call, request }: Creation, target: Target): ResponseHandler {
+function newResponseHandler({ call, request }: Creation, target: Target): ResponseHandler {
   const { world } = call;
   const { model } = target;
   const labels: ResponseLabels = {
@@ -53,9 +53,9 @@ function readerOf({ call, request }: Creation, target: Target): ResponseHandler 
     unix: () => world.unix(),
   };
   return translatedReader(target, world, request.stream, {
-    newEncoder: () => responseEncoder(labels),
+    newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
-      const response = responseOf(events, labels);
+      const response = encodeResponse(events, labels);
       return response.ok ? success({ ...response.value, body: response.value.resource }) : response;
     },
   });

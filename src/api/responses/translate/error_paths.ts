@@ -2,14 +2,14 @@ import { isRefusal } from "../../../core/failure.ts";
 import { type Failed, failed } from "../../../core/result.ts";
 import type { PlacedMessage } from "./chat_turns.ts";
 
-/** Where the pieces of a translated request come from. */
+/** Client paths of the messages and tools in a translated request. */
 export interface Origins {
   readonly messages: readonly PlacedMessage[];
-  /** Paths of the client's tools. */
+  /** Path of each tool in the client's request. */
   readonly tools: readonly string[];
 }
 
-/** Names of Chat fields, longest first, and what the client calls them. */
+/** Chat field names, longest first, with the Responses names of the same fields. */
 const FIELDS = [
   ["response_format.json_schema", "text.format"],
   ["response_format", "text.format"],
@@ -19,8 +19,8 @@ const FIELDS = [
   ["tool_choice.function", "tool_choice"],
 ] as const;
 
-/** A wire's refusal of a translated request, with the path and in the words of the client's own. */
-export function inClientTerms(refused: Failed, origins: Origins): Failed {
+/** Returns a wire's refusal of a translated request with the client's own path and field names. */
+export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
   const param = clientPath(failure.param, origins);

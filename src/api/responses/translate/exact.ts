@@ -5,10 +5,10 @@ import {
   parseExact,
 } from "../../../core/json/json.ts";
 
-/** A body is asked for by its request, its translations and its resource, and read once for all. */
+/** Cache of parsed bodies: the request, its translations and its Response object share one parse. */
 const known = new WeakMap<JsonDocument, JsonObject>();
 
-/** The body of a request in which numbers keep their text; ask `numberOf` for figures. */
+/** Returns the request body with numbers in their original text; `numberOf` converts them. */
 export function exactBody(document: JsonDocument): JsonObject {
   const before = known.get(document);
   if (before !== undefined) return before;

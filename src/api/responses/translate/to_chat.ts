@@ -7,29 +7,28 @@ import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
-import { inClientTerms } from "./error_paths.ts";
+import { toClientPaths } from "./error_paths.ts";
 import { exactBody } from "./exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
-/** An item of the whole dialogue that an answer is wanted for. */
+/** Item of the complete history that the model receives. */
 export interface HistoryItem {
   readonly item: JsonObject;
-  /** Where the client put it, such as `input[3]`; null for one that the gateway kept. */
+  /** Path in the client's request, such as `input[3]`; null for a stored item. */
   readonly path: string | null;
-  /** It stands in for what the client sent: the gateway has kept it. */
-  readonly isKept?: boolean;
+  /** True if it is a stored item that replaces the client's reference. */
+  readonly isStored?: boolean;
 }
 
-/** A request in the shape of Chat that was made from one of Responses. */
+/** Chat request that was translated from a Responses request. */
 export interface TranslatedRequest extends ChatRequest {
-  /** A wire's refusal of this request, told with the paths of the client's own. */
-  inClientTerms(refused: Failed): Failed;
+  /** Returns a wire's refusal of this request with the paths of the client's own request. */
+  toClientPaths(refused: Failed): Failed;
 }
 
 /**
- * The request as one of Chat Completions for a provider that speaks `wire`; `items` are all that the
- * model gets to see, the new ones last. A Refusal names the field that a chat upstream has no
- * counterpart for.
+ * Translates a Responses request into a Chat request for `wire`. `items` is the complete history for
+ * the model, with the new items last. Refuses a field without a counterpart in Chat.
  */
 export function toChat(
   request: ResponsesRequest,
@@ -55,11 +54,11 @@ export function toChat(
     model: request.model,
     messages: messages.map(({ message }) => message),
     ...options.value,
-    // Some upstreams refuse words about tools where there are none.
+    // Some upstreams refuse tool options in a request without tools.
     ...hasTools && { tools: [...tools.value.tools] },
     ...hasTools && parallel !== null && { parallel_tool_calls: parallel },
     ...choice.value !== undefined && { tool_choice: choice.value },
-    // The terminal tells the usage, whoever asks.
+    // The terminal event always holds the usage, even if the client did not request it.
     ...request.stream && { stream: true, stream_options: { include_usage: true } },
   });
   const origins = { messages, tools: tools.value.paths };
@@ -67,7 +66,7 @@ export function toChat(
     document,
     stream: request.stream,
     includeUsage: request.stream,
-    inClientTerms: (refused) => inClientTerms(refused, origins),
+    toClientPaths: (refused) => toClientPaths(refused, origins),
   });
 }
 
@@ -78,15 +77,15 @@ function tooDeep(value: JsonObject): Result<never> | null {
   return refuse("unsupported_feature", text, deep);
 }
 
-/** What was kept is counted from its oldest item, below the field that named it. */
+/** Adds paths to items: a stored item is counted from the oldest, below the field that refers to it. */
 function placed(
   { conversation }: ResponsesRequest,
   items: readonly HistoryItem[],
 ): readonly PlacedItem[] {
-  const kept = conversation === null ? "previous_response_id" : "conversation";
+  const param = conversation === null ? "previous_response_id" : "conversation";
   return items.map(({ item, path }, index) => ({
     item,
-    at: (below) => (path ?? `${kept}.items[${index}]`) + below,
+    at: (below) => (path ?? `${param}.items[${index}]`) + below,
   }));
 }
 

@@ -2,21 +2,21 @@ import { createHash } from "node:crypto";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import type { CalledFunction } from "../generate/items.ts";
 
-/** Longest name of a function (Chat Completions, tools). */
-const LONGEST_NAME = 64;
+/** Maximum length of a function name in characters (Chat Completions, tools). */
+const MAX_NAME_CHARS = 64;
 
 /**
- * The name under which a function of a namespace is known to chat upstreams, which have no
- * namespaces; one that is too long is cut and made distinct by its hash.
+ * Returns the name of a namespaced function for chat upstreams, which have no namespaces. A name that
+ * is too long is truncated and made distinct by its hash.
  */
 export function flatName(namespace: string, name: string): string {
   const whole = `${namespace}__${name}`;
-  if (whole.length <= LONGEST_NAME) return whole;
+  if (whole.length <= MAX_NAME_CHARS) return whole;
   const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
-  return `${whole.slice(0, LONGEST_NAME - hash.length - 1)}_${hash}`;
+  return `${whole.slice(0, MAX_NAME_CHARS - hash.length - 1)}_${hash}`;
 }
 
-/** The functions out of namespaces among a request's tools, by their flat names. */
+/** Returns the namespaced functions among a request's tools, by their flat names. */
 export function namespacedFunctions(
   tools: JsonValue | undefined,
 ): ReadonlyMap<string, CalledFunction> {

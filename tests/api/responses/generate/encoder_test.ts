@@ -1,4 +1,7 @@
-import { responseEncoder, responseOf } from "../../../../src/api/responses/generate/encoder.ts";
+import {
+  encodeResponse,
+  newResponseEncoder,
+} from "../../../../src/api/responses/generate/encoder.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import { isObject, type JsonObject } from "../../../../src/core/json/json.ts";
 import { fault } from "../../../../src/core/result.ts";
@@ -16,16 +19,16 @@ for (const [name, events] of Object.entries(CASES)) {
     assertEquals(`${lines}\n`, Deno.readTextFileSync(file));
   });
 
-  Deno.test(`a whole answer is what the stream ends with: ${name.replaceAll("_", " ")}`, () => {
-    const whole = responseOf(events, labelsOf());
+  Deno.test(`an unstreamed response equals the terminal response of the stream: ${name.replaceAll("_", " ")}`, () => {
+    const whole = encodeResponse(events, labelsOf());
     assert(whole.ok);
     assertValid("Response", whole.value.resource);
     assertEquals<unknown>(whole.value.resource, encoded(events).at(-1)?.response);
   });
 
-  Deno.test(`a failure at any point of ${name.replaceAll("_", " ")} is one terminal`, () => {
+  Deno.test(`a failure at any point of ${name.replaceAll("_", " ")} gives one terminal event`, () => {
     for (let at = 0; at <= events.length; at += 1) {
-      const encoder = responseEncoder(labelsOf());
+      const encoder = newResponseEncoder(labelsOf());
       const before = events.slice(0, at).flatMap((event) => {
         const step = encoder.push(event);
         assert(step.ok);
@@ -40,11 +43,11 @@ for (const [name, events] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("a failure takes the place and the number of a terminal that could not be sent", () => {
+Deno.test("a failure replaces an unsent terminal event and has its sequence number", () => {
   const hi: StreamEvent = { type: "text", delta: "Hi" };
   const finish: StreamEvent = { type: "finish", reason: "stop" };
   for (const events of [[finish], [hi, finish]]) {
-    const encoder = responseEncoder(labelsOf());
+    const encoder = newResponseEncoder(labelsOf());
     const before = events.flatMap((event) => {
       const step = encoder.push(event);
       return step.ok ? [...step.value] : [];
@@ -84,8 +87,8 @@ function assertFailed(said: readonly JsonObject[]): void {
   }
 }
 
-Deno.test("what carries nothing gives no event", () => {
-  const encoder = responseEncoder(labelsOf());
+Deno.test("hub events without content give no output event", () => {
+  const encoder = newResponseEncoder(labelsOf());
   const silent: readonly StreamEvent[] = [
     { type: "start", id: "", model: "", created: 0 },
     text(""),
@@ -99,16 +102,16 @@ Deno.test("what carries nothing gives no event", () => {
   assertEquals([encoder.usage(), encoder.resource(), encoder.done()], [USAGE, null, false]);
 });
 
-Deno.test("an answer without a finish is a failure, streamed or whole", () => {
-  const encoder = responseEncoder(labelsOf());
+Deno.test("a response without a finish reason fails, streamed or not", () => {
+  const encoder = newResponseEncoder(labelsOf());
   encoder.push(text("Hi"));
-  for (const end of [encoder.end(), responseOf([text("Hi")], labelsOf())]) {
+  for (const end of [encoder.end(), encodeResponse([text("Hi")], labelsOf())]) {
     assert(!end.ok);
     assertEquals(end.failure.kind, "invalid_upstream_response");
   }
 });
 
-Deno.test("usage is told as it was last seen; silence is null", () => {
+Deno.test("the last usage of the upstream is reported, and absent usage is null", () => {
   const [quiet, told] = [[], [{ type: "usage", usage: USAGE } as const]].map((usage) => {
     const response = encoded([text("Hi"), ...usage, finish()]).at(-1)?.response;
     return isObject(response) ? response.usage : undefined;
@@ -123,14 +126,14 @@ Deno.test("usage is told as it was last seen; silence is null", () => {
   });
 });
 
-Deno.test("a citation counts from the text that holds it, not from that of the whole answer", () => {
+Deno.test("citation indexes count from their own text part, not from the whole response", () => {
   const events = encoded([text("12345"), reasoning("x"), text("678"), cited(5, 8), finish()]);
   const [added] = events.filter(({ type }) => String(type).endsWith("annotation.added"));
   assert(isObject(added?.annotation));
   assertEquals<unknown>([added.annotation.start_index, added.annotation.end_index], [0, 3]);
 });
 
-Deno.test("a function out of a namespace is called by both its names", () => {
+Deno.test("a call of a namespaced function has its name and its namespace", () => {
   const tools = [{
     type: "namespace",
     name: "db",
@@ -142,16 +145,16 @@ Deno.test("a function out of a namespace is called by both its names", () => {
   assertEquals<unknown>(items, [["db", "get"], ["db", "get"]]);
 });
 
-Deno.test("128 calls are carried and the 129th is a failure", () => {
-  const encoder = responseEncoder(labelsOf());
+Deno.test("128 tool calls are accepted and the 129th fails", () => {
+  const encoder = newResponseEncoder(labelsOf());
   for (let index = 0; index < 128; index += 1) {
     for (const event of call(index, "f", "{}")) assert(encoder.push(event).ok);
   }
   assertFailure(encoder.push({ type: "tool_call", index: 128, id: "c", name: "f" }));
 });
 
-Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () => {
-  const encoder = responseEncoder(labelsOf());
+Deno.test("16 MiB of output are accepted, and one more byte fails", () => {
+  const encoder = newResponseEncoder(labelsOf());
   const piece = "é".repeat(1024 * 1024);
   for (const event of [text, refusal, reasoning, text, refusal, reasoning, text]) {
     assert(encoder.push(event(piece)).ok);
@@ -161,9 +164,9 @@ Deno.test("16 MiB are carried, counted in bytes, and one more is a failure", () 
   assertFailure(encoder.push(text("x")));
 });
 
-Deno.test("ever new items and parts are a failure long before their text is 16 MiB", () => {
+Deno.test("very many items and parts fail long before their text reaches 16 MiB", () => {
   for (const pair of [[text, refusal], [text, reasoning]]) {
-    const encoder = responseEncoder(labelsOf());
+    const encoder = newResponseEncoder(labelsOf());
     let begun = 0;
     const isTaken = () => pair.every((event) => encoder.push(event("x")).ok);
     while (begun < 20_000 && isTaken()) begun += 1;
@@ -171,13 +174,13 @@ Deno.test("ever new items and parts are a failure long before their text is 16 M
   }
 });
 
-function assertFailure(step: ReturnType<ReturnType<typeof responseEncoder>["push"]>): void {
+function assertFailure(step: ReturnType<ReturnType<typeof newResponseEncoder>["push"]>): void {
   assert(!step.ok);
   assertEquals(step.failure.kind, "upstream_response_too_large");
 }
 
-Deno.test("arguments of a call that is over, or never was, are a failure; blanks are nothing", () => {
-  const encoder = responseEncoder(labelsOf());
+Deno.test("arguments for a closed or unknown tool call fail; white space after the end is ignored", () => {
+  const encoder = newResponseEncoder(labelsOf());
   for (const event of [...call(0, "f", "{}"), ...call(1, "g", "{")]) assert(encoder.push(event).ok);
   assertEquals(encoder.push(more(0, "\n ")), { ok: true, value: [] });
   for (const index of [0, 7]) {
@@ -187,7 +190,7 @@ Deno.test("arguments of a call that is over, or never was, are a failure; blanks
   }
 });
 
-Deno.test("a signature keeps thinking in one item, and the next thought begins another part", () => {
+Deno.test("signed thinking stays in one item, and the next thinking begins a new part", () => {
   const events = encoded([reasoning("A"), signed("A"), reasoning("B"), finish()]);
   const parts = events.filter(({ type }) => type === "response.content_part.added");
   assertEquals<unknown>(

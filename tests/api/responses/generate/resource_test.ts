@@ -1,5 +1,5 @@
-import { responseOf } from "../../../../src/api/responses/generate/encoder.ts";
-import { responsesRequest } from "../../../../src/api/responses/request.ts";
+import { encodeResponse } from "../../../../src/api/responses/generate/encoder.ts";
+import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { readDocument } from "../../../../src/formats/document.ts";
@@ -8,7 +8,7 @@ import { assertValid } from "../../../support/schemas.ts";
 import { finish, labelsOf, USAGE } from "../encoded.ts";
 
 function resourceOf(body: JsonObject, events: readonly StreamEvent[] = []): JsonObject {
-  const response = responseOf([...events, finish()], labelsOf(body));
+  const response = encodeResponse([...events, finish()], labelsOf(body));
   assert(response.ok);
   assertValid("Response", response.value.resource);
   return response.value.resource;
@@ -49,13 +49,13 @@ const DEFAULTS: JsonObject = {
   user: null,
 };
 
-Deno.test("a response has every member that some client demands", () => {
+Deno.test("a response has every member that some client requires", () => {
   const { output, ...rest } = resourceOf({});
   assert(Array.isArray(output) && output.length === 1);
   assertEquals(rest, DEFAULTS);
 });
 
-Deno.test("null stands for the default", () => {
+Deno.test("a null option is replaced by its default", () => {
   const nulls = Object.fromEntries(
     Object.keys(DEFAULTS).filter((key) => key !== "input").map((key) => [key, null]),
   );
@@ -63,7 +63,7 @@ Deno.test("null stands for the default", () => {
   assertEquals(rest, DEFAULTS);
 });
 
-Deno.test("what the client sent is told again", () => {
+Deno.test("the response repeats the client's options", () => {
   const sent: JsonObject = {
     instructions: "Be brief.",
     max_output_tokens: 99,
@@ -87,7 +87,7 @@ Deno.test("what the client sent is told again", () => {
   for (const [key, value] of Object.entries(sent)) assertEquals(resource[key], value, key);
 });
 
-Deno.test("the conversation is told as an object, however it was sent", () => {
+Deno.test("the conversation is returned as an object, whether sent as a string or an object", () => {
   for (const conversation of ["conv_1", { id: "conv_1" }]) {
     assertEquals<unknown>(resourceOf({ conversation }).conversation, { id: "conv_1" });
   }
@@ -105,26 +105,26 @@ Deno.test("an echoed function has the members that clients read, also in a names
   ]);
 });
 
-Deno.test("the upstream's tier is told where it is one, the client's elsewhere", () => {
+Deno.test("the upstream's service tier is returned if valid, else the client's", () => {
   const tier = (serviceTier: string) =>
     resourceOf({ service_tier: "auto" }, [{ type: "usage", usage: { ...USAGE, serviceTier } }])
       .service_tier;
   assertEquals(["priority", "unheard_of"].map(tier), ["priority", "auto"]);
 });
 
-Deno.test("numbers are told as they were written", () => {
+Deno.test("numbers are returned in their original text", () => {
   const document = readDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
   assert(document.ok);
-  const request = responsesRequest(document.value);
+  const request = parseResponsesRequest(document.value);
   assert(request.ok);
-  const response = responseOf([finish()], { ...labelsOf(), request: request.value });
+  const response = encodeResponse([finish()], { ...labelsOf(), request: request.value });
   assert(response.ok);
   const text = JSON.stringify(response.value.resource);
   assertStringIncludes(text, '"temperature":1.0,');
   assertStringIncludes(text, '"metadata":{"n":1e2}');
 });
 
-Deno.test("hints about the cache are told again, whoever may know them", () => {
+Deno.test("prompt cache options are repeated, even if the upstream does not know them", () => {
   const hints = {
     prompt_cache_retention: "24h",
     prompt_cache_options: { mode: "implicit", ttl: "30m" },

@@ -51,7 +51,7 @@ Deno.test("sampling defaults are added where the client has set none", async () 
   }
 });
 
-Deno.test("a whole native answer keeps its bytes and its headers", async () => {
+Deno.test("an unstreamed native response keeps its bytes and its headers", async () => {
   const answer = await gateway().post("/responses", ODD);
   assertEquals([answer.status, answer.text], [200, ANSWER]);
   const shown = ["openai-processing-ms", "set-cookie", "etag"];
@@ -74,7 +74,7 @@ Deno.test("a native stream keeps its bytes and its headers", async () => {
   assertEquals(answer.headers.get("content-type")?.startsWith("text/event-stream"), true);
 });
 
-Deno.test("no status but 200 is a native success, whole or streamed", async () => {
+Deno.test("only status 200 is a native success, streamed or not", async () => {
   for (const stream of [false, true]) {
     for (const status of [201, 202, 302]) {
       const body = stream ? streamOf("resp_1") : ANSWER;
@@ -102,7 +102,7 @@ Deno.test("a stream with an error status is the provider's error, not a stream",
   }
 });
 
-Deno.test("an answer that is no exact Response is a 502 and binds nothing", async () => {
+Deno.test("a body that is no valid Response object is a 502 and stores no owner", async () => {
   const wrong = [
     "",
     "[]",
@@ -119,7 +119,7 @@ Deno.test("an answer that is no exact Response is a 502 and binds nothing", asyn
   }
 });
 
-Deno.test("a native answer has at most 16 MiB", async () => {
+Deno.test("a native response has at most 16 MiB", async () => {
   const room = 16 * 1024 * 1024 - ANSWER.length;
   const fits = await gateway(`${ANSWER}${" ".repeat(room)}`).post("/responses", ODD);
   assertEquals(fits.status, 200);
@@ -127,7 +127,7 @@ Deno.test("a native answer has at most 16 MiB", async () => {
   assertEquals([large.status, large.error.code], [502, "upstream_response_too_large"]);
 });
 
-Deno.test("a native stream that begins badly is a 502, and one that goes on badly ends in a failure", async () => {
+Deno.test("a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure", async () => {
   const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
   for (const [stream, status] of [["data: {\n\n", 502], [`${created}data: {\n\n`, 200]] as const) {
     const calls = gateway(stream, {}, "text/event-stream");

@@ -1,4 +1,4 @@
-import { nativeRelay } from "../../../../src/api/responses/native/relay.ts";
+import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
 import { fault } from "../../../../src/core/result.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -36,17 +36,17 @@ async function failureAfter(text: string, sequence: number, how?: Relaying): Pro
   return failureIn(answer.text.slice(text.length), sequence);
 }
 
-Deno.test("a failure without an identity gets a new one", async () => {
+Deno.test("a failure of a stream without response ID gets a new ID", async () => {
   const { id, created_at, model, output } = await failureAfter(sse(delta(4)), 5);
   assertEquals<unknown>([id, created_at, model, output], ["resp_new", 9, "m", []]);
 });
 
-Deno.test("a failure has the id that any event named", async () => {
+Deno.test("a failure has the response ID of any earlier event", async () => {
   const named = sse(delta(4, { response_id: "resp_7" }));
   assertEquals<unknown>((await failureAfter(named, 5)).id, "resp_7");
 });
 
-Deno.test("a failure tells again what the stream said of its response", async () => {
+Deno.test("a failure repeats the fields that the stream sent for its response", async () => {
   const before = NATIVE_RECORDS.slice(0, 2).join("") + sse(delta(4));
   const { text } = await relayed(before);
   assert(text.includes('"created_at":1741476777.0,"completed_at":null,"status":"failed"'), text);
@@ -55,7 +55,7 @@ Deno.test("a failure tells again what the stream said of its response", async ()
   assertEquals<unknown>([id, model, usage, output], ["resp_1", "gpt-x", null, []]);
 });
 
-Deno.test("what the stream said cannot undo the failure", async () => {
+Deno.test("fields of the stream cannot override the failure", async () => {
   const told = {
     completed_at: 5,
     error: { code: "other", message: "x" },
@@ -74,14 +74,14 @@ Deno.test("what the stream said cannot undo the failure", async () => {
   assertEquals<unknown>([failed.created_at, failed.model, failed.metadata], [9, "m", {}]);
 });
 
-Deno.test("a response that is nested too deeply to be told again is left out", async () => {
+Deno.test("a response that is nested too deeply is not repeated in the failure", async () => {
   const levels = 100_000;
   const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const created = CREATED.replace('"output"', `"x":${deep},"output"`);
   assertEquals<unknown>((await failureAfter(created + DELTA, 2)).x, undefined);
 });
 
-Deno.test("a failure tells the items that were done, in their order and as they were", async () => {
+Deno.test("a failure holds the completed items, in output order and unchanged", async () => {
   const second = done(2, 1, "zwei").replace('"zwei"', '"zwe\\u0069"');
   const { text } = await relayed(CREATED + second + done(3, 0, "eins") + DELTA);
   assert(text.includes("zwe\\u0069"));
@@ -91,7 +91,7 @@ Deno.test("a failure tells the items that were done, in their order and as they 
   assertEquals(text.split("zwe\\u0069").length, 3);
 });
 
-Deno.test("items of more than 16 MiB are not kept for a failure", async () => {
+Deno.test("items of more than 16 MiB are left out of a failure", async () => {
   const large = "x".repeat(3 * 1024 * 1024);
   const items = (count: number) =>
     Array.from({ length: count }, (_, at) => done(at + 1, at, large)).join("");
@@ -100,7 +100,7 @@ Deno.test("items of more than 16 MiB are not kept for a failure", async () => {
   assertEquals<unknown>((await failureAfter(CREATED + items(6) + done(8, 7, "x"), 9)).output, []);
 });
 
-Deno.test("a failure belongs to the local conversation", async () => {
+Deno.test("a failure has the ID of the local conversation", async () => {
   for (const conversation of [null, { id: "conv_x" }]) {
     const before = sse(lifecycle("response.created", 0, { conversation })) + DELTA;
     const { text } = await relayed(before, { conversation: "conv_1" });
@@ -110,12 +110,12 @@ Deno.test("a failure belongs to the local conversation", async () => {
   }
 });
 
-Deno.test("the number behind the last exact one is still above it", async () => {
+Deno.test("the sequence number after the largest exact integer is still larger", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   await failureAfter(sse(delta(most)), most + 1);
 });
 
-Deno.test("a relay fails once, and not behind its terminal", () => {
+Deno.test("a relay fails once, and never after its terminal event", () => {
   const failure = fault("upstream_idle", "Silent.").failure;
   const options = {
     conversation: null,
@@ -130,7 +130,7 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
     raw: null,
   });
   const created = record(lifecycle("response.created", 0));
-  const failing = nativeRelay(options);
+  const failing = newNativeRelay(options);
   assertEquals(failing.push(created), { ok: true, value: [created] });
   const [last, ...more] = failing.fail(failure);
   assertEquals(more, []);
@@ -140,7 +140,7 @@ Deno.test("a relay fails once, and not behind its terminal", () => {
   assertEquals([failing.done(), failing.outcome(), failing.fail(failure)], [true, null, []]);
   assertEquals(failing.push(record(delta(5))), { ok: true, value: [] });
 
-  const complete = nativeRelay(options);
+  const complete = newNativeRelay(options);
   assertEquals(complete.push(record(lifecycle("response.completed", 0))).ok, true);
   assertEquals([complete.done(), complete.end()], [true, { ok: true, value: [] }]);
   // Its terminal may be one that could not be sent: the failure takes its place and its number.

@@ -71,7 +71,7 @@ function gateway(script: (asked: Asked) => Says) {
   return withNativeObject(RESPONSE, script);
 }
 
-Deno.test("a deleted response is unknown, and either type of what is left will do", async () => {
+Deno.test("a deleted response is unknown, and both notations of the deletion's type are accepted", async () => {
   for (const object of ["response", "response.deleted"]) {
     const calls = await gateway(() => ({ body: { id: ID, object, deleted: true } }));
     assertEquals((await calls.delete(`/responses/${ID}`)).status, 200);
@@ -81,14 +81,14 @@ Deno.test("a deleted response is unknown, and either type of what is left will d
   }
 });
 
-Deno.test("the provider's own error comes back as it is", async () => {
+Deno.test("the provider's own error is returned unchanged", async () => {
   const body = '{"error" : {"message":"No such thing.","code":"x"}}';
   const calls = await gateway(() => ({ status: 404, body }));
   const answer = await calls.get(`/responses/${ID}`);
   assertEquals([answer.status, answer.text], [404, body]);
 });
 
-Deno.test("a response is retrieved as a stream, which must be the one asked for", async () => {
+Deno.test("a response is retrieved as a stream, which must have the requested ID", async () => {
   const stream = streamOf(ID);
   const calls = await gateway(() => ({ body: `${stream}data: [DONE]\n\n` }));
   const path = `/responses/${ID}?stream=true&starting_after=4`;
@@ -104,7 +104,7 @@ Deno.test("a response is retrieved as a stream, which must be the one asked for"
   assertEquals((await bindingOf(broken, "response", ID))?.kind, "bound");
 });
 
-Deno.test("an id with white space, slashes and marks inside reaches the owner in one piece", async () => {
+Deno.test("an ID with white space, slashes and punctuation inside is sent to the owner as one path segment", async () => {
   const id = "resp 1/ä?#%2F&";
   const calls = nativeGateway(
     nativeConfig({ up: { can: RESPONSE.can } }),
@@ -116,7 +116,7 @@ Deno.test("an id with white space, slashes and marks inside reaches the owner in
   assertEquals(calls.lastAsked(), `up GET /responses/${encodeURIComponent(id)}`);
 });
 
-Deno.test("an id with white space around it never leaves the gateway", async () => {
+Deno.test("an ID with leading or trailing white space is never sent upstream", async () => {
   const calls = await gateway(() => ({ body: responseOf(".") }));
   for (const id of ["%20x", "x%20", "%09"]) {
     const answer = await calls.get(`/responses/${id}`, naming("first"));

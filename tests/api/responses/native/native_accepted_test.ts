@@ -9,7 +9,7 @@ async function assertPasses(text: string, expected?: string): Promise<void> {
   assertEquals([answer.text, answer.broken], [text, null]);
 }
 
-Deno.test("each terminal ends a stream, and cancelled has two spellings", async () => {
+Deno.test("each terminal event ends a stream, and cancelled has two spellings", async () => {
   for (const type of ["completed", "incomplete", "failed", "cancelled", "canceled"]) {
     await assertPasses(CREATED + DELTA + sse(lifecycle(`response.${type}`, 2)));
   }
@@ -17,7 +17,7 @@ Deno.test("each terminal ends a stream, and cancelled has two spellings", async 
   await assertPasses(CREATED + DELTA + sse(mixed));
 });
 
-Deno.test("nothing behind the first terminal is delivered", async () => {
+Deno.test("no record after the first terminal event is delivered", async () => {
   const end = sse(lifecycle("response.incomplete", 2));
   const rest = [delta(3), lifecycle("response.completed", 4), lifecycle("response.incomplete", 2)]
     .map((event) => sse(event)).join("");
@@ -28,18 +28,18 @@ Deno.test("nothing behind the first terminal is delivered", async () => {
   }
 });
 
-Deno.test("a terminal alone is an answer", async () => {
+Deno.test("a terminal event alone is a valid stream", async () => {
   for (const type of ["response.completed", "response.failed"]) {
     await assertPasses(sse(lifecycle(type, 0)));
   }
 });
 
-Deno.test("a series may begin above zero and leave numbers out", async () => {
+Deno.test("sequence numbers may begin above zero and have gaps", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   await assertPasses(sse(delta(7)) + sse(delta(9)) + sse(lifecycle("response.completed", most)));
 });
 
-Deno.test("events need neither a name nor an id, and their types need not be known", async () => {
+Deno.test("events without record name or ID and of unknown types are accepted", async () => {
   const events: JsonObject[] = [
     delta(1, { response_id: null, response: null }),
     { type: "response.of.tomorrow", sequence_number: 2, response: "resp_1" },
@@ -50,11 +50,11 @@ Deno.test("events need neither a name nor an id, and their types need not be kno
   await assertPasses(CREATED + events.map((event) => sse(event, null)).join(""));
 });
 
-Deno.test("the name of an event that ends nothing is not looked at", async () => {
+Deno.test("the record name of an event that is not terminal is ignored", async () => {
   await assertPasses(sse(delta(0), "message") + sse(lifecycle("response.completed", 1)));
 });
 
-Deno.test("a stream may be held to the id that was asked for", async () => {
+Deno.test("a stream must have the requested response ID", async () => {
   const end = sse(lifecycle("response.completed", 9));
   await assertPasses(sse(delta(8)) + end, "resp_1");
   const first = await relayed(CREATED + DELTA + end, { expected: "resp_2" });
@@ -64,7 +64,7 @@ Deno.test("a stream may be held to the id that was asked for", async () => {
   assertEquals<unknown>(failureIn(late.text.slice(DELTA.length), 2).id, "resp_2");
 });
 
-Deno.test("the terminal tells the resource and its usage, numbers as they were written", async () => {
+Deno.test("the outcome holds the terminal resource and its usage, numbers in their original text", async () => {
   const usage = {
     input_tokens: 10,
     input_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
@@ -90,7 +90,7 @@ Deno.test("the terminal tells the resource and its usage, numbers as they were w
   );
 });
 
-Deno.test("a terminal that counts nothing leaves the usage unknown", async () => {
+Deno.test("a terminal event without usage leaves the usage unknown", async () => {
   const { outcome } = await relayed(DELTA + sse(lifecycle("response.completed", 2)));
   assertEquals(outcome?.usage, null);
 });

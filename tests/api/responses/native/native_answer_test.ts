@@ -1,4 +1,4 @@
-import { nativeAnswer } from "../../../../src/api/responses/native/relay.ts";
+import { parseNativeResponse } from "../../../../src/api/responses/native/relay.ts";
 import type { UpstreamResponse } from "../../../../src/core/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
@@ -16,9 +16,9 @@ function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamResponse {
   };
 }
 
-Deno.test("a whole response keeps its bytes and headers", () => {
+Deno.test("an unstreamed response keeps its bytes and headers", () => {
   const given = answerOf(TEXT);
-  const { answer, outcome } = valueOf(nativeAnswer(given, { ...PLAIN, expected: "resp_1" }));
+  const { answer, outcome } = valueOf(parseNativeResponse(given, { ...PLAIN, expected: "resp_1" }));
   assertEquals(answer, { ...given, headers: HEADERS });
   assert(answer.body === given.body);
   assertEquals(JSON.stringify(outcome.resource).includes('"temperature":1.0'), true);
@@ -32,11 +32,11 @@ Deno.test("a whole response keeps its bytes and headers", () => {
   });
 });
 
-Deno.test("a local conversation is put into a whole response", () => {
+Deno.test("a local conversation is set in an unstreamed response", () => {
   const options = { ...PLAIN, conversation: "conv_1" };
   for (const theirs of ["", '"conversation":null,', '"conversation":{"id":"conv_x"},']) {
     const text = TEXT.replace('"status"', `${theirs}"status"`);
-    const { answer, outcome } = valueOf(nativeAnswer(answerOf(text), options));
+    const { answer, outcome } = valueOf(parseNativeResponse(answerOf(text), options));
     const ours = '"conversation":{"id":"conv_1"},';
     const wanted = theirs === "" ? TEXT.replace("{", `{${ours}`) : text.replace(theirs, ours);
     assertEquals(new TextDecoder().decode(answer.body), wanted);
@@ -45,7 +45,7 @@ Deno.test("a local conversation is put into a whole response", () => {
   }
 });
 
-Deno.test("what is no exact Response object is a fault", () => {
+Deno.test("a body that is no valid Response object is a fault", () => {
   const broken: readonly (string | Uint8Array<ArrayBuffer>)[] = [
     "",
     "[]",
@@ -64,26 +64,26 @@ Deno.test("what is no exact Response object is a fault", () => {
     TEXT.replace("[]", `${"[".repeat(600)}${"]".repeat(600)}`),
   ];
   for (const body of broken) {
-    assertFailed(nativeAnswer(answerOf(body), PLAIN), "invalid_upstream_response");
+    assertFailed(parseNativeResponse(answerOf(body), PLAIN), "invalid_upstream_response");
   }
 });
 
-Deno.test("another response than the one asked for is a fault", () => {
+Deno.test("a response with a different ID than requested is a fault", () => {
   const options = { ...PLAIN, expected: "resp_2" };
-  assertFailed(nativeAnswer(answerOf(TEXT), options), "invalid_upstream_response");
+  assertFailed(parseNativeResponse(answerOf(TEXT), options), "invalid_upstream_response");
 });
 
 Deno.test("an error with status 200 is the provider's error", () => {
-  const result = nativeAnswer(answerOf('{"error":{"message":"No.","code":429}}'), PLAIN);
+  const result = parseNativeResponse(answerOf('{"error":{"message":"No.","code":429}}'), PLAIN);
   assertFailed(result, "upstream_throttled");
 });
 
-Deno.test("a response that failed is an answer, its error and all", () => {
+Deno.test("a failed response is returned with its error", () => {
   const text = TEXT.replace(
     '"completed"',
     '"failed","error":{"code":"server_error","message":"x"}',
   );
-  const { answer, outcome } = valueOf(nativeAnswer(answerOf(text), PLAIN));
+  const { answer, outcome } = valueOf(parseNativeResponse(answerOf(text), PLAIN));
   assertEquals(new TextDecoder().decode(answer.body), text);
   assertEquals<unknown>(outcome.resource?.status, "failed");
 });

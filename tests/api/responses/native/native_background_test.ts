@@ -19,7 +19,7 @@ function gateway(stream: string, can = CAN): NativeGateway {
   }));
 }
 
-Deno.test("a background response is bound while it is queued", async () => {
+Deno.test("the owner of a background response is stored while it is queued", async () => {
   const queued = responseOf("resp_1", { status: "queued", background: true, output: [] });
   const calls = gateway(JSON.stringify(queued));
   const created = await calls.post("/responses", BACKGROUND);
@@ -28,7 +28,7 @@ Deno.test("a background response is bound while it is queued", async () => {
   assertEquals(calls.lastAsked(), "up POST /responses/resp_1/cancel");
 });
 
-Deno.test("a background stream that breaks is still known to be running upstream", async () => {
+Deno.test("the owner of a background response stays stored after its stream breaks", async () => {
   for (const type of ["response.created", "response.queued", "response.in_progress"]) {
     const calls = gateway(sse(lifecycle(type, 0, { background: true })));
     const { text } = await calls.post("/responses", { ...BACKGROUND, stream: true });
@@ -39,7 +39,7 @@ Deno.test("a background stream that breaks is still known to be running upstream
   }
 });
 
-Deno.test("a background stream is bound once its id is known, and no earlier", async () => {
+Deno.test("the owner of a background stream is stored when its ID is known, not earlier", async () => {
   const calls = gateway("data: {\n\n");
   await calls.post("/responses", { ...BACKGROUND, stream: true });
   assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
@@ -49,7 +49,7 @@ Deno.test("a background stream is bound once its id is known, and no earlier", a
   assertEquals(unnamed.vault.objects.stats().response_bindings.entries, 0);
 });
 
-Deno.test("a background stream that is not to be stored is not bound", async () => {
+Deno.test("the owner of an unstored background stream is not stored", async () => {
   for (const stream of [streamOf("resp_1"), sse(lifecycle("response.created", 0))]) {
     const calls = gateway(stream);
     await calls.post("/responses", { ...BACKGROUND, stream: true, store: false });
@@ -59,7 +59,7 @@ Deno.test("a background stream that is not to be stored is not bound", async () 
   }
 });
 
-Deno.test("a background stream without a lifecycle upstream is kept here once it is complete", async () => {
+Deno.test("a completed background stream without a lifecycle upstream is stored in the gateway", async () => {
   const calls = gateway(streamOf("resp_1"), ["background_responses"]);
   await calls.post("/responses", { ...BACKGROUND, stream: true });
   assertEquals((await calls.get("/responses/resp_1")).json, responseOf("resp_1"));
@@ -68,7 +68,7 @@ Deno.test("a background stream without a lifecycle upstream is kept here once it
   assertEquals(calls.asked[1]?.json, body);
 });
 
-Deno.test("a local conversation would miss the output of what only runs upstream", async () => {
+Deno.test("an unstreamed background request in a local conversation is refused", async () => {
   const calls = gateway(streamOf("resp_1"));
   const { json: { id } } = await calls.post("/conversations");
   const body = { ...BACKGROUND, conversation: { id } };

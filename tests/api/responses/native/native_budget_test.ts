@@ -4,7 +4,7 @@ import { nativeConfig, nativeGateway, responseOf } from "../../../support/native
 
 const CAN = ["responses_lifecycle"];
 
-Deno.test("1,000 ids are remembered, the oldest goes first", async () => {
+Deno.test("1,000 IDs are stored, and the oldest is evicted first", async () => {
   let count = 0;
   const calls = nativeGateway(
     nativeConfig({ up: { can: CAN } }),
@@ -17,7 +17,7 @@ Deno.test("1,000 ids are remembered, the oldest goes first", async () => {
   assertEquals(calls.lastAsked(), "up GET /responses/resp_2");
 });
 
-Deno.test("ids together take at most 1 MiB; one that is larger is not remembered", async () => {
+Deno.test("all IDs together take at most 1 MiB, and a larger ID is not stored", async () => {
   const long = "x".repeat(400_000);
   let count = 0;
   const calls = nativeGateway(

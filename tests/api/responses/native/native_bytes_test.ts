@@ -5,7 +5,7 @@ import { relayed } from "./native_stream.ts";
 const TEXT = NATIVE_RECORDS.join("");
 const READ_SIZES = [1, 7, TEXT.length * 4];
 
-Deno.test("a native stream keeps every byte, however it is cut", async () => {
+Deno.test("a native stream keeps every byte, however it is split into reads", async () => {
   for (const text of [TEXT, TEXT.replaceAll("\n", "\r\n"), TEXT.replaceAll("\n", "\r")]) {
     for (const readSize of READ_SIZES) {
       const answer = await relayed(`${text}data: [DONE]\n\n`, { readSize });
@@ -14,7 +14,7 @@ Deno.test("a native stream keeps every byte, however it is cut", async () => {
   }
 });
 
-Deno.test("a local conversation is put into every Response object and nowhere else", async () => {
+Deno.test("a local conversation is set in every Response object and nowhere else", async () => {
   const wanted = TEXT
     .replace('"conversation":null', '"conversation":{"id":"conv_1"}')
     .replace(
@@ -32,7 +32,7 @@ Deno.test("a local conversation is put into every Response object and nowhere el
   }
 });
 
-Deno.test("a conversation that the provider names itself gives way to the local one", async () => {
+Deno.test("the local conversation replaces a conversation that the provider sends", async () => {
   const theirs = TEXT.replace('"conversation":null', '"conversation":{"id":"conv_x","a":[1.0]}');
   const [, given] = (await relayed(theirs, { conversation: 'a"b' })).text.split("\n\n");
   const kept = NATIVE_RECORDS[1]?.replace('"conversation":null', '"conversation":{"id":"a\\"b"}');

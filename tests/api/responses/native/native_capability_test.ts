@@ -40,7 +40,7 @@ Deno.test("a background response needs background_responses", async () => {
   }
 });
 
-Deno.test("a hosted tool must be listed, whatever its place", async () => {
+Deno.test("a hosted tool must be listed, also inside namespaces", async () => {
   const cases: readonly (readonly [JsonObject, string])[] = [
     [WEB, "tools[0].type"],
     [TWO_TOOLS, "tools[1].type"],
@@ -66,7 +66,7 @@ Deno.test("tools that the client runs itself need no capability", async () => {
   }
 });
 
-Deno.test("a target without the capability is passed over for a fallback with it", async () => {
+Deno.test("a target without the capability is skipped for a fallback with the capability", async () => {
   for (const body of [{ background: true }, WEB, TWO_TOOLS]) {
     assertEquals((await create({ first: {}, second: ABLE }, body)).hosts, ["second"]);
     const none = await create({ first: {}, second: {} }, body);
@@ -74,7 +74,7 @@ Deno.test("a target without the capability is passed over for a fallback with it
   }
 });
 
-Deno.test("a fallback without the capability is skipped, and the field is never taken out", async () => {
+Deno.test("a fallback without the capability is skipped, and the field is never removed", async () => {
   const accounts = { first: ABLE, second: {}, third: ABLE };
   for (const body of [{ background: true }, WEB]) {
     const calls = nativeGateway(
@@ -89,7 +89,7 @@ Deno.test("a fallback without the capability is skipped, and the field is never 
   }
 });
 
-Deno.test("a reload that takes a capability away counts from the next call on", async () => {
+Deno.test("a reload that removes a capability applies from the next request", async () => {
   const calls = nativeGateway(
     nativeConfig({ first: ABLE }),
     () => ({ body: responseOf("resp_1") }),
@@ -104,7 +104,7 @@ Deno.test("a reload that takes a capability away counts from the next call on", 
   assertEquals(calls.asked.length, 1);
 });
 
-Deno.test("however deep namespaces are nested, the tools inside are found", async () => {
+Deno.test("tools are found in namespaces of any depth", async () => {
   const levels = 20_000;
   const [begin, end] = ['{"type":"namespace","tools":[', "]}"].map((text) => text.repeat(levels));
   for (const [type, status] of [["function", 200], ["mcp", 400]]) {

@@ -46,7 +46,7 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
   assertEquals(calls.vault.objects.stats().response_bindings.entries, 4);
 });
 
-Deno.test("a conversation that tells two ids is nobody's", async () => {
+Deno.test("a conversation with two IDs is refused", async () => {
   const calls = gateway({ first: ABLE, second: { can: ["response_input_tokens"] } });
   await calls.post("/conversations", {});
   const body = '{"model":"m","input":"x","conversation":{"id":"conv_2","\\u0069d":"conv_1"}}';
@@ -56,7 +56,7 @@ Deno.test("a conversation that tells two ids is nobody's", async () => {
   assertEquals(calls.asked.length, 1);
 });
 
-Deno.test("a turn of a native conversation that may have been taken is sent once, stored or not", async () => {
+Deno.test("a turn of a native conversation that may have been processed is not retried, stored or not", async () => {
   for (const store of [true, false]) {
     const calls = nativeGateway(
       nativeConfig({ first: ABLE }),
@@ -93,7 +93,7 @@ Deno.test("a native conversation never falls back", async () => {
   assertEquals(calls.asked.map(({ host }) => host), ["first", "first"]);
 });
 
-Deno.test("a native conversation that is stale, in conflict or another's is refused unsent", async () => {
+Deno.test("a native conversation that is stale, in conflict or of another provider is refused without a request", async () => {
   const accounts = { first: ABLE, second: ABLE };
   const calls = gateway(accounts);
   await calls.post("/conversations", {}, naming("first"));
@@ -115,7 +115,7 @@ Deno.test("a native conversation that is stale, in conflict or another's is refu
   assertEquals(calls.lastAsked(), "second POST /responses");
 });
 
-Deno.test("a native conversation whose owner has no native target in the route names the conversation", async () => {
+Deno.test("the refusal names the conversation if its owner has no native target in the route", async () => {
   const accounts = { first: ABLE, second: ABLE };
   const calls = gateway(accounts);
   await calls.post("/conversations", {}, naming("first"));
@@ -136,7 +136,7 @@ Deno.test("a native conversation whose owner has no native target in the route n
   assertEquals(calls.asked.length, 1);
 });
 
-Deno.test("an unknown conversation is refused, and goes to a capable provider that is named", async () => {
+Deno.test("an unknown conversation is refused, but sent to a capable provider that the client names", async () => {
   const calls = gateway({ first: ABLE, second: {} });
   const body = { model: "m", input: "x", conversation: "conv_x" };
   const unknown = [404, "conversation_not_found", "conversation"];
@@ -150,7 +150,7 @@ Deno.test("an unknown conversation is refused, and goes to a capable provider th
 for (const stream of [false, true]) {
   const how = stream ? "stream" : "whole answer";
 
-  Deno.test(`a local conversation is sent as input and told in a native ${how}`, async () => {
+  Deno.test(`a local conversation is sent as input and returned in a native ${how}`, async () => {
     const calls = gateway({ up: {} });
     const id = await local(calls);
     const text = `{"model":"m","input":"one", "conversation":"${id}","stream":${stream}}`;
@@ -189,7 +189,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a local conversation gets nothing from a native response that is not completed", async () => {
+Deno.test("a local conversation gets no items from a native response that is not completed", async () => {
   for (const status of ["incomplete", "failed", "cancelled"]) {
     for (const stream of [false, true]) {
       const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
@@ -203,7 +203,7 @@ Deno.test("a local conversation gets nothing from a native response that is not 
   }
 });
 
-Deno.test("a local conversation takes no reference to an item that is not kept here", async () => {
+Deno.test("a local conversation refuses a reference to an item that the gateway does not store", async () => {
   const calls = gateway({ up: {} });
   const conversation = await local(calls);
   const input = [{ type: "item_reference", id: "msg_theirs" }];

@@ -27,7 +27,7 @@ const OWN_FAILURE = sse(
   lifecycle("response.failed", 9, { error: { code: "boom", message: "No." } }),
 );
 
-Deno.test("an error event with the provider's own failure behind it is passed on as it came", async () => {
+Deno.test("an error event followed by the provider's own failure is forwarded unchanged", async () => {
   const between = [
     "",
     ": still here\n\n",
@@ -52,7 +52,7 @@ Deno.test("an error event with the provider's own failure behind it is passed on
   }
 });
 
-Deno.test("an error event with anything else behind it ends the answer in one failure", async () => {
+Deno.test("an error event followed by any other event ends the stream with one failure", async () => {
   const behind = [
     "",
     ": still here\n\n",
@@ -81,7 +81,7 @@ Deno.test("an error event with anything else behind it ends the answer in one fa
   assert(broken?.kind === "upstream_unavailable");
 });
 
-Deno.test("an error event that is none by its form ends the answer, whatever comes behind it", async () => {
+Deno.test("a malformed error event ends the stream, whatever follows", async () => {
   const unfit = [
     errorEvent(2).replace(',"sequence_number":2', ""),
     errorEvent(1),
@@ -94,14 +94,14 @@ Deno.test("an error event that is none by its form ends the answer, whatever com
   }
 });
 
-Deno.test("an error event first is a failed attempt, also with the provider's own failure behind it", async () => {
+Deno.test("an error event at the start is a failed attempt, even if the provider's own failure follows", async () => {
   for (const before of ["", ": hello\n\n", keepalive(0)]) {
     const { refused, text } = await relayed(before + errorEvent(1) + OWN_FAILURE);
     assertEquals([refused?.kind, text], ["upstream_unavailable", ""]);
   }
 });
 
-Deno.test("a count of tokens with a fraction is no answer", async () => {
+Deno.test("a fractional token count makes the response invalid", async () => {
   const usages: JsonObject[] = [
     { input_tokens: 1.5 },
     { output_tokens: 0.1 },
@@ -120,7 +120,7 @@ Deno.test("a count of tokens with a fraction is no answer", async () => {
   }
 });
 
-Deno.test("of an error event and a failure only the failure is told a local conversation", async () => {
+Deno.test("a local conversation is set in the failure, not in the error event before it", async () => {
   const stream = CREATED + errorEvent(1) + OWN_FAILURE;
   const { text } = await relayed(stream, { conversation: "conv_1" });
   assertEquals(
@@ -129,7 +129,7 @@ Deno.test("of an error event and a failure only the failure is told a local conv
   );
 });
 
-Deno.test("a socket is told the failure alone, because an error would end the turn before it", async () => {
+Deno.test("a socket receives only the failure, because an error event would end the turn before it", async () => {
   let turn = 0;
   const broken = CREATED + DELTA + errorEvent(2) + OWN_FAILURE;
   await using served = socketGateway(nativeConfig({ up: {} }), {

@@ -26,7 +26,7 @@ function create(calls: NativeGateway, body: JsonObject = {}) {
 
 const GONE = [404, "response_not_found", "response_id"];
 
-Deno.test("a native response is bound, and with a lifecycle kept nowhere else", async () => {
+Deno.test("a native response of an upstream with lifecycle has only its owner stored", async () => {
   for (const stream of [false, true]) {
     const calls = gateway(["responses_lifecycle"]);
     assertEquals((await create(calls, { stream })).status, 200);
@@ -45,7 +45,7 @@ Deno.test("a native response is bound, and with a lifecycle kept nowhere else", 
   }
 });
 
-Deno.test("a native response that is not to be stored is neither bound nor kept", async () => {
+Deno.test("an unstored native response has neither owner nor snapshot", async () => {
   for (const can of [[], ["responses_lifecycle"]]) {
     for (const stream of [false, true]) {
       const calls = gateway(can);
@@ -61,7 +61,7 @@ Deno.test("a native response that is not to be stored is neither bound nor kept"
   }
 });
 
-Deno.test("without a lifecycle upstream a completed response is kept here, streamed or not", async () => {
+Deno.test("without a lifecycle upstream a completed response is stored in the gateway, streamed or not", async () => {
   for (const stream of [false, true]) {
     const calls = gateway();
     await create(calls, { stream });
@@ -77,7 +77,7 @@ Deno.test("without a lifecycle upstream a completed response is kept here, strea
   }
 });
 
-Deno.test("an id that its provider gives again after 30 minutes is that of the new response", async () => {
+Deno.test("an ID that its provider reuses after 30 minutes refers to the new response", async () => {
   let time = 1;
   const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
     body: responseOf("resp_1", { created_at: time }),
@@ -89,7 +89,7 @@ Deno.test("an id that its provider gives again after 30 minutes is that of the n
   assertEquals((await calls.get("/responses/resp_1")).json.created_at, 2);
 });
 
-Deno.test("nothing is kept under the id of two accounts", async () => {
+Deno.test("nothing is stored under an ID of two accounts", async () => {
   const calls = nativeGateway(nativeConfig({ first: {}, second: {} }), () => ({
     body: responseOf("resp_1"),
   }));
@@ -99,7 +99,7 @@ Deno.test("nothing is kept under the id of two accounts", async () => {
   assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 3]);
 });
 
-Deno.test("numbers of a kept native response stay as they were written", async () => {
+Deno.test("numbers of a stored native response keep their text", async () => {
   const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
     body: JSON.stringify(responseOf("resp_1", { temperature: 77 })).replace("77", "1.0"),
   }));
@@ -107,7 +107,7 @@ Deno.test("numbers of a kept native response stay as they were written", async (
   assertEquals((await calls.get("/responses/resp_1")).text, text);
 });
 
-Deno.test("what is not completed is bound but not kept", async () => {
+Deno.test("a response that is not completed has its owner stored, but no snapshot", async () => {
   for (const status of ["incomplete", "failed", "cancelled", "in_progress", "queued"]) {
     const calls = gateway([], { status });
     assertEquals((await create(calls)).status, 200);
@@ -120,7 +120,7 @@ Deno.test("what is not completed is bound but not kept", async () => {
   }
 });
 
-Deno.test("a kept native response is continued by sending it all again, items as they were", async () => {
+Deno.test("a stored native response is continued by sending all items again, unchanged", async () => {
   const calls = gateway();
   const input = '[{"role":"user","content":"one","x":12345678901234567890}]';
   await calls.post("/responses", `{"model":"m","input":${input}}`);
@@ -134,7 +134,7 @@ Deno.test("a kept native response is continued by sending it all again, items as
   assertEquals((await calls.get("/responses/resp_2")).status, 200);
 });
 
-Deno.test("new items behind what was kept keep their text", async () => {
+Deno.test("new items after stored items keep their text", async () => {
   const calls = gateway();
   await create(calls);
   const items = [
@@ -151,7 +151,7 @@ Deno.test("new items behind what was kept keep their text", async () => {
   assertEquals(calls.asked[1]?.body, wanted);
 });
 
-Deno.test("items that no translation could take are replayed to a native target", async () => {
+Deno.test("items without a translation are sent again to a native target", async () => {
   const output = [
     { id: "ws_1", type: "web_search_call", status: "in_progress", action: { a: [1.5] } },
     { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "theirs" },
@@ -163,7 +163,7 @@ Deno.test("items that no translation could take are replayed to a native target"
   assertEquals(objectsAt(calls.asked[1]?.json ?? {}, "input").slice(1, 3), output);
 });
 
-Deno.test("a native response upstream is continued by its id alone", async () => {
+Deno.test("a native response that its upstream stores is continued by its ID alone", async () => {
   const calls = gateway(["responses_lifecycle"]);
   await create(calls, { stream: true });
   const text = '{"model":"m","input":"two",  "previous_response_id" : "resp_1","x":1.0}';
@@ -171,7 +171,7 @@ Deno.test("a native response upstream is continued by its id alone", async () =>
   assertEquals(calls.asked[1]?.body, text);
 });
 
-Deno.test("a broken native stream leaves nothing behind", async () => {
+Deno.test("a broken native stream is not stored", async () => {
   for (const can of [[], ["responses_lifecycle"]]) {
     const [begin = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
     const calls = nativeGateway(nativeConfig({ up: { can } }), () => ({ body: begin }));

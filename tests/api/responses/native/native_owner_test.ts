@@ -57,7 +57,7 @@ async function assertRefused(calls: NativeGateway, code: string): Promise<void> 
   assertEquals(calls.asked.length, asked);
 }
 
-Deno.test("an id that two accounts have returned is a conflict for every implicit call", async () => {
+Deno.test("an ID that two accounts have returned is a conflict for every request without a provider header", async () => {
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "first");

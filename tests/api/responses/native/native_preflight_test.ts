@@ -1,12 +1,12 @@
-import { nativeRelay } from "../../../../src/api/responses/native/relay.ts";
+import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { delta, failureIn, keepalive, lifecycle, relayed, sse } from "./native_stream.ts";
 
 const MIB = 1024 * 1024;
 const END = sse(lifecycle("response.completed", 5000));
 
-Deno.test("comments and signs of life wait, and come with the first event", () => {
-  const relay = nativeRelay({
+Deno.test("comments and keep-alives are buffered, and sent with the first event", () => {
+  const relay = newNativeRelay({
     conversation: null,
     expected: null,
     newId: () => "",
@@ -22,7 +22,7 @@ Deno.test("comments and signs of life wait, and come with the first event", () =
   assertEquals(relay.push(empty), { ok: true, value: [empty] });
 });
 
-Deno.test("every accepted event but a sign of life begins the answer", async () => {
+Deno.test("every accepted event except a keep-alive begins the response", async () => {
   const types = ["response.created", "response.queued", "response.in_progress"];
   for (const first of [...types.map((type) => sse(lifecycle(type, 0))), sse(delta(0))]) {
     const { refused, text, broken } = await relayed(first);
@@ -31,8 +31,8 @@ Deno.test("every accepted event but a sign of life begins the answer", async () 
   }
 });
 
-Deno.test("the id of a stream is known from the first record that goes out", () => {
-  const relay = nativeRelay({
+Deno.test("the response ID of a stream is known when the first record is sent", () => {
+  const relay = newNativeRelay({
     conversation: null,
     expected: null,
     newId: () => "",
@@ -52,7 +52,7 @@ Deno.test("the id of a stream is known from the first record that goes out", () 
   assertEquals(ids, [null, "resp_1", "resp_1", "resp_1", "resp_1"]);
 });
 
-Deno.test("1,024 records may wait, and one more may not", async () => {
+Deno.test("1,024 records are buffered, and one more is refused", async () => {
   const waiting = (count: number) =>
     Array.from(
       { length: count },
@@ -63,7 +63,7 @@ Deno.test("1,024 records may wait, and one more may not", async () => {
   assertEquals((await relayed(waiting(1025) + END)).refused?.kind, "upstream_response_too_large");
 });
 
-Deno.test("4 MiB of records may wait, and one byte more may not", async () => {
+Deno.test("4 MiB of records are buffered, and one byte more is refused", async () => {
   const comment = (size: number) => `:${"x".repeat(size - 3)}\n\n`;
   const most = comment(3 * MIB) + comment(MIB) + END;
   assertEquals((await relayed(most)).text, most);
@@ -71,19 +71,19 @@ Deno.test("4 MiB of records may wait, and one byte more may not", async () => {
   assertEquals(refused?.kind, "upstream_response_too_large");
 });
 
-Deno.test("bytes that wait are counted, not characters", async () => {
+Deno.test("buffered records are counted in bytes, not characters", async () => {
   const comment = `:${"世".repeat(MIB / 2 - 1)}\n\n`;
   const three = comment.repeat(3) + END;
   assertEquals((await relayed(three)).refused?.kind, "upstream_response_too_large");
   assertEquals((await relayed(comment.repeat(2) + END)).refused, null);
 });
 
-Deno.test("once the answer has begun, comments have no budget", async () => {
+Deno.test("comments after the first event have no limit", async () => {
   const text = sse(delta(0)) + ": ping\n\n".repeat(3000) + END;
   assertEquals((await relayed(text)).text, text);
 });
 
-Deno.test("a stream that only waits is refused when it ends", async () => {
+Deno.test("a stream of comments and keep-alives alone is refused at its end", async () => {
   for (const ending of ["clean", "reset"] as const) {
     const { refused } = await relayed(`: ping\n\n${keepalive(0)}`, { ending });
     const kind = ending === "clean" ? "invalid_upstream_response" : "upstream_unreachable";

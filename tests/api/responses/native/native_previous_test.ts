@@ -13,13 +13,13 @@ const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const FOLLOW = { model: "m", input: "two", previous_response_id: "resp_x" };
 const UNKNOWN = [400, "previous_response_not_found", "previous_response_id"];
 
-Deno.test("an unknown previous response is refused before anything is sent", async () => {
+Deno.test("an unknown previous response is refused before a request is sent upstream", async () => {
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
   assertEquals(refusalOf(await calls.post("/responses", FOLLOW)), UNKNOWN);
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("an unknown previous response goes to the native provider that is named, and only there", async () => {
+Deno.test("an unknown previous response is sent only to the native provider that the client names", async () => {
   const names = [naming("second"), { "x-gateway-model": "second/m" }];
   for (const headers of names) {
     const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
@@ -31,7 +31,7 @@ Deno.test("an unknown previous response goes to the native provider that is name
   }
 });
 
-Deno.test("what goes to a named provider never falls back, and its answer is the client's", async () => {
+Deno.test("a request to a named provider never falls back, and its response is returned", async () => {
   const body = '{"error":{"message":"Not found.","code":"previous_response_not_found"}}';
   const calls = nativeGateway(TWO, () => ({ status: 503, body }));
   const headers = { ...naming("first"), "x-gateway-no-retry": "true" };
@@ -40,7 +40,7 @@ Deno.test("what goes to a named provider never falls back, and its answer is the
   assertEquals(calls.asked.map(({ host }) => host), ["first"]);
 });
 
-Deno.test("a response whose beginnings only its upstream has is continued there, though kept here", async () => {
+Deno.test("a response whose earlier items only its upstream has is continued there, even if stored in the gateway", async () => {
   for (const stream of [false, true]) {
     let count = 1;
     const calls = nativeGateway(nativeConfig({ up: {} }), () => {
@@ -57,7 +57,7 @@ Deno.test("a response whose beginnings only its upstream has is continued there,
   }
 });
 
-Deno.test("a named provider without the Responses API knows no earlier response", async () => {
+Deno.test("a named provider without the Responses API cannot continue a response", async () => {
   const calls = nativeGateway(TWO.replaceAll(", upstream_request_type: responses", ""), () => ({
     body: responseOf("resp_2"),
   }));
@@ -65,7 +65,7 @@ Deno.test("a named provider without the Responses API knows no earlier response"
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("a native response is not continued by a target that is none any more", async () => {
+Deno.test("a native response is not continued by a target that is no longer native", async () => {
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_x") }));
   await calls.post("/responses", { model: "m", input: "one" });
   calls.reload(TWO.replaceAll(", upstream_request_type: responses", ""));

@@ -71,7 +71,7 @@ function eventsIn(text: string): JsonObject[] {
   });
 }
 
-Deno.test("whatever a provider sends, numbers rise, and there is one terminal of one response", async () => {
+Deno.test("whatever a provider sends, sequence numbers rise, and there is one terminal event of one response", async () => {
   let complete = 0;
   let broken = 0;
   const property = fc.asyncProperty(STREAMS, fc.nat(200), async (stream, readSize) => {

@@ -53,14 +53,14 @@ const LEAVES_STATE: readonly JsonObject[] = [
 ];
 
 for (const [what, says, untaken] of FAILURES) {
-  Deno.test(`a create that leaves something upstream is ${untaken ? "" : "not "}sent again after ${what}`, async () => {
+  Deno.test(`a create with side effects is ${untaken ? "" : "not "}retried after ${what}`, async () => {
     for (const body of LEAVES_STATE) {
       const wanted = untaken ? ["first", "first", "second"] : ["first"];
       assertEquals(await asked(says, body), wanted, JSON.stringify(body));
     }
   });
 
-  Deno.test(`a create that leaves nothing is sent again or elsewhere after ${what}`, async () => {
+  Deno.test(`a create without side effects is retried or falls back after ${what}`, async () => {
     for (const stream of [false, true]) {
       const hosts = await asked(says, { store: false, stream });
       assertEquals(hosts, ["first", "first", "second"]);

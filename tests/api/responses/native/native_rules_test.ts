@@ -135,7 +135,7 @@ for (const [what, says, breach] of BREACHES) {
     }
   });
 
-  Deno.test(`a stream that goes on with ${what} ends in one failure`, async () => {
+  Deno.test(`a stream that continues with ${what} ends with one failure`, async () => {
     for (const before of [CREATED, CREATED + DELTA, CREATED + keepalive(1)]) {
       const sequence = before.split("\n\n").length - 1;
       const end = sse(lifecycle("response.completed", sequence + 1));
@@ -157,13 +157,13 @@ const LATER: readonly (readonly [what: string, says: RegExp, breach: Breach])[] 
 ];
 
 for (const [what, says, breach] of LATER) {
-  Deno.test(`behind a sign of life, ${what} is refused`, async () => {
+  Deno.test(`after a keep-alive, ${what} is refused`, async () => {
     const { refused } = await relayed(keepalive(0) + breach(1) + DELTA);
     assertEquals(refused?.kind, "invalid_upstream_response");
     assertMatch(refused?.message ?? "", says);
   });
 
-  Deno.test(`behind the first event, ${what} ends the answer in one failure`, async () => {
+  Deno.test(`after the first event, ${what} ends the stream with one failure`, async () => {
     for (const before of [CREATED, CREATED + DELTA]) {
       const answer = await relayed(before + breach(before.split("\n\n").length - 1));
       assertBroken(answer, before);
@@ -188,7 +188,7 @@ const ERRORS: readonly (readonly [text: string, told: JsonObject])[] = [
   ],
 ];
 
-Deno.test("an error event before the answer is the provider's error", async () => {
+Deno.test("an error event before the first response event is the provider's error", async () => {
   for (const [text, told] of ERRORS) {
     for (const before of ["", keepalive(0)]) {
       const { refused } = await relayed(before + text);
@@ -200,7 +200,7 @@ Deno.test("an error event before the answer is the provider's error", async () =
   }
 });
 
-Deno.test("an error event inside the answer ends it in one failure", async () => {
+Deno.test("an error event after the first response event ends the stream with one failure", async () => {
   for (const [text] of ERRORS) {
     for (const before of [CREATED, CREATED + DELTA]) {
       assertBroken(await relayed(before + text), before);

@@ -1,4 +1,4 @@
-import { nativeRelay } from "../../../../src/api/responses/native/relay.ts";
+import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
 import type { Outcome } from "../../../../src/core/codec.ts";
 import type { Failure } from "../../../../src/core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
@@ -98,7 +98,7 @@ export async function relayed(
       },
       cancel: () => Promise.resolve(),
     }, sseFraming()),
-    delivery: nativeRelay({
+    delivery: newNativeRelay({
       conversation: conversation ?? null,
       expected: expected ?? null,
       newId: () => "resp_new",

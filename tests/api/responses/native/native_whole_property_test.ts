@@ -50,7 +50,7 @@ function recordOf(event: JsonObject, { indent, escapes, named, gap, before }: Sp
   return `${before}${named ? `event: ${event.type}\n` : ""}${lines.join("")}\n`;
 }
 
-Deno.test("a valid native stream comes out as it went in, up to its terminal", async () => {
+Deno.test("a valid native stream is forwarded unchanged up to its terminal event", async () => {
   let most = 0;
   const property = fc.asyncProperty(STREAM, async (stream) => {
     const { id, lineEnd, first, begins, events, terminal: word, ends, readSize } = stream;

@@ -1,6 +1,6 @@
 import type { Continuation } from "../../../../src/api/responses/state/continuation.ts";
 import { nativeBody } from "../../../../src/api/responses/native/request.ts";
-import { responsesRequest } from "../../../../src/api/responses/request.ts";
+import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { documentOf } from "../../../../src/formats/document.ts";
 import { compile } from "../../../../src/gateway/compile.ts";
@@ -24,10 +24,10 @@ const NEW = { role: "user", content: "new" };
 
 /** The body that goes to a native target. */
 function bodyOf(body: JsonObject, continuation: Continuation): unknown {
-  const request = responsesRequest(documentOf({ model: "m", input: [NEW], ...body }));
+  const request = parseResponsesRequest(documentOf({ model: "m", input: [NEW], ...body }));
   assert(request.ok);
   const added = request.value.input.map((item, index) => ({ item, path: `input[${index}]` }));
-  const context = { continuation, added, missing: null, asked: "m" };
+  const context = { continuation, added, missing: null, requestedModel: "m" };
   return JSON.parse(nativeBody(request.value, context, TARGET));
 }
 

@@ -56,7 +56,7 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
     });
   }
 
-  Deno.test(`a response before the last one is not continued over ${provider}, and the socket stays`, async () => {
+  Deno.test(`a response before the last one cannot be continued over ${provider}, and the socket stays open`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     await using client = await served.open();
     const { id: first } = await say(client, provider);
@@ -69,7 +69,7 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
   });
 }
 
-Deno.test("a response of another socket is not continued, wherever it is stored", async () => {
+Deno.test("a response of another socket cannot be continued, wherever it is stored", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using first = await served.open();
   await using second = await served.open();
@@ -82,7 +82,7 @@ Deno.test("a response of another socket is not continued, wherever it is stored"
   }
 });
 
-Deno.test("a native response that is not stored follows one that is: id and items together", async () => {
+Deno.test("an unstored native response that continues a stored one is continued by ID and items together", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -111,7 +111,7 @@ const FAILURES = {
 };
 
 for (const [name, more] of Object.entries(FAILURES)) {
-  Deno.test(`a continuation that fails is forgotten with what it continued: ${name}`, async () => {
+  Deno.test(`a failed continuation drops the response that it continued: ${name}`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     await using client = await served.open();
     const { id } = await say(client, "compat");
@@ -122,7 +122,7 @@ for (const [name, more] of Object.entries(FAILURES)) {
     assertEquals((await say(client, "compat")).ending, "response.completed");
   });
 
-  Deno.test(`a new dialogue that fails leaves the earlier one: ${name}`, async () => {
+  Deno.test(`a failed new conversation keeps the earlier last response: ${name}`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     await using client = await served.open();
     const { id } = await say(client, "compat");
@@ -133,7 +133,7 @@ for (const [name, more] of Object.entries(FAILURES)) {
   });
 }
 
-Deno.test("a response that its length has ended can be continued where its provider takes it", async () => {
+Deno.test("a response that ended at its length limit can be continued if its provider accepts that", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const { id, ending } = await say(client, "native", { model: "native/sim-length", store: false });
@@ -155,7 +155,7 @@ Deno.test("a continuation stays with its provider and its account", async () => 
   assertEquals(refusalIn(told), [400, "provider_binding_conflict", "previous_response_id"]);
 });
 
-Deno.test("a dialogue may grow to 16 MiB, then it is told that another one must be begun", async () => {
+Deno.test("a socket's conversation may grow to 16 MiB, then the error asks for a new one", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const input = "x".repeat(9 * 1024 * 1024);
@@ -168,7 +168,7 @@ Deno.test("a dialogue may grow to 16 MiB, then it is told that another one must 
   assertEquals((await say(client, "compat")).ending, "response.completed");
 });
 
-Deno.test("a message that is refused is answered with its label, so that its lane does not wait", async () => {
+Deno.test("the error of a refused message has its stream_id", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const long = "s".repeat(257);
@@ -182,7 +182,7 @@ Deno.test("a message that is refused is answered with its label, so that its lan
   }
 });
 
-Deno.test("what answers a labelled message has its label, whatever it is", async () => {
+Deno.test("every event in reply to a message with a stream_id has that stream_id", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   for (const provider of ["native", "compat"]) {

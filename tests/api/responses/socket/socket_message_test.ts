@@ -1,7 +1,7 @@
 import {
-  labelOf,
-  readFrame,
-  readMessage,
+  findStreamId,
+  parseCreateMessage,
+  parseMessage,
 } from "../../../../src/api/responses/socket/socket_message.ts";
 import { parseJson } from "../../../../src/core/json/json.ts";
 import type { Result } from "../../../../src/core/result.ts";
@@ -12,16 +12,18 @@ const MAX_ITEMS = 1_000;
 
 /** The request that a message holds; `warm` in front of one that is not to be generated. */
 function requestIn(text: string): string {
-  const { document, isWarmUp } = valueOf(readFrame(valueOf(readMessage(text, MAX_ITEMS))));
+  const { document, isWarmUp } = valueOf(
+    parseCreateMessage(valueOf(parseMessage(text, MAX_ITEMS))),
+  );
   return `${isWarmUp ? "warm " : ""}${document.text}`;
 }
 
 function refusalOf(text: string): Result<unknown> {
-  const message = readMessage(text, MAX_ITEMS);
-  return message.ok ? readFrame(message.value) : message;
+  const message = parseMessage(text, MAX_ITEMS);
+  return message.ok ? parseCreateMessage(message.value) : message;
 }
 
-Deno.test("a request stands at the top level of its message or one level down, and keeps its text", () => {
+Deno.test("a request is parsed from the top level of its message or from 'response', and keeps its text", () => {
   const fields = '"model":"m", "input":[ ], "temperature":1.0, "seed":12345678901234567890';
   const request = `{${fields},"stream":true}`;
   assertEquals(requestIn(`{"type":"response.create",${fields},"stream":false}`), request);
@@ -32,7 +34,7 @@ Deno.test("a request stands at the top level of its message or one level down, a
   assertEquals(requestIn(`{"type":"response.create","response":{}}`), '{"stream":true}');
 });
 
-Deno.test("what belongs to the message is not in the request", () => {
+Deno.test("fields of the message are not in the request", () => {
   const about = '"event_id":"e","stream_id":"s","generate":true,"type":"response.create"';
   assertEquals(requestIn(`{${about},"model":"m"}`), '{"stream":true,"model":"m"}');
   assertEquals(requestIn(`{${about},"response":{"model":"m"}}`), '{"stream":true,"model":"m"}');
@@ -43,7 +45,7 @@ Deno.test("what belongs to the message is not in the request", () => {
   assertEquals(requestIn(`{${about},"response":null,"model":"m"}`), '{"stream":true,"model":"m"}');
 });
 
-Deno.test("a message that generates nothing says so at either place", () => {
+Deno.test("a warm-up is recognised at the top level and in 'response'", () => {
   const warm = 'warm {"stream":true,"model":"m"}';
   assertEquals(requestIn('{"type":"response.create","generate":false,"model":"m"}'), warm);
   for (
@@ -54,7 +56,7 @@ Deno.test("a message that generates nothing says so at either place", () => {
   ) assertEquals(requestIn(text), warm);
 });
 
-Deno.test("an empty input adds nothing to what it continues, and is refused later where it does not", () => {
+Deno.test("an empty input is removed from a continuation, and stays to be refused otherwise", () => {
   const previous = '"previous_response_id":"resp_1"';
   assertEquals(
     requestIn(`{"type":"response.create","input":[],${previous}}`),
@@ -66,7 +68,7 @@ Deno.test("an empty input adds nothing to what it continues, and is refused late
   }
 });
 
-Deno.test("a message has the label that it names at either place, and no other", () => {
+Deno.test("a message has the stream_id of its top level or of 'response'", () => {
   const labels = [
     '{"stream_id":"s"}',
     '{"response":{"stream_id":"s"}}',
@@ -78,11 +80,11 @@ Deno.test("a message has the label that it names at either place, and no other",
     "{}",
     "[]",
     "no JSON",
-  ].map((text) => labelOf(parseJson(text)));
+  ].map((text) => findStreamId(parseJson(text)));
   assertEquals(labels, ["s", "s", "s", "s", null, null, null, null, null, null]);
 });
 
-Deno.test("what is no request is refused by its path", () => {
+Deno.test("a message that is no valid request is refused by its path", () => {
   for (const text of ["", "7", "[]", "{", '{"a":1,"a":2}', '"response.create"', "\u0000"]) {
     assertFailed(refusalOf(text), "invalid_json", "type");
   }

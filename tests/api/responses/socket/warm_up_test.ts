@@ -11,7 +11,7 @@ function warm(client: Dialogue, provider: string, more: Record<string, unknown> 
 }
 
 for (const provider of [...NATIVE, ...TRANSLATED]) {
-  Deno.test(`a warm-up asks no upstream, and the next turn goes on from it over ${provider}`, async () => {
+  Deno.test(`a warm-up sends no upstream request, and the next turn continues it over ${provider}`, async () => {
     const upstream = simulated();
     await using served = socketGateway(EVERY_TYPE, upstream);
     await using client = await served.open();
@@ -31,7 +31,7 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
     assertEquals((await warm(client, provider)).ending, "response.completed");
   });
 
-  Deno.test(`a warm-up may continue a turn, and be continued by one, over ${provider}`, async () => {
+  Deno.test(`a warm-up may continue a turn, and a turn may continue it, over ${provider}`, async () => {
     const upstream = simulated();
     await using served = socketGateway(EVERY_TYPE, upstream);
     await using client = await served.open();
@@ -51,7 +51,7 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
   });
 }
 
-Deno.test("a warm-up may hold nothing yet, and takes the place of the last response", async () => {
+Deno.test("a warm-up may have empty input, and replaces the last response", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -65,7 +65,7 @@ Deno.test("a warm-up may hold nothing yet, and takes the place of the last respo
   assertEquals(told.ending, "response.completed");
 });
 
-Deno.test("a warm-up is checked like a request, and is stored nowhere", async () => {
+Deno.test("a warm-up is validated like a request, and is not stored", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();

@@ -4,7 +4,7 @@ import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
 const MINUTE = 60_000;
 
-Deno.test("a continued response is given all that was said before, oldest first", async () => {
+Deno.test("a continuation sends all earlier items, oldest first", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const second = await calls.created({ input: "two", previous_response_id: idOf(first) });
@@ -36,7 +36,7 @@ Deno.test("instructions and tools are not carried over", async () => {
   assertEquals(calls.asked[1]?.body.tools, undefined);
 });
 
-Deno.test("a tool call is answered in the next response", async () => {
+Deno.test("the result of a tool call is sent with the next request", async () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
   const calls = stateful(
     TWO,
@@ -55,7 +55,7 @@ Deno.test("a tool call is answered in the next response", async () => {
   assertEquals(messages[2]?.tool_call_id, "call_1");
 });
 
-Deno.test("an incomplete response is kept, but its cut item cannot be handed on", async () => {
+Deno.test("an incomplete response is stored, but its truncated item cannot be sent", async () => {
   const calls = stateful(TWO, () => ({ finish: "length" }));
   const first = await calls.created({ input: "one" });
   assertEquals(first.status, "incomplete");
@@ -103,7 +103,7 @@ Deno.test("a response can be continued for 30 minutes from its creation", async 
   assertEquals((await calls.get(`/responses/${second}`)).status, 200);
 });
 
-Deno.test("what was kept can be continued twice, each time from the same place", async () => {
+Deno.test("a stored response can be continued twice, each time with the same history", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.created({ input: "left", previous_response_id: first });
@@ -111,7 +111,7 @@ Deno.test("what was kept can be continued twice, each time from the same place",
   assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
 });
 
-Deno.test("a create that fails or breaks off keeps nothing", async () => {
+Deno.test("a failed or interrupted create stores nothing", async () => {
   const calls = stateful(
     "providers: {up: {type: compat, base_url: 'http://up'}}\n" +
       "routing: {routes: [{name: main, targets: [{provider: up}]}]}\nretry: {enabled: false}\n",

@@ -9,7 +9,7 @@ import { assertValid } from "../../../support/schemas.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, idsIn, stateful } from "../stateful.ts";
 
-Deno.test("a stored response is retrieved as it was given, streamed or not", async () => {
+Deno.test("a stored response is retrieved unchanged, streamed or not", async () => {
   const calls = stateful();
   for (const stream of [false, true]) {
     const resource = await calls.created({ input: "one", stream, metadata: { a: "b" } });
@@ -19,7 +19,7 @@ Deno.test("a stored response is retrieved as it was given, streamed or not", asy
   }
 });
 
-Deno.test("a response that is not to be stored is not there", async () => {
+Deno.test("an unstored response is not found", async () => {
   const calls = stateful();
   for (const stream of [false, true]) {
     const id = idOf(await calls.created({ input: "one", store: false, stream }));
@@ -30,7 +30,7 @@ Deno.test("a response that is not to be stored is not there", async () => {
   assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
 });
 
-Deno.test("a deleted response leaves an empty answer, and nothing for the second time", async () => {
+Deno.test("deleting a response returns an empty body, and 404 for the second time", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   const first = await calls.delete(path);
@@ -42,14 +42,14 @@ Deno.test("a deleted response leaves an empty answer, and nothing for the second
   assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
 });
 
-Deno.test("a kept response is over and cannot be cancelled", async () => {
+Deno.test("a stored response is finished and cannot be cancelled", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   assertEquals(refusalOf(await calls.post(`${path}/cancel`)), [400, "unsupported_feature", null]);
   assertEquals((await calls.get(path)).json.status, "completed");
 });
 
-Deno.test("what only an upstream could tell is refused by the name of the query parameter", async () => {
+Deno.test("a query parameter that only an upstream can serve is refused by its name", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   const queries = {
@@ -70,7 +70,7 @@ Deno.test("what only an upstream could tell is refused by the name of the query 
   }
 });
 
-Deno.test("input items have ids and are listed with all that came before, youngest first", async () => {
+Deno.test("input items have IDs and are listed with all earlier items, newest first", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const message: JsonObject = { role: "user", content: "two", id: "mine" };
@@ -94,7 +94,7 @@ Deno.test("input items have ids and are listed with all that came before, younge
   assertEquals(idsIn(oldest), data.map(({ id }) => id).toReversed());
 });
 
-Deno.test("input items keep their ids from one look to the next and are paged by them", async () => {
+Deno.test("input items keep their IDs between requests and are paged by them", async () => {
   const calls = stateful();
   const input = Array.from({ length: 30 }, (_item, at) => ({ role: "user", content: `${at}` }));
   const path = `/responses/${idOf(await calls.created({ input }))}/input_items`;
@@ -116,7 +116,7 @@ Deno.test("wrong paging parameters of input items are refused by name", async ()
   }
 });
 
-Deno.test("identifiers are taken as they are", async () => {
+Deno.test("response IDs are compared exactly", async () => {
   const calls = stateful();
   const padded = [400, "invalid_value", "response_id"];
   for (const id of ["%20", "%20resp_1", "resp_1%20", "resp_1%0A"]) {
@@ -130,7 +130,7 @@ Deno.test("identifiers are taken as they are", async () => {
   assertEquals((await calls.get(`/responses/${id.replace("resp_", "resp%20_")}`)).status, 404);
 });
 
-Deno.test("responses are never cached, however alike", async () => {
+Deno.test("responses are never cached, even for equal requests", async () => {
   const calls = stateful(`
 caching: {enabled: true}
 providers: {up: {type: compat, base_url: "http://up"}}
@@ -142,7 +142,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   assertEquals(calls.asked.length, 2);
 });
 
-Deno.test("metadata that could not be kept are refused before anything is sent", async () => {
+Deno.test("metadata that cannot be stored is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const body = { model: "m", input: "one", metadata: { a: 1 } };
   const expected = [400, "invalid_metadata", "metadata.a"];
@@ -150,7 +150,7 @@ Deno.test("metadata that could not be kept are refused before anything is sent",
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("the metrics say how many stateful objects there are", async () => {
+Deno.test("the metrics report the number of stateful objects", async () => {
   const calls = stateful();
   await calls.created({ input: "one" });
   await calls.post("/conversations", {});
@@ -182,7 +182,7 @@ const BARE: readonly JsonObject[] = [
   { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
 ];
 
-Deno.test("every shape that clients send is listed whole, as input items and in a conversation", async () => {
+Deno.test("every item shape that clients send is listed completely, as input items and in a conversation", async () => {
   const calls = stateful();
   const conversation = idOf((await calls.post("/conversations")).json);
   const made = await calls.created({ input: [...BARE], conversation });
@@ -194,7 +194,7 @@ Deno.test("every shape that clients send is listed whole, as input items and in 
   assertValid("ConversationItemList", kept);
 });
 
-Deno.test("numbers in input items are listed as they were written", async () => {
+Deno.test("numbers in input items are listed in their original text", async () => {
   const calls = stateful();
   const item = '{"role":"user","content":"one","n":12345678901234567890,"m":1.0}';
   const made = await calls.post("/responses", `{"model":"m","input":[${item}]}`);

@@ -23,7 +23,7 @@ function told(wire: Wire, body: JsonObject) {
   assert(chat.ok, JSON.stringify(chat));
   const encoded = wire.encode(chat.value, TARGETS[wire.name]);
   assert(!encoded.ok);
-  return chat.value.inClientTerms(encoded);
+  return chat.value.toClientPaths(encoded);
 }
 
 function user(part: JsonObject): JsonObject {
@@ -97,16 +97,16 @@ for (const [wire, param, body] of CASES) {
   });
 }
 
-Deno.test("a failure that is no refusal, or names no field, stays as it is", () => {
+Deno.test("a failure that is no refusal, or names no field, stays unchanged", () => {
   const chat = translate({ input: "hi" });
   assert(chat.ok);
   const nameless = failed({ kind: "invalid_value", message: "m", param: null });
   for (const one of [fault("circuit_open", "m"), nameless]) {
-    assertEquals(chat.value.inClientTerms(one), one);
+    assertEquals(chat.value.toClientPaths(one), one);
   }
 });
 
-Deno.test("reasoning that nobody signed is refused in the words of Responses", () => {
+Deno.test("unsigned reasoning is refused with the field names of Responses", () => {
   const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] };
   const refused = told(messages, {
     input: [{ role: "user", content: "q" }, thought, { role: "assistant", content: "a" }],
