@@ -19,6 +19,7 @@ export interface Connection extends Peer {
   hasServed: Resting["hasServed"];
   isMultiplexed: Resting["isMultiplexed"];
   headSinceMs: Resting["headSinceMs"];
+  acknowledgedBytes: Resting["acknowledgedBytes"];
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
 }

@@ -5,7 +5,7 @@ import { type Connection, parseKey } from "./connection.ts";
 import { newEndings } from "./endings.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
-import { headSince, isOverdue, newRest, type RestLimits } from "./idle_rules.ts";
+import { headSince, isOverdue, isTaking, newRest, type RestLimits } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
 export interface Connections {
@@ -144,6 +144,11 @@ export function newConnections(
     const now = clock.now();
     // A client may have come back from the same port since the last sweep: then this is a new one.
     if (traffic.receivedBytes === 0) Object.assign(connection, newRest(now - traffic.silentMs));
+    if (isTaking(connection, traffic)) {
+      connection.sinceMs = now;
+      connection.headSinceMs = null;
+    }
+    connection.acknowledgedBytes = traffic.acknowledgedBytes;
     connection.headSinceMs = headSince(connection, traffic, now);
     if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
   }

@@ -26,11 +26,19 @@ export interface Resting {
   readonly isMultiplexed: boolean;
   /** When bytes of the next request were first noticed; null when there were none. */
   readonly headSinceMs: number | null;
+  /** Bytes that the client had acknowledged at the last look. */
+  readonly acknowledgedBytes: number;
 }
 
 /** Returns the rest of a connection that was opened then and has sent nothing. */
 export function newRest(sinceMs: number): Resting {
-  return { sinceMs, hasServed: false, isMultiplexed: false, headSinceMs: null };
+  return {
+    sinceMs,
+    hasServed: false,
+    isMultiplexed: false,
+    headSinceMs: null,
+    acknowledgedBytes: 0,
+  };
 }
 
 /**
@@ -46,6 +54,14 @@ export function headSince(resting: Resting, traffic: Traffic, nowMs: number): nu
   if (!hasServed) return traffic.receivedBytes > 0 ? sinceMs : null;
   const receivedMs = nowMs - traffic.silentMs;
   return !isMultiplexed && receivedMs > sinceMs + MAX_SKEW_MS ? receivedMs : null;
+}
+
+/**
+ * True when the client has taken some of a response since the last look, and more of it waits. The
+ * runtime counts a request as completed once it holds the whole response, long before a slow client does.
+ */
+export function isTaking({ acknowledgedBytes }: Resting, traffic: Traffic): boolean {
+  return traffic.unsentBytes > 0 && traffic.acknowledgedBytes > acknowledgedBytes;
 }
 
 /** True when the connection has rested for longer than it may. */
