@@ -18,6 +18,9 @@ export interface Connections {
 /** Time between two sweeps over all descriptors, in milliseconds; shorter for shorter limits. */
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
+/** Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read them. */
+const MAX_UNREAD_MS = 1_000;
+
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
@@ -150,7 +153,11 @@ export function newConnections(
     }
     connection.acknowledgedBytes = traffic.acknowledgedBytes;
     connection.headSinceMs = headSince(connection, traffic, now);
-    if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
+    if (!isOverdue(connection, now, limits)) return;
+    // On HTTP/2 what has just arrived and waits to be read may be a request.
+    const isArriving = connection.isMultiplexed && traffic.silentMs < MAX_UNREAD_MS;
+    if (isArriving && sockets.unreadBytes(descriptor) > 0) return;
+    sockets.shutDown(descriptor);
   }
 
   /** Forgets the connections that the sweep has not seen, and plans the next one. */

@@ -162,6 +162,22 @@ Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async
   listener.connections.close();
 });
 
+Deno.test("an HTTP/2 request that has arrived but is not read yet is not cut off", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  socket.unreadBytes = 60;
+  for (let count = 0; count < 260; count++) {
+    await listener.world.advance(500);
+    listener.receive(socket, 1);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
 Deno.test("other sockets of the process are never shut down", async () => {
   const listener = scriptedListener(LIMITS);
   const { open } = listener.sockets;
