@@ -9,6 +9,10 @@ export interface Traffic {
   readonly silentMs: number;
   /** True when everything that was written has reached the other side. */
   readonly isDelivered: boolean;
+  /** Bytes that the other side has acknowledged since the connection was opened. */
+  readonly acknowledgedBytes: number;
+  /** Written bytes that wait in the kernel, because the other side has no room or the network is slow. */
+  readonly unsentBytes: number;
 }
 
 /** The TCP sockets of this process, by the number of their descriptor. */
@@ -52,7 +56,8 @@ const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 const STATUS_PATH = "/proc/self/status\0";
 
 /** Fields of `struct tcp_info` (linux/tcp.h), which has them all since Linux 4.6. */
-const UNACKED_SEGMENTS = 24, LAST_RECEIVED_MS = 52, RECEIVED_BYTES = 128, UNSENT_BYTES = 144;
+const UNACKED_SEGMENTS = 24, LAST_RECEIVED_MS = 52;
+const ACKNOWLEDGED_BYTES = 120, RECEIVED_BYTES = 128, UNSENT_BYTES = 144;
 const MIN_TCP_INFO_BYTES = 148;
 
 const SYMBOLS = {
@@ -137,11 +142,13 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       size[0] = info.length;
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
       if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
+      const unsentBytes = fields.getUint32(UNSENT_BYTES, true);
       return {
         receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES, true)),
         silentMs: fields.getUint32(LAST_RECEIVED_MS, true),
-        isDelivered: fields.getUint32(UNACKED_SEGMENTS, true) === 0 &&
-          fields.getUint32(UNSENT_BYTES, true) === 0,
+        isDelivered: fields.getUint32(UNACKED_SEGMENTS, true) === 0 && unsentBytes === 0,
+        acknowledgedBytes: Number(fields.getBigUint64(ACKNOWLEDGED_BYTES, true)),
+        unsentBytes,
       };
     },
     unreadBytes: (descriptor) =>

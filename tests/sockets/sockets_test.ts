@@ -36,7 +36,10 @@ Deno.test("the kernel's counts of a connection are read", async () => {
     // More than both sides hold: the rest waits for the client to read.
     const writing = accepted.write(new Uint8Array(50_000_000));
     assertEquals(await client.read(new Uint8Array(1)), 1);
-    assertEquals(sockets.traffic(descriptor)?.isDelivered, false);
+    const waiting = sockets.traffic(descriptor);
+    assertEquals(waiting?.isDelivered, false);
+    assert((waiting?.unsentBytes ?? 0) > 0);
+    assert((waiting?.acknowledgedBytes ?? 0) > 0);
     sockets.shutDown(descriptor);
     await writing.catch(() => {});
   });

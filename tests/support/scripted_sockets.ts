@@ -8,6 +8,8 @@ export interface ScriptedSocket {
   /** When data was received last, or the connection was opened. */
   receivedMs: number;
   isDelivered: boolean;
+  acknowledgedBytes: number;
+  unsentBytes: number;
   unreadBytes: number;
   isShutDown: boolean;
 }
@@ -33,6 +35,8 @@ export function scriptedSocket(
     receivedBytes: 0,
     receivedMs,
     isDelivered: true,
+    acknowledgedBytes: 0,
+    unsentBytes: 0,
     unreadBytes: 0,
     isShutDown: false,
   };
@@ -54,8 +58,9 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
     traffic(descriptor) {
       const socket = open.get(descriptor);
       if (socket === undefined) return null;
-      const { receivedBytes, receivedMs, isDelivered } = socket;
-      return { receivedBytes, silentMs: now() - receivedMs, isDelivered };
+      const { receivedBytes, receivedMs, isDelivered, acknowledgedBytes, unsentBytes } = socket;
+      const silentMs = now() - receivedMs;
+      return { receivedBytes, silentMs, isDelivered, acknowledgedBytes, unsentBytes };
     },
     unreadBytes: (descriptor) => open.get(descriptor)?.unreadBytes ?? 0,
     shutDown(descriptor) {

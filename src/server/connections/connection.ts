@@ -21,6 +21,7 @@ export interface Connection extends Peer {
   hasServed: IdleState["hasServed"];
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
+  acknowledgedBytes: IdleState["acknowledgedBytes"];
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
 }

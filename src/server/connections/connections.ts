@@ -5,7 +5,7 @@ import { type Connection, parseKey } from "./connection.ts";
 import { newEndings } from "./endings.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
-import { headSince, type IdleLimits, isOverdue, newIdleState } from "./idle_rules.ts";
+import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
 export interface Connections {
@@ -18,7 +18,10 @@ export interface Connections {
 /** Interval between two sweeps over all descriptors; shorter for shorter timeouts. */
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
-/** Pause between two slices of a sweep that is not urgent. */
+/** Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read them. */
+const MAX_UNREAD_MS = 1_000;
+
+/** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
 /** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
@@ -143,13 +146,21 @@ export function newConnections(
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
     const now = clock.now();
-    // A client may have connected again from the same port since the last sweep, so this is a new
-    // connection.
+    // A client may have come back from the same port since the last sweep: then this is a new one.
     if (traffic.receivedBytes === 0) {
       Object.assign(connection, newIdleState(now - traffic.silentMs));
     }
+    if (isTaking(connection, traffic)) {
+      connection.sinceMs = now;
+      connection.headSinceMs = null;
+    }
+    connection.acknowledgedBytes = traffic.acknowledgedBytes;
     connection.headSinceMs = headSince(connection, traffic, now);
-    if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
+    if (!isOverdue(connection, now, limits)) return;
+    // On HTTP/2 what has just arrived and waits to be read may be a request.
+    const isArriving = connection.isMultiplexed && traffic.silentMs < MAX_UNREAD_MS;
+    if (isArriving && sockets.unreadBytes(descriptor) > 0) return;
+    sockets.shutDown(descriptor);
   }
 
   /** Removes the connections that the sweep has not found, and schedules the next sweep. */

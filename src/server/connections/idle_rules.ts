@@ -26,11 +26,19 @@ export interface IdleState {
   readonly isMultiplexed: boolean;
   /** Time at which bytes of the next request were first seen; null if there were none. */
   readonly headSinceMs: number | null;
+  /** Bytes that the client had acknowledged at the last look. */
+  readonly acknowledgedBytes: number;
 }
 
 /** Returns the state of a connection that was opened at this time and has received no byte. */
 export function newIdleState(sinceMs: number): IdleState {
-  return { sinceMs, hasServed: false, isMultiplexed: false, headSinceMs: null };
+  return {
+    sinceMs,
+    hasServed: false,
+    isMultiplexed: false,
+    headSinceMs: null,
+    acknowledgedBytes: 0,
+  };
 }
 
 /**
@@ -47,6 +55,14 @@ export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): 
   if (!hasServed) return traffic.receivedBytes > 0 ? sinceMs : null;
   const receivedMs = nowMs - traffic.silentMs;
   return !isMultiplexed && receivedMs > sinceMs + MAX_SKEW_MS ? receivedMs : null;
+}
+
+/**
+ * True when the client has taken some of a response since the last look, and more of it waits. The
+ * runtime counts a request as completed once it holds the whole response, long before a slow client does.
+ */
+export function isTaking({ acknowledgedBytes }: IdleState, traffic: Traffic): boolean {
+  return traffic.unsentBytes > 0 && traffic.acknowledgedBytes > acknowledgedBytes;
 }
 
 /** True if the connection has exceeded its timeout. */

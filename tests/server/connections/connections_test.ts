@@ -87,6 +87,47 @@ Deno.test("a connection with a request in flight is never closed", async () => {
   listener.connections.close();
 });
 
+Deno.test("a connection is not closed while its client takes a response slowly, and is when it takes no more", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  const request = listener.request(40_001);
+  await request.end();
+  socket.isDelivered = false;
+  socket.unsentBytes = 1_000_000;
+  // The start of a next request, which the runtime reads only after this response.
+  await listener.world.advance(1_000);
+  listener.receive(socket, 10);
+  for (let count = 0; count < 20; count++) {
+    await listener.world.advance(50_000);
+    socket.acknowledgedBytes += 1_000;
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(115_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(10_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("a connection that has taken its whole response slowly is idle from then on", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001).end();
+  socket.unsentBytes = 1_000;
+  socket.acknowledgedBytes = 1_000;
+  await listener.world.advance(100_000);
+  socket.acknowledgedBytes = 2_000;
+  await listener.world.advance(50_000);
+  assertEquals(listener.shutDown(), []);
+  socket.unsentBytes = 0;
+  socket.acknowledgedBytes = 3_000;
+  await listener.world.advance(75_000);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
 Deno.test("a WebSocket is never closed while it is open, however its watch ends", async () => {
   const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000 });
   listener.receive(listener.connect(5, 40_001), 100);
@@ -117,6 +158,22 @@ Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async
   }
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(5_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
+
+Deno.test("an HTTP/2 request that has arrived but is not read yet is not cut off", async () => {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  socket.unreadBytes = 60;
+  for (let count = 0; count < 260; count++) {
+    await listener.world.advance(500);
+    listener.receive(socket, 1);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(1_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
   listener.connections.close();
 });

@@ -8,10 +8,22 @@ import { assertEquals } from "../../support/assert.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000 };
 
-const NEW: IdleState = { sinceMs: 0, hasServed: false, isMultiplexed: false, headSinceMs: null };
+const NEW: IdleState = {
+  sinceMs: 0,
+  hasServed: false,
+  isMultiplexed: false,
+  headSinceMs: null,
+  acknowledgedBytes: 0,
+};
 const SERVED: IdleState = { ...NEW, hasServed: true };
 
-const SILENT = { receivedBytes: 0, silentMs: 0, isDelivered: true };
+const SILENT = {
+  receivedBytes: 0,
+  silentMs: 0,
+  isDelivered: true,
+  acknowledgedBytes: 0,
+  unsentBytes: 0,
+};
 
 /** Returns the time at which a connection becomes overdue. */
 function overdueAt(resting: IdleState, limits = LIMITS): number | null {
