@@ -16,7 +16,7 @@ export interface CachedGateway {
   /** The entries and the bytes that are cached. */
   kept(): readonly [entries: number, bytes: number];
   ask(request: Request): Promise<Got>;
-  /** What the cache says about a request: HIT, MISS or null. */
+  /** Returns the cache status of a request: HIT, MISS or null. */
   statusOf(request: Request): Promise<string | null>;
   /** From now on the gateway serves this configuration, as after a change of its file. */
   reload(config: string): void;

@@ -12,7 +12,7 @@ const PATHS = clientApis.flatMap((api) => api.endpoints)
   .filter(({ body }) => body !== false)
   .map(({ path }) => path.replace(/:\w+(\{.*?\})?/g, "some-id"));
 
-/** Sends text on a connection of its own; returns all that comes until the gateway closes it. */
+/** Sends text on a new connection. Returns all bytes until the gateway closes it. */
 async function untilClosed(url: string, text: string): Promise<string> {
   await using connection = await connectRaw(url);
   await connection.send(text);

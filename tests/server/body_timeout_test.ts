@@ -7,7 +7,7 @@ import { connectRaw } from "./raw_connection.ts";
 const WELL = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
 const TIMED_OUT = [408, "invalid_request_error", "request_timeout"];
 
-/** A request over HTTP/1.1 whose body comes as the test says. */
+/** Returns an HTTP/1.1 request whose body the test sends in chunks. */
 function slowRequest(headers: Readonly<Record<string, string>> = { host: "localhost" }) {
   const sender = Promise.withResolvers<ReadableByteStreamController>();
   const body = new ReadableStream({ type: "bytes", start: sender.resolve });

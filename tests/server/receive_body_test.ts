@@ -26,7 +26,7 @@ function admittedCall() {
   return { call, vault: gateway.state };
 }
 
-/** A body that comes in pieces of so many bytes, and the buffers that it was read into. */
+/** Returns a body in chunks of these sizes, and the buffers into which it was read. */
 function bodyInPieces(pieces: readonly number[]) {
   const buffers: number[] = [];
   const coming = [...pieces];

@@ -37,7 +37,10 @@ class Pick implements fc.Command<Model, Balancers> {
   toString = () => `pick of ${this.able.map(Number).join("")}`;
 }
 
-/** However the eligible targets change, nobody is ahead or behind by more than two whole calls. */
+/**
+ * Asserts that no target is ahead or behind by more than two whole calls, however the eligible
+ * targets change.
+ */
 function checkFairness({ weights, due, got }: Model): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   for (const [index, share] of due.entries()) {

@@ -11,7 +11,7 @@ function itemsOf(weights: Readonly<Record<string, number>>): readonly Item[] {
   return Object.entries(weights).map(([name, weight]) => ({ name, weight }));
 }
 
-/** Names of the next picks; "-" stands for none. */
+/** Returns the names of the next picks; "-" for no pick. */
 function picks(
   all: Balancers,
   strategy: Strategy,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Buckets, type BucketSettings, newBuckets } from "../../src/state/buckets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** A bucket as it is told: tokens that trickle in up to the brim. */
+/** Plain model of a bucket: tokens are added at its rate up to the burst size. */
 interface Model {
   time: number;
   readonly settings: BucketSettings;

@@ -107,7 +107,7 @@ function serveSocket(
     socket,
     world,
     responder.flusher,
-    () => end(POLICY_VIOLATION, "read what you are sent"),
+    () => end(POLICY_VIOLATION, "the client does not read its messages"),
   );
   const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY, ENDING);

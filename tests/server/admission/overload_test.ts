@@ -21,7 +21,7 @@ async function inFlight({ url, gateway }: SocketGateway, count: number): Promise
   while (gateway.state.admission.count() < count) await got(await fetch(`${url}/health`));
 }
 
-/** A gateway whose provider answers when the test says so. */
+/** Returns a gateway whose provider responds when the test allows it. */
 function heldGateway(settings: string) {
   const held = Promise.withResolvers<void>();
   const world = scriptedWorld({

@@ -9,7 +9,10 @@ import { connectRaw } from "../raw_connection.ts";
 const CONFIG = oneProvider("http://up.test");
 const PING = "\x89\x00";
 
-/** Has the runtime ask after so many seconds, halved, instead of what the gateway wants; tells what that was. */
+/**
+ * Replaces the idle timeout of the runtime by this number of seconds; the runtime pings at half of
+ * it. Records the idle timeouts that the gateway has set.
+ */
 function withIdleTimeout(seconds: number) {
   const upgrade = Deno.upgradeWebSocket;
   const wanted: unknown[] = [];

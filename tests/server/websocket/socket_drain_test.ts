@@ -91,7 +91,9 @@ Deno.test("without a cancelled call none is reported, and sockets get their time
   assertEquals(await client.closed, 1001);
 });
 
-/** Ends the gateway as the program does, with so many milliseconds for what runs; the result is what it warns of. */
+/**
+ * Shuts the gateway down like the program, with this timeout in milliseconds. Returns its warnings.
+ */
 async function drainFor({ gateway }: SocketGateway, drain_timeout: number): Promise<unknown[]> {
   const warnings: unknown[] = [];
   const { inFlight } = gateway.state;

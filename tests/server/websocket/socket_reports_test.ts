@@ -81,7 +81,10 @@ Deno.test("a client that disconnects with the last event has had the whole respo
   assertEquals([failure, brokeOff], [null, false]);
 });
 
-/** A gateway whose provider says yes, and what is captured of its calls; the first is the handshake. */
+/**
+ * Returns a gateway with a working provider, and the captures of its calls; the first is that of
+ * the handshake.
+ */
 function capturing(config: string) {
   const captured: CapturedCall[] = [];
   const served = socketGateway(config, {

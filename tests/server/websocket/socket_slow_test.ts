@@ -21,7 +21,10 @@ retry: {enabled: false}
 /** Events of 64 KiB, 48 MiB together: far more than two kernels keep for a connection. */
 const EVENTS = 768;
 
-/** Milliseconds for which the gateway waits for a client at the end; here nobody does. */
+/**
+ * Timeouts of the gateway for a client at the end of a socket, in milliseconds; no test waits for
+ * them.
+ */
 const FAREWELLS: readonly number[] = [1_000, 3_000];
 
 /** A world whose upstream has much to say, and that counts what was taken and how often the gateway waited. */

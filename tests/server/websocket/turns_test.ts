@@ -13,7 +13,7 @@ import { scriptedWorld } from "../../support/world.ts";
 
 type Group = readonly StreamRecord[];
 
-/** Turns over a writer that takes so many messages, then none. */
+/** Returns turns over a writer that sends this number of messages, then none. */
 function turnsOver(room: number) {
   const world = scriptedWorld();
   const reports: Readonly<CallReport>[] = [];

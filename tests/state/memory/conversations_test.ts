@@ -93,7 +93,7 @@ Deno.test("a response larger than 64 MiB is not stored and pushes nothing out", 
   const text = "x".repeat(64 * MIB);
   assertEquals(await store("big", text, false), null);
   assertEquals(await stored(objects.responses.find("big")), null);
-  // A native one has an owner all the same, which says that the response is not here.
+  // A native response has an owner in any case, whose provenance has no snapshot.
   const native = await store("big", text, true);
   const without = { ...owner, origin: { ...origin, hasSnapshot: false } };
   assertEquals(native, { kind: "bound", owner: without });

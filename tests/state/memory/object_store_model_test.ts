@@ -12,7 +12,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 
 const MIB = 1024 * 1024;
-/** Bindings of one type together have at most so many bytes. */
+/** Maximum bytes of all bindings of one type. */
 const BINDING_BYTES = MIB;
 
 interface Kept {
@@ -59,7 +59,7 @@ function fitting<T extends Kept>(entries: readonly T[], bytes: number): readonly
   return entries.slice(first);
 }
 
-/** Binds an id that nobody had; a snapshot whose binding had to make room is gone with it. */
+/** Binds an unknown ID; a snapshot whose binding was removed to make room is removed with it. */
 function bind(model: Model, id: string, account: string): void {
   const bytes = bytesOf(id) + bytesOf({ state: "bound", owner: ownerOf(account) });
   const all = [...model.bound, { id, account, bytes, at: model.time }];
@@ -69,7 +69,7 @@ function bind(model: Model, id: string, account: string): void {
 }
 
 async function check({ kept, bound }: Readonly<Model>, { objects }: Real): Promise<void> {
-  // Each response has an item of its own ID, so that its items tell which responses are there.
+  // Each response has an item with its ID, so that the items identify the stored responses.
   const items = await stored(objects.responses.findItems(new Set(kept.map(({ id }) => id))));
   assertEquals(items.map(({ id }) => id), kept.map(({ id }) => id));
   const { responses } = objects.stats();
@@ -87,7 +87,7 @@ async function check({ kept, bound }: Readonly<Model>, { objects }: Real): Promi
   }
 }
 
-/** Responses that are kept and bound, as creates leave them; each text has so many characters. */
+/** Responses that are stored and bound by creates; each text has this number of characters. */
 class Create implements fc.AsyncCommand<Model, Real> {
   constructor(readonly count: number, readonly text: string) {}
 
@@ -191,7 +191,7 @@ function newReal(): Real {
   return { clock, objects: newMemoryObjectStore(() => clock.time) };
 }
 
-/** A response's text that fills so many MiB. */
+/** Returns the text of a response with a size in MiB. */
 const TEXTS = [1, 20, 63, 65].map((mib) => "x".repeat(mib * MIB));
 
 Deno.test("stored responses are limited in age, number and bytes, and are removed with their owners", async () => {
