@@ -1,9 +1,22 @@
 import { configReference } from "../../src/config/reference.ts";
+import { errorsPage } from "./reference/errors.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Pages that are written from the code as a whole, by their paths in the repository. */
+export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
+  "docs/reference/errors.md": errorsPage,
+};
+
+/** Parts of pages that are written from the code, between their two comments. */
+export const GENERATED_PARTS: Readonly<Record<string, (page: string) => string>> = {
+  "docs/reference/configuration.md": withReference,
+};
 
 const BEGIN = "<!-- config reference";
 const END = "<!-- end of config reference -->";
 
-/** The reference page of configuration keys with the table that the schema now gives. */
+/** Returns the reference page of configuration keys with the table that the schema now gives. */
 export function withReference(page: string): string {
   const begin = page.indexOf("\n", page.indexOf(BEGIN)) + 1;
   const end = page.indexOf(END);
@@ -11,6 +24,11 @@ export function withReference(page: string): string {
 }
 
 if (import.meta.main) {
-  const path = new URL("../../docs/reference/configuration.md", import.meta.url);
-  await Deno.writeTextFile(path, withReference(await Deno.readTextFile(path)));
+  for (const [path, write] of Object.entries(GENERATED_PAGES)) {
+    await Deno.writeTextFile(new URL(path, ROOT), await write());
+  }
+  for (const [path, complete] of Object.entries(GENERATED_PARTS)) {
+    const url = new URL(path, ROOT);
+    await Deno.writeTextFile(url, complete(await Deno.readTextFile(url)));
+  }
 }

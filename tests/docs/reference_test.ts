@@ -1,7 +1,8 @@
-import { withReference } from "../../scripts/tools/docs.ts";
+import { GENERATED_PAGES, GENERATED_PARTS } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
+import { FAULT_DOCS, REFUSAL_DOCS } from "../../src/core/failure_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
 import { configFile, ran } from "../cli/test_terminal.ts";
@@ -28,10 +29,38 @@ function source(path: string): Promise<string> {
   return Deno.readTextFile(new URL(`src/${path}`, ROOT));
 }
 
-Deno.test("the reference of configuration keys is the one that the schema gives", () => {
-  const page = pageText("docs/reference/configuration.md");
-  assertEquals(page, withReference(page));
+Deno.test("every generated page of the reference is the one that the code gives", async () => {
+  for (const [path, write] of Object.entries(GENERATED_PAGES)) {
+    assertEquals(pageText(path), await write(), `${path}: run scripts/tools/docs.ts`);
+  }
+  for (const [path, complete] of Object.entries(GENERATED_PARTS)) {
+    assertEquals(pageText(path), complete(pageText(path)), `${path}: run scripts/tools/docs.ts`);
+  }
 });
+
+Deno.test("every example message of the errors page is one that the code can write", async () => {
+  const sources: string[] = [];
+  for (const path of sourcePaths(new URL("src/", ROOT))) {
+    if (!path.pathname.endsWith("/failure_docs.ts")) sources.push(await Deno.readTextFile(path));
+  }
+  const joined = sources.join("\n").replace(/["`] \+\s*["`]/g, "");
+  const literals = joined.matchAll(/"([^"\n]{12,})"|`([^`\n]{8,})`/g);
+  const patterns = [...literals].map(([, text = "", template = text]) => template)
+    .filter((template) => /^[^$]/.test(template) && template.replace(/\$\{[^}]*\}/g, "").length > 3)
+    .map((template) =>
+      new RegExp(`^${template.split(/\$\{[^}]*\}/).map(RegExp.escape).join(".+")}$`)
+    );
+  const examples = [...Object.values(REFUSAL_DOCS), ...Object.values(FAULT_DOCS)]
+    .map(({ example }) => example);
+  assert(examples.length > 40);
+  assertEquals(examples.filter((text) => !patterns.some((one) => one.test(text))), []);
+});
+
+function sourcePaths(folder: URL): readonly URL[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? sourcePaths(new URL(`${name}/`, folder)) : [new URL(name, folder)]
+  );
+}
 
 Deno.test("every block of the documentation is of a kind that is run or compared", () => {
   const known = ["sh", "ts", "yaml", "dockerfile", "ini", "text"];
