@@ -1,11 +1,15 @@
 import { configReference } from "../../src/config/reference.ts";
 import { errorsPage } from "./reference/errors.ts";
+import { logFieldsPage } from "./reference/log_fields.ts";
+import { metricsPage } from "./reference/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
 /** Pages that are written from the code as a whole, by their paths in the repository. */
 export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/reference/errors.md": errorsPage,
+  "docs/reference/metrics.md": metricsPage,
+  "docs/reference/log-fields.md": logFieldsPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

@@ -14,6 +14,8 @@ import configuration from "../../docs/reference/configuration.md" with { type: "
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
+import metrics from "../../docs/reference/metrics.md" with { type: "text" };
+import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
@@ -57,6 +59,8 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "cli", text: cli },
   { topic: "endpoints", text: endpoints },
   { topic: "errors", text: errors },
+  { topic: "metrics", text: metrics },
+  { topic: "log-fields", text: logFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
   { topic: "limits", text: limits },
