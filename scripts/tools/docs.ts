@@ -1,4 +1,6 @@
 import { configReference } from "../../src/config/reference.ts";
+import { cliPage } from "./reference/cli.ts";
+import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
 import { metricsPage } from "./reference/metrics.ts";
@@ -10,6 +12,8 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/errors.md": errorsPage,
   "docs/reference/metrics.md": metricsPage,
   "docs/reference/log-fields.md": logFieldsPage,
+  "docs/reference/endpoints.md": endpointsPage,
+  "docs/reference/cli.md": cliPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */
