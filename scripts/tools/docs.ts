@@ -2,6 +2,7 @@ import { configReference } from "../../src/config/reference.ts";
 import { cliPage } from "./reference/cli.ts";
 import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
+import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
 import { metricsPage } from "./reference/metrics.ts";
 
@@ -19,16 +20,24 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
 /** Parts of pages that are written from the code, between their two comments. */
 export const GENERATED_PARTS: Readonly<Record<string, (page: string) => string>> = {
   "docs/reference/configuration.md": withReference,
+  "docs/architecture.md": withImports,
 };
 
-const BEGIN = "<!-- config reference";
-const END = "<!-- end of config reference -->";
-
 /** Returns the reference page of configuration keys with the table that the schema now gives. */
-export function withReference(page: string): string {
-  const begin = page.indexOf("\n", page.indexOf(BEGIN)) + 1;
-  const end = page.indexOf(END);
-  return `${page.slice(0, begin)}\n${configReference().trim()}\n\n${page.slice(end)}`;
+function withReference(page: string): string {
+  return withPart(page, "config reference", configReference().trim());
+}
+
+/** Returns the page of the architecture with the import table that `deno lint` now enforces. */
+function withImports(page: string): string {
+  return withPart(page, "import table", importTable());
+}
+
+/** Returns a page with another text between the comments that `name` begins and ends. */
+function withPart(page: string, name: string, text: string): string {
+  const begin = page.indexOf("\n", page.indexOf(`<!-- ${name}`)) + 1;
+  const end = page.indexOf(`<!-- end of ${name} -->`);
+  return `${page.slice(0, begin)}\n${text}\n\n${page.slice(end)}`;
 }
 
 if (import.meta.main) {
