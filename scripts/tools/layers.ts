@@ -1,5 +1,5 @@
 /** Folders under src, and files directly in it, that each of them may import besides itself. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
+export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   core: [],
   sockets: ["core"],
   http_client: ["core", "sockets"],
@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
 };
 
 /** Packages that only some folders know. */
-const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/hono": ["server"],
   hono: ["server"],
   zod: ["config", "api"],

@@ -20,6 +20,8 @@ export type Handler = (call: Call, request: ApiRequest) => Promise<Result<Reply>
 export interface Endpoint {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: `/${string}`;
+  /** One sentence for the list of endpoints. */
+  readonly about: string;
   /** Whether a request has a JSON body; an optional one may be empty. */
   readonly body: boolean | "optional";
   /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */
@@ -34,6 +36,8 @@ export interface Endpoint {
 /** A path on which clients open a socket. */
 export interface SocketEndpoint {
   readonly path: `/${string}`;
+  /** One sentence for the list of endpoints. */
+  readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
   /** Begins the dialogue of one connection, whose messages may hold this many members and elements each. */
   open(maxItems: number): Session;

@@ -17,7 +17,8 @@ import { CHAT_PATH } from "./first_call.ts";
 /** `switchyard explain`: who would serve a request, without sending anything. */
 export const explain: Command = {
   name: "explain",
-  about: "Prints who would serve a request and why not the others; ends with 1 when nobody would.",
+  about:
+    "Prints the route and targets for a request, and why the rest is skipped; exit code 1 without a target.",
   options: {
     config: CONFIG_OPTION,
     model: { value: "MODEL", about: "The requested model; auto leaves it to the route." },

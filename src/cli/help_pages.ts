@@ -14,6 +14,8 @@ import configuration from "../../docs/reference/configuration.md" with { type: "
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
+import metrics from "../../docs/reference/metrics.md" with { type: "text" };
+import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
@@ -27,6 +29,7 @@ import systemd from "../../docs/deploy/systemd.md" with { type: "text" };
 import homebrew from "../../docs/deploy/homebrew.md" with { type: "text" };
 import docker from "../../docs/deploy/docker.md" with { type: "text" };
 import kubernetes from "../../docs/deploy/kubernetes.md" with { type: "text" };
+import architecture from "../../docs/architecture.md" with { type: "text" };
 import simulator from "../../docs/develop/simulator.md" with { type: "text" };
 import releasing from "../../docs/develop/releasing.md" with { type: "text" };
 import httpClient from "../../docs/develop/http-client.md" with { type: "text" };
@@ -57,6 +60,8 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "cli", text: cli },
   { topic: "endpoints", text: endpoints },
   { topic: "errors", text: errors },
+  { topic: "metrics", text: metrics },
+  { topic: "log-fields", text: logFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
   { topic: "limits", text: limits },
@@ -70,6 +75,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "homebrew", text: homebrew },
   { topic: "docker", text: docker },
   { topic: "kubernetes", text: kubernetes },
+  { topic: "architecture", text: architecture },
   { topic: "simulator", text: simulator },
   { topic: "releasing", text: releasing },
   { topic: "http-client", text: httpClient },

@@ -19,7 +19,7 @@ const KIND = KINDS.join("|");
 /** `switchyard init laptop`: a configuration to begin with. */
 export const init: Command = {
   name: "init",
-  about: "Writes a commented ./config.yaml to begin with. A file that is there is left alone.",
+  about: "Writes a commented ./config.yaml to begin with. An existing file is not changed.",
   word: KIND,
   options: {
     print: { value: null, about: "Writes it to the terminal instead." },

@@ -13,7 +13,17 @@ import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import type { Terminal } from "./terminal.ts";
 
-const COMMANDS: readonly Command[] = [serve, init, check, explain, schema, demo, simulate, help];
+/** Every command; the first one has no name. */
+export const COMMANDS: readonly Command[] = [
+  serve,
+  init,
+  check,
+  explain,
+  schema,
+  demo,
+  simulate,
+  help,
+];
 
 /** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {

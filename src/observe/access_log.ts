@@ -28,7 +28,7 @@ export function accessLog(log: Log): Sink {
 const LONGEST_SESSION = 256;
 
 /** What an access line says: never a prompt, an answer, a key or a query. */
-export function accessFields(report: Readonly<CallReport>): Fields {
+export function accessFields(report: Readonly<CallReport>) {
   const { ms, attempts, usage } = report;
   return {
     request_id: report.id,
@@ -52,8 +52,11 @@ export function accessFields(report: Readonly<CallReport>): Fields {
     tries: attempts.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
     upstream_cause: connectionCause(report.failure),
     end: endOf(report),
-  };
+  } satisfies Fields;
 }
+
+/** Name of a field of the access line. */
+export type AccessField = keyof ReturnType<typeof accessFields>;
 
 function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 10) / 10;

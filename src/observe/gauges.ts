@@ -33,7 +33,7 @@ interface Size {
 function registerActive(registry: Registry, active: ReadonlyMap<string, number>): void {
   new Gauge({
     name: "gateway_active_requests",
-    help: "Requests whose answer is not out yet.",
+    help: "Requests in flight.",
     labelNames: ["endpoint"],
     registers: [registry],
     collect() {
@@ -52,7 +52,7 @@ export function registerGauges(
   registerActive(registry, active);
   new Gauge({
     name: "gateway_cache_bytes",
-    help: "Bytes of the answers in the gateway's own cache.",
+    help: "Bytes of the responses in the response cache.",
     registers,
     collect() {
       this.set(sources.cache().bytes);
@@ -60,7 +60,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_cache_entries",
-    help: "Answers in the gateway's own cache.",
+    help: "Responses in the response cache.",
     registers,
     collect() {
       this.set(sources.cache().entries);
@@ -70,7 +70,7 @@ export function registerGauges(
   registerSlots(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
-    help: "Bytes of request bodies that running calls hold.",
+    help: "Bytes of the bodies of requests in flight.",
     registers,
     collect() {
       this.set(sources.bodyBytes());
@@ -78,7 +78,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_circuit_breaker_state",
-    help: "Of each provider: 0 closed, 1 half-open, 2 open.",
+    help: "State of the circuit breaker: 0 closed, 1 half-open, 2 open.",
     labelNames: ["provider"],
     registers,
     collect() {
@@ -90,7 +90,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_build_info",
-    help: "Always 1; the label says which version runs.",
+    help: "Always 1; the label is the version of the gateway.",
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
@@ -101,7 +101,7 @@ function registerSlots(registry: Registry, { slots }: MetricSources): void {
   const labelNames = ["provider"];
   new Gauge({
     name: "gateway_provider_running",
-    help: "Attempts that run at each provider with max_concurrent.",
+    help: "Attempts in flight at each provider with max_concurrent.",
     labelNames,
     registers,
     collect() {
@@ -111,7 +111,7 @@ function registerSlots(registry: Registry, { slots }: MetricSources): void {
   });
   new Gauge({
     name: "gateway_provider_queued",
-    help: "Requests that wait for a slot of each provider with max_concurrent.",
+    help: "Requests that wait for a free slot of each provider with max_concurrent.",
     labelNames,
     registers,
     collect() {
@@ -125,7 +125,7 @@ function registerStores(registry: Registry, { stores }: MetricSources): void {
   const registers = [registry];
   new Gauge({
     name: "gateway_state_entries",
-    help: "Stateful objects that the gateway keeps.",
+    help: "Stored objects: responses, conversations and owners of IDs.",
     labelNames: ["store"],
     registers,
     collect() {
@@ -134,7 +134,7 @@ function registerStores(registry: Registry, { stores }: MetricSources): void {
   });
   new Gauge({
     name: "gateway_state_bytes",
-    help: "Bytes of the stateful objects that the gateway keeps.",
+    help: "Bytes of the stored objects.",
     labelNames: ["store"],
     registers,
     collect() {

@@ -32,7 +32,7 @@ export function registerInstruments(registry: Registry) {
   return {
     requests: counter(
       "gateway_requests_total",
-      "Requests that are over; those without a provider never chose one.",
+      "Requests that have ended.",
       "endpoint",
       "provider",
       "model",
@@ -41,7 +41,7 @@ export function registerInstruments(registry: Registry) {
     ),
     duration: histogram(
       "gateway_request_duration_seconds",
-      "Time from a request to the last byte of its answer.",
+      "Time from a request to the last byte of its response.",
       DURATIONS,
       "endpoint",
       "provider",
@@ -49,14 +49,14 @@ export function registerInstruments(registry: Registry) {
     ),
     firstToken: histogram(
       "gateway_time_to_first_token_seconds",
-      "Time from a request to the first record of its stream.",
+      "Time from a request to the first event of its stream.",
       FIRST_TOKENS,
       "provider",
       "model",
     ),
     overhead: histogram(
       "gateway_overhead_seconds",
-      "Time until an answer begins, without that spent waiting for providers.",
+      "Time until a response begins, without the time spent waiting for providers.",
       OVERHEADS,
       "endpoint",
     ),
@@ -76,45 +76,45 @@ export function registerInstruments(registry: Registry) {
     ),
     cost: counter(
       "gateway_cost_usd_total",
-      "Estimated cost in USD of calls whose price is known.",
+      "Estimated cost in USD of requests to models with a known price.",
       "provider",
       "model",
     ),
     lookups: counter(
       "gateway_cache_lookups_total",
-      "Looks into the gateway's own cache; result is hit or miss.",
+      "Lookups in the response cache; result is hit or miss.",
       "result",
     ),
     attempts: counter(
       "gateway_upstream_attempts_total",
-      "Tries at providers; outcome is success or the kind of failure.",
+      "Attempts at providers; outcome is success or the kind of failure.",
       "provider",
       "outcome",
     ),
     connectionFailures: counter(
       "gateway_upstream_failures_total",
-      "Connections to providers that failed; cause is from a fixed list.",
+      "Failed connections to providers; cause is from a fixed list.",
       "provider",
       "cause",
     ),
     reconnects: counter(
       "gateway_upstream_reconnects_total",
-      "Requests written again on a new connection, because a reused one was closed.",
+      "Requests sent again on a new connection, because a reused one was closed.",
       "provider",
     ),
     retries: counter(
       "gateway_retries_total",
-      "Tries that repeated an earlier one at the same target.",
+      "Retries: attempts that repeated an earlier one at the same target.",
       "provider",
     ),
     fallbacks: counter(
       "gateway_fallbacks_total",
-      "Targets that were given up for the next one of their route.",
+      "Fallbacks: targets that failed and were followed by the next one of their route.",
       "route",
     ),
     streamFailures: counter(
       "gateway_stream_failures_total",
-      "Streams that broke after they had begun to deliver.",
+      "Streams that failed after delivery to the client had begun.",
       "provider",
     ),
     authFailures: counter(
@@ -123,25 +123,25 @@ export function registerInstruments(registry: Registry) {
     ),
     rateLimited: counter(
       "gateway_rate_limited_total",
-      "Requests refused because their caller sent too many.",
+      "Requests refused by a rate limit.",
     ),
     overloaded: counter(
       "gateway_overloaded_total",
-      "Requests refused because too much ran at once; reason is requests or body_memory.",
+      "Requests refused because a limit of the whole gateway was reached; reason is requests or body_memory.",
       "reason",
     ),
     reloads: counter(
       "gateway_config_reloads_total",
-      "Configurations read again while serving; result is success or failure.",
+      "Reloads of the configuration; result is success or failure.",
       "result",
     ),
     exportDropped: counter(
       "gateway_export_dropped_total",
-      "Events for the dashboard that were given up: no room was left, or it did not take them.",
+      "Events for the dashboard that were dropped: the queue was full, or the dashboard did not accept them.",
     ),
     sockets: new Gauge({
       name: "gateway_websocket_connections",
-      help: "Open sockets of clients.",
+      help: "Open WebSocket connections of clients.",
       registers,
     }),
   };

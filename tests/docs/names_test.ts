@@ -32,7 +32,9 @@ Deno.test("every link of the documentation leads to a page of the repository and
 });
 
 Deno.test("the index of the documentation names every page, and so does switchyard help", () => {
-  const paths = pages.map(({ path }) => path).filter((path) => /^docs\/.+\//.test(path));
+  const paths = pages.map(({ path }) => path).filter((path) =>
+    path.startsWith("docs/") && path !== "docs/README.md"
+  );
   const index = pageText("docs/README.md");
   assertEquals(paths.filter((path) => !index.includes(`(${path.slice("docs/".length)})`)), []);
   const texts = HELP_PAGES.map(({ text }) => text);
@@ -52,6 +54,19 @@ Deno.test("every file and folder that the documentation names is there", async (
   );
   assert(paths.length > 10);
   for (const path of paths) assert(await exists(path), path);
+});
+
+Deno.test("every code name on the page of the architecture is in the file that it names", async () => {
+  const text = proseOf(pageText("docs/architecture.md"));
+  const places = quoted(text).filter((one) => one.includes("#") || /^[\w-]+\/\S+\.ts$/.test(one));
+  assert(places.length > 80);
+  for (const place of places) {
+    const [path = "", name] = place.split("#");
+    assert(await exists(path), place);
+    if (name === undefined) continue;
+    const source = await Deno.readTextFile(new URL(path, ROOT));
+    assert(new RegExp(`^ *(?:export )?(?:async )?(?:\\w+ )?${name}\\b`, "m").test(source), place);
+  }
 });
 
 Deno.test("CONTRIBUTING explains every folder of the sources, and the request path leads through them", async () => {

@@ -84,12 +84,6 @@ export function proseOf(text: string): string {
   return text.replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
 
-/** The prose of a page below a heading of the second level, up to the next one. */
-export function sectionText(path: string, title: string): string {
-  const [, after = ""] = proseOf(pageText(path)).split(`\n## ${title}\n`);
-  return after.split(/\n## /)[0] ?? "";
-}
-
 /** The value that each variable of an example has. */
 export function variable(name: string): string {
   return `key-of-${name}`;

@@ -1,7 +1,8 @@
-import { withReference } from "../../scripts/tools/docs.ts";
+import { GENERATED_PAGES, GENERATED_PARTS } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
+import { FAULT_DOCS, REFUSAL_DOCS } from "../../src/core/failure_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
 import { configFile, ran } from "../cli/test_terminal.ts";
@@ -17,7 +18,6 @@ import {
   pages,
   pageText,
   quoted,
-  sectionText,
   tableIn,
   variable,
 } from "./pages.ts";
@@ -28,10 +28,38 @@ function source(path: string): Promise<string> {
   return Deno.readTextFile(new URL(`src/${path}`, ROOT));
 }
 
-Deno.test("the reference of configuration keys is the one that the schema gives", () => {
-  const page = pageText("docs/reference/configuration.md");
-  assertEquals(page, withReference(page));
+Deno.test("every generated page of the reference is the one that the code gives", async () => {
+  for (const [path, write] of Object.entries(GENERATED_PAGES)) {
+    assertEquals(pageText(path), await write(), `${path}: run scripts/tools/docs.ts`);
+  }
+  for (const [path, complete] of Object.entries(GENERATED_PARTS)) {
+    assertEquals(pageText(path), complete(pageText(path)), `${path}: run scripts/tools/docs.ts`);
+  }
 });
+
+Deno.test("every example message of the errors page is one that the code can write", async () => {
+  const sources: string[] = [];
+  for (const path of sourcePaths(new URL("src/", ROOT))) {
+    if (!path.pathname.endsWith("/failure_docs.ts")) sources.push(await Deno.readTextFile(path));
+  }
+  const joined = sources.join("\n").replace(/["`] \+\s*["`]/g, "");
+  const literals = joined.matchAll(/"([^"\n]{12,})"|`([^`\n]{8,})`/g);
+  const patterns = [...literals].map(([, text = "", template = text]) => template)
+    .filter((template) => /^[^$]/.test(template) && template.replace(/\$\{[^}]*\}/g, "").length > 3)
+    .map((template) =>
+      new RegExp(`^${template.split(/\$\{[^}]*\}/).map(RegExp.escape).join(".+")}$`)
+    );
+  const examples = [...Object.values(REFUSAL_DOCS), ...Object.values(FAULT_DOCS)]
+    .map(({ example }) => example);
+  assert(examples.length > 40);
+  assertEquals(examples.filter((text) => !patterns.some((one) => one.test(text))), []);
+});
+
+function sourcePaths(folder: URL): readonly URL[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? sourcePaths(new URL(`${name}/`, folder)) : [new URL(name, folder)]
+  );
+}
 
 Deno.test("every block of the documentation is of a kind that is run or compared", () => {
   const known = ["sh", "ts", "yaml", "dockerfile", "ini", "text"];
@@ -72,15 +100,15 @@ Deno.test("the documentation names every metric that there is, and no other", as
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
 });
 
-Deno.test("the documentation names every field of an access line and every value of end", async () => {
-  const logs = sectionText("docs/operate/monitoring.md", "Logs");
-  // Tells of several providers in one call; who reads `tries` knows it.
-  const fields = Object.keys(accessFields(reportOf())).filter((name) => name !== "providers");
-  const report = await source("core/failure.ts");
-  const ends = /type End =((?:\s+\| "\w+")+);/.exec(report)?.[1]?.match(/\w+/g) ?? [];
+Deno.test("the reference explains every field of an access line and every value of end, and no other", async () => {
+  const page = pageText("docs/reference/log-fields.md");
+  const [fieldsPart = "", endsPart = ""] = page.split("\n## Values of end\n");
+  const named = (part: string) => tableIn(part).map(([name = ""]) => quoted(name)[0]);
+  assertEquals(named(fieldsPart), Object.keys(accessFields(reportOf())));
+  const failures = await source("core/failure.ts");
+  const ends = /type End =((?:\s+\| "\w+")+);/.exec(failures)?.[1]?.match(/\w+/g) ?? [];
   assert(ends.length > 10);
-  const missing = [...fields, ...ends].filter((name) => !logs.includes(`\`${name}\``));
-  assertEquals(missing, []);
+  assertEquals(named(endsPart), [...ends]);
 });
 
 Deno.test("the reference names every endpoint, and no other", () => {
@@ -114,9 +142,10 @@ Deno.test("the reference names every code of an error with its status, and no ot
 
 Deno.test("the reference names every command with its options, and no other", async () => {
   const rows = new Map(
-    tableIn(pageText("docs/reference/cli.md")).map(([cell = "", about = ""]) => {
+    tableIn(pageText("docs/reference/cli.md")).map((cells) => {
+      const [cell = ""] = cells;
       const [, name = ""] = /^`switchyard ([a-z]*)/.exec(cell) ?? [];
-      return [cell.includes("--version") ? "common" : name, cell + about] as const;
+      return [cell.includes("--version") ? "common" : name, cells.join(" ")] as const;
     }),
   );
   const { out } = await ran(["--help"]);

@@ -29,6 +29,7 @@ export const chat: ClientApi = {
   endpoints: [{
     method: "POST",
     path: ROUTED_PATHS.chat_completions,
+    about: "Chat Completions: a whole response or a stream.",
     body: true,
     matchesAs: MATCHES_AS,
     operation: "chat",

@@ -24,14 +24,20 @@ export const conversations: ClientApi = {
   name: "conversations",
   errors: openaiErrors,
   endpoints: [
-    { method: "POST", path: "/v1/conversations", body: "optional", handle: create },
-    endpoint("GET", ONE, local.retrieve, native.retrieve),
-    endpoint("POST", ONE, local.update, native.update),
-    endpoint("DELETE", ONE, local.remove, native.remove),
-    endpoint("POST", ITEMS, local.addItems, native.addItems),
-    endpoint("GET", ITEMS, local.listItems, native.listItems),
-    endpoint("GET", ITEM, local.retrieveItem, native.retrieveItem),
-    endpoint("DELETE", ITEM, local.removeItem, native.removeItem),
+    {
+      method: "POST",
+      path: "/v1/conversations",
+      about: "Creates a conversation.",
+      body: "optional",
+      handle: create,
+    },
+    endpoint("GET", ONE, "Returns a conversation.", local.retrieve, native.retrieve),
+    endpoint("POST", ONE, "Changes its metadata.", local.update, native.update),
+    endpoint("DELETE", ONE, "Deletes a conversation.", local.remove, native.remove),
+    endpoint("POST", ITEMS, "Adds items.", local.addItems, native.addItems),
+    endpoint("GET", ITEMS, "Lists the items.", local.listItems, native.listItems),
+    endpoint("GET", ITEM, "Returns one item.", local.retrieveItem, native.retrieveItem),
+    endpoint("DELETE", ITEM, "Deletes one item.", local.removeItem, native.removeItem),
   ],
 };
 
@@ -56,12 +62,14 @@ type LocalOperation = (
 function endpoint(
   method: Endpoint["method"],
   path: Endpoint["path"],
+  about: string,
   here: LocalOperation,
   upstream: native.Operation,
 ): Endpoint {
   return {
     method,
     path,
+    about,
     body: method === "POST",
     async handle(call, request) {
       const problem = pathProblem(request);

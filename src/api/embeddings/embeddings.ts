@@ -39,6 +39,7 @@ export const embeddings: ClientApi = {
   endpoints: [{
     method: "POST",
     path: ROUTED_PATHS.embeddings,
+    about: "Embeddings of texts.",
     body: true,
     matchesAs: MATCHES_AS,
     operation: "embeddings",

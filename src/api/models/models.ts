@@ -22,6 +22,7 @@ export const models: ClientApi = {
     {
       method: "GET",
       path: "/v1/models",
+      about: "Lists the models of all providers.",
       body: false,
       sharesAnswer: true,
       async handle(call) {
@@ -33,6 +34,7 @@ export const models: ClientApi = {
     {
       method: "GET",
       path: "/v1/models/:model{.+}",
+      about: "Returns one model.",
       body: false,
       async handle(call, { params }) {
         const found = await discovered(call);

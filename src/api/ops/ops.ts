@@ -24,6 +24,7 @@ export const ops: ClientApi = {
     {
       method: "GET",
       path: "/health",
+      about: "Reports that the process runs.",
       body: false,
       handle({ world, state }) {
         const uptime = Math.floor((world.now() - state.began) / 1000);
@@ -35,6 +36,7 @@ export const ops: ClientApi = {
     {
       method: "GET",
       path: "/ready",
+      about: "Reports whether the gateway accepts requests; 503 during shutdown.",
       body: false,
       handle({ generation, state }) {
         if (state.inFlight.isDraining) return Promise.resolve(draining());
@@ -46,6 +48,7 @@ export const ops: ClientApi = {
     {
       method: "GET",
       path: "/metrics",
+      about: "Returns the metrics for Prometheus.",
       body: false,
       async handle({ metrics }) {
         const body = utf8Bytes(await metrics.scrape());

@@ -21,12 +21,14 @@ export const counting: readonly Endpoint[] = [
   {
     method: "POST",
     path: "/v1/responses/compact",
+    about: "Compacts an input; needs a provider with `response_compaction`.",
     body: true,
     handle: compact,
   },
   {
     method: "POST",
     path: "/v1/responses/input_tokens",
+    about: "Counts the tokens of an input; needs a provider with `response_input_tokens`.",
     body: true,
     handle: (call, { document }) =>
       callCapableProvider(call, document, {

@@ -15,6 +15,7 @@ export const responses: ClientApi = {
     {
       method: "POST",
       path: ROUTED_PATHS.responses,
+      about: "Responses: a whole response or a stream.",
       body: true,
       matchesAs: MATCHES_AS,
       operation: "chat",
@@ -25,5 +26,10 @@ export const responses: ClientApi = {
     ...counting,
     ...lifecycle,
   ],
-  sockets: [{ path: ROUTED_PATHS.responses, operation: "chat", open: newResponsesSession }],
+  sockets: [{
+    path: ROUTED_PATHS.responses,
+    about: "Responses over WebSocket.",
+    operation: "chat",
+    open: newResponsesSession,
+  }],
 };

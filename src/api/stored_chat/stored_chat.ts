@@ -22,11 +22,41 @@ export const storedChat: ClientApi = {
   name: "chat_completions",
   errors: openaiErrors,
   endpoints: [
-    { method: "GET", path: ALL, body: false, handle: list },
-    { method: "GET", path: ONE, body: false, handle: onCompletion(retrieve) },
-    { method: "POST", path: ONE, body: true, handle: onCompletion(update) },
-    { method: "DELETE", path: ONE, body: false, handle: onCompletion(remove) },
-    { method: "GET", path: `${ONE}/messages`, body: false, handle: onCompletion(messages) },
+    {
+      method: "GET",
+      path: ALL,
+      about: "Lists the completions that a provider stores.",
+      body: false,
+      handle: list,
+    },
+    {
+      method: "GET",
+      path: ONE,
+      about: "Returns a stored completion.",
+      body: false,
+      handle: onCompletion(retrieve),
+    },
+    {
+      method: "POST",
+      path: ONE,
+      about: "Changes the metadata of a stored completion.",
+      body: true,
+      handle: onCompletion(update),
+    },
+    {
+      method: "DELETE",
+      path: ONE,
+      about: "Deletes a stored completion.",
+      body: false,
+      handle: onCompletion(remove),
+    },
+    {
+      method: "GET",
+      path: `${ONE}/messages`,
+      about: "Lists the messages of the request of a stored completion.",
+      body: false,
+      handle: onCompletion(messages),
+    },
   ],
 };
 

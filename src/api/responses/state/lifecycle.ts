@@ -17,15 +17,16 @@ type StoredResponse =
 
 /** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
-  endpoint("GET", "", local.retrieve, native.retrieve),
-  endpoint("DELETE", "", local.remove, native.remove),
-  endpoint("POST", "/cancel", local.cancel, native.cancel),
-  endpoint("GET", "/input_items", local.inputItems, native.inputItems),
+  endpoint("GET", "", "Returns a stored response.", local.retrieve, native.retrieve),
+  endpoint("DELETE", "", "Deletes a stored response.", local.remove, native.remove),
+  endpoint("POST", "/cancel", "Cancels a background response.", local.cancel, native.cancel),
+  endpoint("GET", "/input_items", "Lists its input items.", local.inputItems, native.inputItems),
 ];
 
 function endpoint(
   method: Endpoint["method"],
   below: string,
+  about: string,
   here: local.Operation,
   upstream: native.Operation,
 ): Endpoint {
@@ -33,6 +34,7 @@ function endpoint(
   return {
     method,
     path: `/v1/responses/:response_id${below}`,
+    about,
     body: false,
     ...(isRetrieval ? { sharesAnswer: true } as const : {}),
     async handle(call, request) {

@@ -1,0 +1,303 @@
+import type { FaultKind, RefusalKind } from "./failure.ts";
+
+/** Description of one kind of failure for the reference page of errors. */
+export interface FailureDoc {
+  /** Reason for which the gateway answers with this error. */
+  readonly cause: string;
+  /** Change to the request, the configuration or the provider that ends the error. */
+  readonly cure: string;
+  /** Message as the gateway writes it for one case. */
+  readonly example: string;
+}
+
+/** Descriptions of all refusals. A new kind without one does not compile. */
+export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
+  invalid_request_framing: {
+    cause:
+      "The request has both `Content-Length` and `Transfer-Encoding`. The connection is closed.",
+    cure: "Send one of the two headers. Check proxies between the client and the gateway.",
+    example: "The request has both Content-Length and Transfer-Encoding; send one of them.",
+  },
+  invalid_json: {
+    cause: "The request body is not one JSON object in UTF-8, or an object has a key twice.",
+    cure: "Send one valid JSON object with each key once.",
+    example: "The request body is not valid UTF-8.",
+  },
+  invalid_type: {
+    cause: "The field at `param` has a value of the wrong JSON type.",
+    cure: "Send the type that the message names.",
+    example: "The field 'messages' must be an array.",
+  },
+  invalid_value: {
+    cause:
+      "The field, header or query parameter has the right type but a value that is not permitted.",
+    cure: "Send a value that the message names.",
+    example: "The X-Gateway-Provider header is given more than once; send it once.",
+  },
+  invalid_metadata: {
+    cause: "`metadata` has too many keys, too long keys or values, or a value that is not a text.",
+    cure: "Shorten the metadata and send texts as values.",
+    example: "'metadata.user' must be a text.",
+  },
+  unsupported_feature: {
+    cause: "No target of the route can carry the field at `param` to its provider.",
+    cure: "Remove the field, or send the request to a provider that supports it. " +
+      "If the provider does, set its key under `capabilities`.",
+    example: "A local conversation takes no references; send the item itself.",
+  },
+  missing_required_parameter: {
+    cause: "The request lacks the field at `param`.",
+    cure: "Add the field.",
+    example: "Name a model: the route leaves it open.",
+  },
+  invalid_parameter_combination: {
+    cause: "The request has two fields that exclude each other.",
+    cure: "Send one of them.",
+    example: "Send either 'previous_response_id' or 'conversation', not both.",
+  },
+  previous_response_not_found: {
+    cause:
+      "`previous_response_id` names a response that does not exist, was deleted or has expired.",
+    cure: "Send the whole conversation as `input`.",
+    example: "There is no such response to continue; send the whole conversation as input.",
+  },
+  provider_not_found: {
+    cause: "The requested provider is not configured, or the matching route has no target with it.",
+    cure: "Name a provider of the route, or name none.",
+    example: "There is no provider with the requested name.",
+  },
+  model_not_found: {
+    cause: "The matching route has no target with the requested model.",
+    cure: "Request a model of the route; `switchyard explain` shows the targets.",
+    example: "The route 'main' has no target with the requested model.",
+  },
+  ambiguous_provider: {
+    cause: "Several providers could serve the request, and nothing in it selects one.",
+    cure: "Name a provider with the header `X-Gateway-Provider`.",
+    example: "Several providers can do this; name one with the X-Gateway-Provider header.",
+  },
+  provider_binding_conflict: {
+    cause: "Two providers have issued the same ID for an object.",
+    cure: "Name the provider with the header `X-Gateway-Provider`.",
+    example: "Two providers have used this id; name one with the X-Gateway-Provider header.",
+  },
+  provider_binding_stale: {
+    cause: "The provider that owns the object now has another URL or other credentials.",
+    cure: "Name the provider with the header `X-Gateway-Provider` if the object is still there.",
+    example: "The account of the provider that owns this id has changed since; " +
+      "name the provider with the X-Gateway-Provider header.",
+  },
+  array_above_max_length: {
+    cause: "The array at `param` has too many elements.",
+    cure: "Split the array over several requests.",
+    example: "'items' may hold at most 20 items; add the rest with another request.",
+  },
+  duplicate_item_id: {
+    cause: "A new item has the ID of an item that is already in the conversation.",
+    cure: "Remove the item, or send it without its ID.",
+    example: "The conversation has an item with the id of an added one already; leave it out.",
+  },
+  conversation_item_limit_exceeded: {
+    cause: "The conversation would have more items than one conversation may have.",
+    cure: "Delete items, or create another conversation.",
+    example: "A conversation holds at most 1000 items; delete some or begin another one.",
+  },
+  missing_api_key: {
+    cause: "Client keys are enabled, and the request has none.",
+    cure: "Send a key of `security.api_key.keys` in the header that the message names.",
+    example: "Send a client key in the header Authorization: Bearer KEY.",
+  },
+  invalid_api_key: {
+    cause: "The client key of the request is not configured.",
+    cure: "Send a configured key. Do not send the key of a provider.",
+    example: "This client key is not known here; send one that is.",
+  },
+  origin_not_allowed: {
+    cause: "A web page of an origin that is not allowed has called the gateway.",
+    cure: "Add the origin to `server.allowed_origins`.",
+    example: "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
+  },
+  host_not_allowed: {
+    cause: "The `Host` header has a name that the gateway does not serve.",
+    cure: "Add the name to `server.allowed_hosts`, or call by IP address.",
+    example: "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+  },
+  unknown_url: {
+    cause: "The gateway serves no such path.",
+    cure:
+      "Check the path and the base URL of the client; most clients need one that ends in `/v1`.",
+    example: "This path is not served here; 'switchyard help endpoints' lists the paths.",
+  },
+  unknown_model: {
+    cause: "`GET /v1/models/{model}` names a model that no provider lists.",
+    cure: "Use an ID from `GET /v1/models`.",
+    example: "There is no such model; GET /v1/models lists them.",
+  },
+  response_not_found: {
+    cause: "The response does not exist, was deleted, has expired, was sent with `store: false`, " +
+      "or belongs to another client key.",
+    cure: "Name the provider with the header `X-Gateway-Provider` if the provider stores it.",
+    example: "There is no such response here; it may be too old, deleted, or not stored. " +
+      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+  },
+  completion_not_found: {
+    cause: "The gateway does not know which provider stores the completion, " +
+      "or it belongs to another client key.",
+    cure: "Name the provider with the header `X-Gateway-Provider`.",
+    example: "It is not known which provider keeps this completion; " +
+      "name that one with the X-Gateway-Provider header.",
+  },
+  conversation_not_found: {
+    cause: "The conversation does not exist, was deleted, has expired, " +
+      "or belongs to another client key.",
+    cure: "Create a conversation.",
+    example: "There is no such conversation; " +
+      "it may have been deleted or have been unused for too long.",
+  },
+  conversation_item_not_found: {
+    cause: "The conversation has no item with this ID.",
+    cure: "List the items of the conversation.",
+    example: "There is no such item in the conversation.",
+  },
+  method_not_allowed: {
+    cause: "The path exists, but not with this method.",
+    cure: "Use a method of the response header `Allow`.",
+    example: "Use POST on this path.",
+  },
+  request_timeout: {
+    cause:
+      "No byte of the request body arrived for `server.body_timeout`. The connection is closed.",
+    cure: "Send the request again. Raise `server.body_timeout` for slow clients.",
+    example: "No more of the request body came for 30s; send the request again.",
+  },
+  request_too_large: {
+    cause:
+      "The request body has more than 10 MiB or more JSON members than `server.max_json_members`.",
+    cure: "Send less.",
+    example: "The request body is larger than 10 MiB; send less.",
+  },
+  state_too_large: {
+    cause: "The state of a conversation or of a WebSocket connection would be too large.",
+    cure: "Delete items, or begin another conversation.",
+    example:
+      "The conversation would be larger than 64 MiB; delete some items or begin another one.",
+  },
+  unsupported_content_encoding: {
+    cause: "The request has a `Content-Encoding`.",
+    cure: "Send the body without one.",
+    example: "The request body has the content encoding 'gzip'; send it without one.",
+  },
+  upgrade_required: {
+    cause: "A `GET` without a WebSocket upgrade was sent to a path for WebSocket.",
+    cure: "Open a WebSocket, or send a `POST`.",
+    example: "This path is for WebSocket connections; " +
+      "send an upgrade request, or POST for one response.",
+  },
+  rate_limit_exceeded: {
+    cause: "The client has exceeded `rate_limiting.requests_per_minute` and its burst.",
+    cure: "Wait for `Retry-After`, or raise the limit.",
+    example: "Too many requests; try again in 2 s.",
+  },
+  too_many_pending_requests: {
+    cause: "Too many requests wait on one WebSocket connection.",
+    cure: "Wait for responses before sending more, or open another connection.",
+    example: "At most 16 requests may wait on one socket; send more when some are answered.",
+  },
+  draining: {
+    cause: "The gateway is shutting down.",
+    cure: "Send the request again; a load balancer sends it to another instance.",
+    example: "The gateway is shutting down; send the request again.",
+  },
+  overloaded: {
+    cause: "`server.max_concurrent_requests` or `server.max_body_memory` is reached.",
+    cure: "Wait for `Retry-After`, or raise the limit that the message names.",
+    example: "The gateway serves as many requests as server.max_concurrent_requests allows; " +
+      "try again in 1 s.",
+  },
+};
+
+/** Descriptions of all faults. A new kind without one does not compile. */
+export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
+  no_route: {
+    cause: "No route of the configuration matches the request.",
+    cure: "Add a route; `switchyard explain` shows why none matches.",
+    example: "No configured route matches this request.",
+  },
+  client_cancelled: {
+    cause:
+      "The client disconnected before the response was complete. Only logs and metrics show it.",
+    cure: "Raise the timeout of the client if it gave up too early.",
+    example: "The client has gone.",
+  },
+  upstream_throttled: {
+    cause: "The provider answered with a 4xx status of `retry.retryable_errors`, such as 429.",
+    cure: "Wait for `Retry-After`, raise the provider's limit, or add a fallback.",
+    example: "The provider answered with status 429.",
+  },
+  upstream_unavailable: {
+    cause: "The provider answered with a 5xx status of `retry.retryable_errors`, such as 503.",
+    cure: "See the status page of the provider, or add a fallback.",
+    example: "The provider answered with status 503.",
+  },
+  upstream_error: {
+    cause: "The provider answered with another 5xx status.",
+    cure: "See the message of the provider, or add a fallback.",
+    example: "The provider answered with status 501.",
+  },
+  upstream_rejected: {
+    cause:
+      "The provider answered with another 4xx status: it rejects the request or the credentials.",
+    cure: "See the message of the provider; check `api_key` and the model name.",
+    example: "The provider answered with status 404.",
+  },
+  invalid_upstream_status: {
+    cause: "The provider answered with a status that is neither a success nor an error, " +
+      "such as a redirect.",
+    cure: "Check `base_url` of the provider.",
+    example: "The provider answered with status 302.",
+  },
+  upstream_unreachable: {
+    cause: "The connection to the provider failed or broke.",
+    cure: "See `upstream_cause` in the [access line](log-fields.md), " +
+      "and the [causes](../operate/monitoring.md#failed-connections).",
+    example: "The provider refused the connection.",
+  },
+  upstream_timeout: {
+    cause: "The provider did not answer within its `timeout` or `connect_timeout`.",
+    cure: "Raise `timeout` for slow models, or add a fallback.",
+    example: "The provider did not answer within its configured timeout.",
+  },
+  invalid_upstream_response: {
+    cause: "The response of the provider breaks its protocol: " +
+      "no valid JSON, wrong fields, or a stream without its end.",
+    cure: "Check `type` and `base_url` of the provider, and its log.",
+    example: "The provider's stream is not valid UTF-8.",
+  },
+  upstream_response_too_large: {
+    cause: "The response of the provider, or one record of its stream, exceeds the size limit.",
+    cure: "Request less output.",
+    example: "The provider's answer is too large.",
+  },
+  upstream_idle: {
+    cause: "The provider began its response, then sent nothing for `stream_idle_timeout`.",
+    cure: "Send the request again. Raise `stream_idle_timeout` if the model thinks for longer.",
+    example: "The provider was silent for too long within its answer.",
+  },
+  circuit_open: {
+    cause: "The provider has failed `circuit_breaker.failure_threshold` times in a row; " +
+      "the gateway sends it nothing for `circuit_breaker.open_duration`.",
+    cure: "Wait for `Retry-After`, repair the provider, or add a fallback.",
+    example: "The provider has failed too often and is left alone for a while.",
+  },
+  provider_busy: {
+    cause:
+      "The provider is at its `max_concurrent`, and its queue is full or `queue_timeout` has passed.",
+    cure: "Wait for `Retry-After`, or raise `max_concurrent` or `max_queued`.",
+    example: "The provider is at its limit of concurrent requests; send the request again later.",
+  },
+  internal_error: {
+    cause: "A bug in the gateway.",
+    cure: "Report it with the line `internal error` of the log.",
+    example: "The gateway has failed; this is a bug in it.",
+  },
+};
