@@ -2,27 +2,28 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { missing, type Optional, unknownMember, unsupported, wrongType } from "./refusals.ts";
 
-/** What can be called: functions, or tools that take any text. */
+/** Types of tool call: functions with JSON arguments, and custom tools with free text input. */
 export type CallKind = "function" | "custom";
 
-/** A call that an assistant's message tells of. */
+/** A tool call in an assistant message of the request's history. */
 export interface PastCall {
   readonly kind: CallKind;
-  /** Null for the older `function_call`, which has none. */
+  /** Null for the legacy `function_call`, which has no ID. */
   readonly id: string | null;
   readonly idPath: string;
   readonly name: string;
-  /** What a model wrote: arguments, or the input of a custom tool. */
+  /** Text written by the model: the arguments of a function or the input of a custom tool. */
   readonly text: Optional;
   readonly textPath: string;
 }
 
-/** The member that holds what a model wrote. */
+/** The field that holds the model's text, by call type. */
 const TEXT = { function: "arguments", custom: "input" } as const satisfies Record<CallKind, string>;
 
 /**
- * What is made of each call of an assistant's message, of its `tool_calls` and then of its older
- * `function_call`. A Refusal names the first member that is wrong or of a kind that has no place.
+ * Returns the result of `make` for each call of an assistant message: first its `tool_calls`, then
+ * its legacy `function_call`. A Refusal names the first field that is wrong or has an unsupported
+ * call type.
  */
 export function eachCall<Made>(
   message: JsonObject,
@@ -53,7 +54,8 @@ function callOf(item: Optional, path: string, kinds: readonly CallKind[]): Resul
   const type = item.type ?? "function";
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) return unsupported(`${path}.type`);
-  // A call put together from chunks keeps their index; the order of the list says the same.
+  // Clients that assemble a call from stream chunks send its `index` too. The list has the same
+  // order, so the index is ignored.
   const unknown = unknownMember(item, ["id", "type", kind, "index"], path);
   if (unknown !== null) return unknown;
   const idPath = `${path}.id`;

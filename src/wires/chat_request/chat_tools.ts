@@ -11,30 +11,30 @@ import {
   wrongType,
 } from "./refusals.ts";
 
-/** What a function says of itself. */
+/** A function that the request declares as a tool. */
 export interface NamedFunction {
   readonly name: string;
   readonly description: string | null;
-  /** Null where there are none. */
+  /** JSON schema of the arguments; null if the function has no parameters. */
   readonly parameters: JsonObject | null;
   readonly strict: boolean;
 }
 
-/** The refusal of tools beside functions, which are their older name; null where there is one of them. */
+/** Returns a refusal if the request sets both `tools` and legacy `functions`; otherwise null. */
 export function bothTools({ tools, functions }: JsonObject): Failed<Refusal> | null {
   return isEmpty(tools) || isEmpty(functions)
     ? null
     : contradiction("functions", "Send either 'tools' or 'functions', not both.");
 }
 
-/** The refusal of a choice under both of its names; null where there is one of them. */
+/** Returns a refusal if the request sets both `tool_choice` and legacy `function_call`; otherwise null. */
 export function bothChoices({ tool_choice, function_call }: JsonObject): Failed<Refusal> | null {
   return (tool_choice ?? null) === null || (function_call ?? null) === null
     ? null
     : contradiction("function_call", "Send either 'tool_choice' or 'function_call', not both.");
 }
 
-/** What is made of each object of a list; null and absent are an empty one. */
+/** Returns the result of `make` for each object of a list field. A null or absent field is an empty list. */
 export function eachOf<Made>(
   given: Optional,
   path: string,
@@ -53,7 +53,7 @@ export function eachOf<Made>(
   return success(made);
 }
 
-/** The function within a tool; `others` are the members that the tool may have beside it. */
+/** Returns the `function` object of a tool. `others` are further fields that the tool may have. */
 export function functionWithin(
   tool: JsonObject,
   path: string,
@@ -67,7 +67,7 @@ export function functionWithin(
     : wrongType(`${path}.function`, "an object");
 }
 
-/** A function with all its members checked; a Refusal names the first that is wrong. */
+/** Returns a function declaration with validated fields. A Refusal names the first wrong field. */
 export function namedFunction(item: JsonObject, path: string): Result<NamedFunction> {
   const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
   if (unknown !== null) return unknown;
@@ -82,7 +82,7 @@ export function namedFunction(item: JsonObject, path: string): Result<NamedFunct
   return success({ ...named.value, parameters, strict });
 }
 
-/** Name and description of a tool of any kind. */
+/** Returns the name and description of a tool of any type. */
 export function namedTool(
   { name, description = null }: JsonObject,
   path: string,

@@ -4,7 +4,7 @@ import { decode, decoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 
-/** The Chat Completions API, as the clients themselves speak it. */
+/** The Chat Completions protocol, which the gateway's clients use too. */
 export const compat: Wire = {
   name: "compat",
   ...compatAccount,

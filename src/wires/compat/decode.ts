@@ -15,8 +15,8 @@ type Events = Result<readonly StreamEvent[]>;
 const NOTHING: Events = { ok: true, value: [] };
 
 /**
- * A whole completion as events. Fails on an error under status 200, without a choice, and on a
- * finish reason that is missing or unknown.
+ * Returns a complete Chat response as events. Fails on an error under status 200, without a choice,
+ * and on a missing or unknown finish reason.
  */
 export function decode(body: JsonDocument, mint: IdSource): Events {
   const { value, text } = body;
@@ -36,8 +36,9 @@ export function decode(body: JsonDocument, mint: IdSource): Events {
 }
 
 /**
- * Reads a Chat Completions stream. It is complete at `[DONE]`, or at its end, when a finish reason
- * has come; usage and finish are told then, because usage may come behind the finish.
+ * Returns the decoder of a Chat Completions stream. The stream is complete at `[DONE]`, or when it
+ * ends after a finish reason. Usage and finish are emitted then, because usage may arrive after the
+ * finish reason.
  */
 export function decoder(mint: IdSource): Decoder {
   const reader = messageReader(mint, "deltas");
@@ -63,7 +64,7 @@ export function decoder(mint: IdSource): Decoder {
   }
 
   function take(choice: JsonObject, chunk: JsonObject, text: string): Events {
-    // Some servers send "" until the end.
+    // Some servers send an empty finish reason in every chunk before the last.
     reason = choice.finish_reason || reason;
     const said = isObject(choice.delta) ? reader.read(choice.delta, text) : NOTHING;
     if (!said.ok || isStarted) return said;
@@ -88,7 +89,7 @@ export function decoder(mint: IdSource): Decoder {
   };
 }
 
-/** The one choice there is to speak of: more are never asked for. */
+/** Returns the first choice; null if there is none. The gateway never requests more than one choice. */
 function choiceOf({ choices }: JsonObject): JsonObject | null {
   const list = Array.isArray(choices) ? choices.filter(isObject) : [];
   return list.find(({ index }) => (index ?? 0) === 0) ?? null;
@@ -122,7 +123,7 @@ function withTier(usage: Usage | null, tier: Optional): Usage | null {
 function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
   switch (reason) {
     case "stop":
-      // Some servers end calls like any other answer.
+      // Some servers end tool calls with "stop".
       return hasCalls ? "tool_calls" : "stop";
     case "tool_calls":
     case "function_call":

@@ -8,19 +8,19 @@ import { malformed } from "../openai/errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** Reads what one message says, whole or in deltas. */
+/** Parses one assistant message, complete or in deltas. */
 export interface MessageReader {
-  /** The events of a message or of the next delta; `text` is the JSON text that holds it. */
+  /** Returns the events of a message or of the next delta. `text` is the JSON text that contains it. */
   read(message: JsonObject, text: string): Events;
-  /** What waited for more that has not come; fails when a call never got its name. */
+  /** Returns the events of calls that waited for an ID. Fails if a call has no name. */
   end(): Events;
-  /** How many calls there have been. */
+  /** Returns the number of tool calls so far. */
   calls(): number;
 }
 
 /**
- * The machine for one assistant message. Servers say the same thing in several ways: reasoning under
- * two names, content as a text or as parts.
+ * Returns the parser of one assistant message. Servers use several forms: reasoning under two field
+ * names, content as a string or as parts.
  */
 export function messageReader(mint: IdSource, form: "whole" | "deltas"): MessageReader {
   const calls = callReader(mint, form);

@@ -8,19 +8,19 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** The content of one message as the local runtime takes it: one text, and the images beside it. */
+/** Content of one message for the local runtime: one text and a list of images. */
 export interface Content {
   readonly text: string;
-  /** Bare standard base64 with padding, in the order of the parts. */
+  /** Standard base64 with padding and without a `data:` prefix, in the order of the parts. */
   readonly images: readonly string[];
 }
 
-/** The kinds of content part that a role may hold. */
+/** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "refusal";
 
 /**
- * The content of a Chat message. Text parts are joined without glue; one message stays one message.
- * A Refusal names the part that cannot be kept.
+ * Returns the content of a Chat message. Text parts are concatenated without separator, so a
+ * message stays one message. A Refusal names the part that cannot be translated.
  */
 export function contentOf(
   value: JsonValue,
@@ -63,7 +63,7 @@ function readImage(value: Optional, path: string): Result<Content> {
   if (!isObject(value)) return wrongType(path, "an object");
   const unknown = unknownMember(value, ["url", "detail"], path);
   if (unknown !== null) return unknown;
-  // The runtime always looks at the whole image.
+  // The runtime always processes the full image.
   const detail = value.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
   if (typeof value.url !== "string") return missing(`${path}.url`);
@@ -71,7 +71,10 @@ function readImage(value: Optional, path: string): Result<Content> {
   return data.ok ? success({ text: "", images: [data.value] }) : data;
 }
 
-/** The runtime takes bare standard base64 only; it fetches nothing, and neither does the gateway. */
+/**
+ * Returns the base64 data of an image URL. The runtime accepts only base64; neither the runtime nor
+ * the gateway fetches an image.
+ */
 function base64Of(url: string, path: string): Result<string> {
   const comma = url.indexOf(",");
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
@@ -81,7 +84,8 @@ function base64Of(url: string, path: string): Result<string> {
   const data = url.slice(comma + 1).replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
   const end = data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : data.length;
   const digits = data.slice(0, end);
-  // One test for what is foreign: a pattern for the whole would need a stack as long as the image.
+  // The pattern searches for one foreign character: a pattern that matches the whole text would
+  // need a stack as long as the image.
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) {
     return refuse("invalid_value", `'${path}' must hold base64 data.`, path);
   }

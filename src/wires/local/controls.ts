@@ -12,7 +12,7 @@ import { schemaOf } from "../chat_request/json_schema.ts";
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 import { exactMember } from "./fields.ts";
 
-/** Fields that the parts of the encoding read. */
+/** Request fields that the sections of the translation read. */
 export const ENCODED: ReadonlySet<string> = new Set([
   ...ENCODED_BY_ALL,
   "top_k",
@@ -24,8 +24,8 @@ export const ENCODED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The runtime's `format`: "json", or the bare schema, never its envelope. Undefined asks for
- * nothing. A schema needs the provider's structured_outputs capability.
+ * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
+ * request sets no format. A schema needs the provider's structured_outputs capability.
  */
 export function formatOf(
   document: JsonDocument,
@@ -48,7 +48,7 @@ export function formatOf(
   }
 }
 
-/** The runtime's `think`; undefined leaves it to the model. */
+/** Returns the runtime's `think`; undefined if the request does not set it. */
 export function thinkOf(
   value: JsonObject,
   settings: ProviderConfig,
@@ -86,6 +86,6 @@ function levelOf(
   if (!capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
   if (!permitted) return unsupported(path);
   if (level === "none") return success(false);
-  // The runtime knows these and no others; mapping one to its neighbour would be a guess.
+  // The runtime has only these levels; mapping another level to the nearest one would be a guess.
   return LEVELS.includes(level) || level === "max" ? success(level) : unsupported(path);
 }

@@ -9,7 +9,7 @@ import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
-/** A whole answer as the events of a stream: it is read as the one record of one. */
+/** Returns a complete response as stream events. It is parsed like a stream with one record. */
 export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const reading = recordReader(mint);
   const events = reading.read(body.value, body.text);
@@ -18,8 +18,9 @@ export function decode(body: JsonDocument, mint: IdSource): Result<readonly Stre
 }
 
 /**
- * The machine for a stream: one JSON object a line, the last with `done: true`. Records without
- * anything for the client give no event; an end before the last record is a failure.
+ * Returns the decoder of a stream with one JSON object per line, the last with `done: true`.
+ * Records without client content produce no event. A stream that ends before the last record is a
+ * failure.
  */
 export function decoder(mint: IdSource): Decoder {
   const reading = recordReader(mint);
@@ -40,11 +41,11 @@ export function decoder(mint: IdSource): Decoder {
 }
 
 interface RecordReader {
-  /** Takes a record together with its text, in which numbers are as they were sent. */
+  /** Returns the events of a record. `text` is its JSON text, in which numbers are exact. */
   read(record: JsonObject, text: string): Result<readonly StreamEvent[]>;
   /** True after the last record. */
   done(): boolean;
-  /** The counts of the last record; null before it comes, and where it has none. */
+  /** Returns the token counts of the last record; null before it arrives or if it has none. */
   usage(): Usage | null;
 }
 
@@ -101,7 +102,10 @@ function startOf(record: JsonObject, mint: IdSource): StreamEvent {
   };
 }
 
-/** Reasoning comes before the content of the same record: it was thought first. */
+/**
+ * Returns the events of a message. Reasoning comes before the content of the same record, because
+ * the model generated it first.
+ */
 function saidBy(message: JsonObject): Result<StreamEvent[]> {
   const events: StreamEvent[] = [];
   for (const [key, type] of [["thinking", "reasoning"], ["content", "text"]] as const) {
@@ -116,7 +120,10 @@ function spoken({ id, name, text }: Call, index: number): StreamEvent {
   return { type: "tool_call", index, id, name, arguments: text };
 }
 
-/** The runtime ends calls with "stop" too. Whatever is not known is no end that can be trusted. */
+/**
+ * Returns the finish reason. The runtime ends tool calls with "stop" too. An unknown reason is a
+ * failure, because the response may be incomplete.
+ */
 function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
   switch (reason ?? "stop") {
     case "stop":
@@ -132,8 +139,8 @@ function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
 const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
 
 /**
- * Returns the token counts; null when both are missing: then nothing is known, which is not the same
- * as zero. The runtime leaves out a count that is zero, so one that is missing alone is zero.
+ * Returns the token counts; null if both are missing, because they are unknown then, not zero. The
+ * runtime omits a count that is zero, so a single missing count is zero.
  */
 function usageOf(record: JsonObject): Result<Usage | null> {
   const counts = membersNamed(record, COUNTS);

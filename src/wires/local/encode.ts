@@ -11,9 +11,9 @@ import { toolsOf } from "./tools.ts";
 import { turnsOf } from "./turns.ts";
 
 /**
- * A Chat request as a call of the local runtime's own chat endpoint. The runtime ignores keys it
- * does not know without a word, so only what is known here is sent, and a Refusal names the first
- * field that cannot be kept.
+ * Returns a Chat request as a request of the runtime's own chat endpoint. The runtime ignores
+ * unknown keys without an error, so only known fields are sent. A Refusal names the first field
+ * that cannot be translated.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
@@ -34,7 +34,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const request = {
     model: target.model,
     messages: messages.value,
-    // The runtime streams unless it is told not to.
+    // The runtime streams unless `stream` is false.
     stream: chat.stream,
     tools: tools.value.length === 0 ? undefined : tools.value,
     format: format.value,

@@ -5,7 +5,7 @@ import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
-/** The protocol of local model runtimes: JSON objects a line, paths under /api. */
+/** The protocol of local model runtimes: one JSON object per line, paths under /api. */
 export const local: Wire = {
   name: "local",
   framing: "ndjson",

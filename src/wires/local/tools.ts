@@ -17,8 +17,8 @@ import {
 import { exactMember } from "./fields.ts";
 
 /**
- * The tools of a Chat request as the local runtime takes them; empty when the model may call none.
- * The runtime enforces nothing, so a choice that demands a call is refused.
+ * Returns the tools of a Chat request for the local runtime; empty if the model must not call
+ * tools. The runtime enforces no choice, so a choice that requires a call is refused.
  */
 export function toolsOf(document: JsonDocument): Result<readonly JsonObject[]> {
   const { functions, tool_choice, function_call, parallel_tool_calls } = document.value;
@@ -29,7 +29,7 @@ export function toolsOf(document: JsonDocument): Result<readonly JsonObject[]> {
       return unsupported(key, "Nothing there makes a model call a tool; 'auto' is accepted.");
     }
   }
-  // Tools that are not shown cannot be called: that is the whole of "none".
+  // The runtime has no choice "none": the tools are not sent, so the model cannot call them.
   if (tool_choice === "none" || function_call === "none") return success([]);
   const made = isEmpty(functions)
     ? eachOf(exactMember(document, "tools"), "tools", toolOf)

@@ -12,13 +12,14 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** Names of the functions called so far, by the id of the call. */
+/** Function names of the calls so far, by call ID. */
 type Calls = Map<string, string>;
 
 /**
- * The messages of a Chat request as the local runtime takes them: same number, same order, roles
- * unchanged except that developer is system and function is tool. A Refusal names the field that
- * cannot be kept; an empty list is refused, because the runtime would answer it without generating.
+ * Returns the messages of a Chat request for the local runtime, in the same number and order. Roles
+ * are unchanged, except that developer becomes system and function becomes tool. A Refusal names
+ * the field that cannot be translated. An empty list is refused, because the runtime would respond
+ * without generating.
  */
 export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
@@ -119,7 +120,7 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
 
 function callsOf(message: JsonObject, path: string, calls: Calls): Result<readonly JsonObject[]> {
   return eachCall(message, path, ["function"], ({ id, name, text, textPath }, index) => {
-    // The runtime wants an object where Chat has its text.
+    // The runtime requires an object where Chat has its text.
     const parsed = argumentsOf(text, textPath);
     if (!parsed.ok) return parsed;
     const called = { index, name, arguments: parsed.value };

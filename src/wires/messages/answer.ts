@@ -6,10 +6,10 @@ import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
-/** Said where a model refused and gave no reason. */
+/** Refusal text for a response whose model refused without a reason. */
 const BARE_REFUSAL = "The model refused to answer.";
 
-/** The event that a message begins with. */
+/** Returns the first event of a message. */
 export function startOf(message: JsonObject, mint: IdSource): StreamEvent {
   const { id, model } = message;
   return {
@@ -27,13 +27,13 @@ const COUNTS = [
   "cache_creation_input_tokens",
 ];
 
-/** The members of a usage object that are read. */
+/** The fields of a usage object that are read. */
 export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
 
 /**
- * Returns the token counts; null when there are none, for none is ever invented. The three input
- * counts do not overlap, so their sum is the input (Messages API, usage). A count with a fraction is
- * a fault.
+ * Returns the token counts; null if there are none, because counts are never estimated. The three
+ * input counts do not overlap, so their sum is the input (Messages API, usage). A fractional count
+ * is a fault.
  */
 export function usageOf(given: Optional): Result<Usage | null> {
   if (!isObject(given)) return success(null);
@@ -61,9 +61,8 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
 }
 
 /**
- * Returns the events that end an answer: what a refusal says, the usage, the finish. Fails on a stop
- * reason that is missing or unknown, because the answer may be half of one, and on a usage with a
- * fraction.
+ * Returns the last events of a response: refusal text, usage and finish. Fails on a missing or
+ * unknown stop reason, because the response may be incomplete, and on fractional usage.
  */
 export function endOf(
   stop: { readonly reason: Optional; readonly details: Optional },
@@ -87,7 +86,7 @@ export function endOf(
 function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
   switch (reason) {
     case "end_turn":
-      // Some vendors' servers end a turn with calls like any other.
+      // Some compatible servers end tool calls with a plain end of turn.
       return hasCalls ? "tool_calls" : "stop";
     case "stop_sequence":
       return "stop";
@@ -104,8 +103,9 @@ function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
 }
 
 /**
- * The web citations of one text as annotations of Chat, each over the whole of that text, which
- * stands from `start` to `end` in the answer. Citations of documents have no address and no place.
+ * Returns the web citations of one text block as Chat annotations. Each covers the whole block,
+ * from character `start` to `end` of the response text. Document citations have no URL and are
+ * dropped.
  */
 export function annotationsOf(
   citations: readonly JsonValue[],
@@ -120,7 +120,7 @@ export function annotationsOf(
   });
 }
 
-/** The events of one thinking block that is whole; without a signature it cannot be sent back. */
+/** Returns the events of one complete thinking block. Without a signature the block cannot be sent back. */
 export function thinkingBlockOf(thinking: string, signature: Optional): readonly StreamEvent[] {
   if (typeof signature !== "string" || signature === "") return [];
   return [{ type: "thinking_block", value: { type: "thinking", thinking, signature } }];

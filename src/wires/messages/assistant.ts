@@ -31,11 +31,11 @@ const THINKING_MEMBERS: ReadonlyMap<Optional, readonly string[]> = new Map([
 ]);
 
 /**
- * What an assistant message says, in the order that the Messages API wants: thinking, text, calls.
- * `legacyId` is the id of the message's `function_call`, which has none of its own.
+ * Returns the blocks of an assistant message in the order that the Messages API requires: thinking,
+ * text, tool calls. `legacyId` is the ID for the message's `function_call`, which has none.
  */
 export function assistantBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  // Clients send whole answers back, empty lists included.
+  // Clients send complete responses back, including their empty lists.
   const known = isEmpty(message.annotations) ? [...MEMBERS, "annotations"] : MEMBERS;
   const unknown = unknownMember(message, known, path);
   if (unknown !== null) return unknown;
@@ -54,7 +54,8 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
   const blocks = message.thinking_blocks ?? [];
   const at = `${path}.thinking_blocks`;
   if (!Array.isArray(blocks)) return wrongType(at, "an array");
-  // Bare reasoning would need a signature that nobody has; beside blocks it only repeats them.
+  // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Beside
+  // blocks it only repeats them.
   if (blocks.length === 0 && (message.reasoning_content ?? "") !== "") {
     return unsupported(`${path}.reasoning_content`, "Send the 'thinking_blocks' of the answer.");
   }

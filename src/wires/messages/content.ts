@@ -11,12 +11,12 @@ import {
 } from "../chat_request/refusals.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
-/** The kinds of content part that a role may hold. */
+/** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "file" | "refusal";
 
 /**
- * The content of a Chat message as Messages blocks. Empty text is left out: upstream refuses a text
- * block without characters. A Refusal names the part that cannot be kept.
+ * Returns the content of a Chat message as Messages blocks. Empty text is omitted, because the
+ * upstream refuses an empty text block. A Refusal names the part that cannot be translated.
  */
 export function blocksOf(
   content: JsonValue,
@@ -38,14 +38,14 @@ export function blocksOf(
   return success(blocks);
 }
 
-/** A text block; none when the text is empty. */
+/** Returns a text block; an empty list if the text is empty. */
 export function textBlocks(text: string): readonly JsonObject[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
 /**
- * The `cache_control` of a part, a message or a tool, an extension that many clients send; an empty
- * object when there is none.
+ * Returns the `cache_control` of a part, a message or a tool, an extension that many clients send;
+ * an empty object if absent.
  */
 export function cacheControl(holder: JsonObject, path: string): Result<JsonObject> {
   const given = holder.cache_control ?? null;
@@ -58,7 +58,7 @@ export function cacheControl(holder: JsonObject, path: string): Result<JsonObjec
   return unknownMember(given, ["type", "ttl"], at) ?? success({ cache_control: given });
 }
 
-/** The blocks with the holder's `cache_control` on the last of them. */
+/** Returns the blocks with the holder's `cache_control` on the last block. */
 export function withCacheControl(
   blocks: readonly JsonObject[],
   holder: JsonObject,
@@ -106,7 +106,7 @@ function wrongOrMissing(value: Optional, path: string, expected: string): Failed
 function readImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
   const unknown = unknownMember(image, ["url", "detail"], path);
   if (unknown !== null) return unknown;
-  // An image is always seen at full size.
+  // The upstream always processes an image at full size.
   const detail = image.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
   if (typeof image.url !== "string") return wrongOrMissing(image.url, `${path}.url`, "a string");

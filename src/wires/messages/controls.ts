@@ -5,22 +5,22 @@ import { type Result, success } from "../../core/result.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
 import { CEILINGS } from "../../data/known_models.ts";
 
-/** What a part of the encoding reads: the client's request, the provider and the model. */
+/** Input of a section: the client's request, the provider and the model. */
 export interface Asked {
-  /** Numbers keep their text. */
+  /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
-  /** The bare model of the target. */
+  /** Model name of the target, without provider prefix. */
   readonly model: string;
 }
 
-/** Longest `metadata.user_id`, in characters (Messages API, create). */
+/** Maximum length of `metadata.user_id` (Messages API, create). */
 const LONGEST_USER = 256;
 
-/** Every current model can write this many tokens. */
+/** Default `max_tokens`: every current model supports this output length. */
 const USUAL_LIMIT = 32_000;
 
-/** `max_tokens`, which the Messages API demands; a client's value is never raised or lowered. */
+/** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
 export function limits({ body, settings, model }: Asked): Result<JsonObject> {
   const given = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
     const value = body[key] ?? null;
@@ -28,7 +28,7 @@ export function limits({ body, settings, model }: Asked): Result<JsonObject> {
   });
   for (const { key, number } of given) {
     if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
-    // 0 would warm the upstream's cache and answer nothing.
+    // 0 would only fill the upstream's prompt cache, without a response.
     if (number < 1) return wrongValue(key, "at least 1");
   }
   const [first, second] = given;
@@ -45,8 +45,8 @@ export function limits({ body, settings, model }: Asked): Result<JsonObject> {
 }
 
 /**
- * Tokens to ask for when the client names no limit: what the provider is configured with, else all
- * that the model can write. Never above a ceiling that is known.
+ * Returns the `max_tokens` for a request without a limit: the provider's configured value, else the
+ * model's maximum. It never exceeds a known model maximum.
  */
 function defaultMaxTokens(model: string, configured: string | undefined): number {
   const ceiling = CEILINGS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
@@ -54,7 +54,7 @@ function defaultMaxTokens(model: string, configured: string | undefined): number
   return Math.min(wanted ?? ceiling ?? USUAL_LIMIT, ceiling ?? Infinity);
 }
 
-/** `temperature`, `top_p` and `top_k`; the provider's defaults fill the first two. */
+/** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */
 export function sampling({ body, settings }: Asked): Result<JsonObject> {
   const isGone = settings.api_version === "2026-10-21";
   const sent: JsonObject = {};
@@ -69,7 +69,7 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
     if (number < 0 || number > most) {
       return wrongValue(key, most === Infinity ? "at least 0" : `between 0 and ${most}`);
     }
-    // Clamping would answer another question than the one asked.
+    // Clamping would change the meaning of the request without an error.
     if (key === "temperature" && number > 1) return unsupported(key, "Its range there is 0 to 1.");
     sent[key] = value;
   }
@@ -80,7 +80,7 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
   return success(sent);
 }
 
-/** `stop_sequences`. The API refuses one that shows nothing, so it cannot be honoured. */
+/** Returns `stop_sequences`. The API refuses a sequence of whitespace, so it cannot be translated. */
 export function stops({ body }: Asked): Result<JsonObject> {
   const given = body.stop ?? [];
   const isList = Array.isArray(given);
@@ -93,7 +93,7 @@ export function stops({ body }: Asked): Result<JsonObject> {
   return success(list.length === 0 ? {} : { stop_sequences: list });
 }
 
-/** `metadata.user_id`, from either of the names that Chat has for it. */
+/** Returns `metadata.user_id`, from either of its two Chat fields. */
 export function caller({ body }: Asked): Result<JsonObject> {
   const user = body.user ?? null;
   const safety = body.safety_identifier ?? null;
@@ -111,7 +111,7 @@ export function caller({ body }: Asked): Result<JsonObject> {
   return success(id === null ? {} : { metadata: { user_id: id } });
 }
 
-/** `service_tier`: only the choice between the standard tier and the upstream's own. */
+/** Returns `service_tier`, which has two values: the standard tier and the upstream's default. */
 export function tier({ body }: Asked): Result<JsonObject> {
   const wanted = body.service_tier ?? "auto";
   if (wanted === "auto") return success({});

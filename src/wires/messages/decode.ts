@@ -6,17 +6,17 @@ import type { IdSource } from "../wire.ts";
 import { annotationsOf, endOf, startOf, thinkingBlockOf } from "./answer.ts";
 import { malformed, reportedFault } from "./errors.ts";
 
-/** What was read before a block: its place in the whole text and among the calls. */
+/** Position of a block: the length of the text and the number of calls before it. */
 interface Before {
   readonly textLength: number;
   readonly calls: number;
-  /** Returns the id of the next call, which no other call of the answer has. */
+  /** Returns the ID of the next tool call, unique in the response. */
   readonly nameCall: (given: string) => string;
 }
 
 /**
- * A whole Messages answer as events. Fails on an error under status 200, on a block that Chat has
- * no place for and on a stop reason that is missing or unknown.
+ * Returns a complete Messages response as events. Fails on an error under status 200, on a block
+ * type that has no counterpart in Chat, and on a missing or unknown stop reason.
  */
 export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const exact = parseExact(body.text);

@@ -22,8 +22,8 @@ const SECTIONS: readonly Section<Asked>[] = [
 ];
 
 /**
- * A Chat request as a Messages request. Only what is known here is sent, because the API refuses
- * unknown keys; a Refusal names the first field that cannot be kept.
+ * Returns a Chat request as a Messages request. Only known fields are sent, because the API refuses
+ * unknown keys. A Refusal names the first field that cannot be translated.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const body = exactBody(chat, ENCODED);

@@ -22,8 +22,9 @@ type Events = Result<readonly StreamEvent[]>;
 const NOTHING: Events = { ok: true, value: [] };
 
 /**
- * Reads a Messages stream. The `type` in the data decides, the event line only repeats it. Usage and
- * finish come with message_stop; a source that ends before is a failure (Messages API, streaming).
+ * Returns the decoder of a Messages stream. The `type` in the data decides, because the event line
+ * only repeats it. Usage and finish are emitted at message_stop; a stream that ends earlier is a
+ * failure (Messages API, streaming).
  */
 export function decoder(mint: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
@@ -37,7 +38,7 @@ export function decoder(mint: IdSource): Decoder {
   let done = false;
 
   function push(record: StreamRecord): Events {
-    // A block of comments has no data.
+    // A record of comments has no data.
     if (record.data === "") return NOTHING;
     const data = parseJson(record.data);
     if (!isObject(data)) return malformed("a stream record that is no JSON object");
@@ -78,7 +79,7 @@ export function decoder(mint: IdSource): Decoder {
     const exact = parseExact(text);
     const opening = openBlock(isObject(exact) ? exact.content_block : undefined, counts);
     if (!opening.ok) return opening;
-    // Some servers begin a block with the index of one that they never closed.
+    // Some servers start a block with the index of a block that they never stopped.
     const closed = close(index);
     open.set(index, opening.value.block);
     return success([...closed, ...opening.value.events]);
@@ -104,14 +105,17 @@ export function decoder(mint: IdSource): Decoder {
     const closed = [...open.keys()].flatMap(close);
     const end = endOf(stop, usage, counts.calls > 0);
     if (!end.ok) return end;
-    // Arguments that the token limit cut off are kept, like any text that it cuts off.
+    // Arguments truncated by the token limit are delivered, like any text that the limit truncates.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");
     if (hasBrokenCall && !isCut) return malformed("tool arguments that are no JSON object");
     done = true;
     return success([...closed, ...end.value]);
   }
 
-  /** Later counts replace earlier ones; null says nothing. Other members would only add up. */
+  /**
+   * Merges token counts. Later counts replace earlier ones; null changes nothing. Only the counted
+   * members are stored, because others would use memory.
+   */
   function takeUsage(given: Optional): void {
     if (!isObject(given)) return;
     const told = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);

@@ -14,7 +14,7 @@ import { schemaOf } from "../chat_request/json_schema.ts";
 
 const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
 
-/** `thinking`, as the client gave it. An effort never adds it. */
+/** Returns `thinking` as the client sent it. A reasoning effort never adds it. */
 export function thinking({ body, settings }: Asked): Result<JsonObject> {
   const given = body.thinking ?? null;
   if (given === null) return success({});
@@ -28,7 +28,7 @@ export function thinking({ body, settings }: Asked): Result<JsonObject> {
   return unknownMember(given, known, "thinking") ?? success({ thinking: given });
 }
 
-/** `output_config`: the effort and the form of the answer. */
+/** Returns `output_config`: the effort and the format of the response. */
 export function outputConfig({ body, settings }: Asked): Result<JsonObject> {
   const effort = effortOf(body, settings);
   if (!effort.ok) return effort;
@@ -49,7 +49,7 @@ function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject
 }
 
 function isPermitted(effort: string, { capabilities }: ProviderConfig): boolean {
-  // The Messages API has neither word, whatever the list says.
+  // The Messages API has neither level, whatever the provider's list contains.
   if (effort === "none" || effort === "minimal") return false;
   const listed = capabilities.reasoning_effort_levels;
   return (listed.length === 0 ? USUAL_LEVELS : listed).includes(effort);
@@ -70,7 +70,10 @@ function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObjec
   }
 }
 
-/** Name and description are labels without a place; a schema is always enforced upstream. */
+/**
+ * Returns the schema format. Name and description are only labels and are dropped; the upstream
+ * always enforces a schema.
+ */
 function schemaFormat(given: Optional): Result<JsonObject> {
   const schema = schemaOf(given, "response_format.json_schema");
   return schema.ok ? success({ format: { type: "json_schema", schema: schema.value } }) : schema;

@@ -19,13 +19,13 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** What the Messages API lets a tool be called (Messages API, tools). */
+/** Valid tool names (Messages API, tools). */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** Root keywords that the Messages API does not take; one bad tool fails the whole request. */
+/** Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole request. */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
-/** `tools` and `tool_choice`, from the tools of Chat or its older functions. */
+/** Returns `tools` and `tool_choice`, from the request's tools or its legacy functions. */
 export function tools({ body }: Asked): Result<JsonObject> {
   const { functions, function_call, tool_choice } = body;
   const both = bothTools(body) ?? bothChoices(body);
@@ -34,7 +34,7 @@ export function tools({ body }: Asked): Result<JsonObject> {
   const made = eachOf(body[source], source, source === "tools" ? toolOf : functionOf);
   if (!made.ok) return made;
   const names = made.value.map(({ name }) => name);
-  // An answer with functions has room for one call.
+  // A legacy response can hold only one call.
   const isSingle = body.parallel_tool_calls === false || source === "functions";
   const choice = (function_call ?? null) === null
     ? choiceOf(tool_choice, "tool_choice", names, isSingle)
@@ -51,7 +51,7 @@ export function tools({ body }: Asked): Result<JsonObject> {
   });
 }
 
-/** A function's choice in the shape of a tool's. */
+/** Returns the choice of a legacy function in the form of a tool choice. */
 function asToolChoice(given: Optional): Optional {
   return isObject(given) ? { type: "function", function: given } : given;
 }
@@ -97,7 +97,7 @@ function schemaOf(given: JsonObject, path: string): Result<JsonObject> {
     : unsupported(path, "Its root must be of type object.");
 }
 
-/** `tool_choice`; an object without a type asks for nothing. */
+/** Returns `tool_choice`. An object without a type requests nothing. */
 function choiceOf(
   given: Optional,
   path: string,
@@ -108,7 +108,7 @@ function choiceOf(
   const choice = given ?? (isSingle ? "auto" : null);
   if (choice === null) return success({});
   if (choice === "auto") return success({ type: "auto", ...single });
-  // The flag is refused upstream beside "none".
+  // The upstream refuses the flag together with "none".
   if (choice === "none") return success({ type: "none" });
   if (typeof choice === "string" && choice !== "required") {
     return wrongValue(path, "'auto', 'none', 'required' or an object");

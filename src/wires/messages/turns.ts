@@ -13,29 +13,29 @@ import {
 import { openCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 
-/** One message as it goes out, before its shape is chosen. */
+/** One message of the upstream request, before its form is chosen. */
 interface Turn {
   readonly role: "user" | "assistant";
   readonly blocks: readonly JsonObject[];
-  /** Path of the message that it began with. */
+  /** Path of its first client message. */
   readonly path: string;
-  /** The client sent one text and no parts. */
+  /** True if the client sent a string instead of parts. */
   readonly isText: boolean;
 }
 
-/** A turn that still grows: joining neighbours by copying would take quadratic time. */
+/** A turn to which messages are still added: copying on each merge would take quadratic time. */
 interface OpenTurn extends Pick<Turn, "role" | "path"> {
   readonly blocks: JsonObject[];
   isText: boolean;
 }
 
-/** The part of the dialogue that one message of the client becomes. */
+/** The translation of one client message: a turn or system instructions. */
 type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly JsonObject[] }>;
 
 /**
- * `system` and `messages` of a Messages request. Instructions are taken out, results become user
- * messages, neighbours of one role become one message, results come first in it (Messages API,
- * tool use). A Refusal names the field that cannot be kept.
+ * Returns `system` and `messages` of a Messages request. Instructions move to `system`, tool
+ * results become user messages, and adjacent messages of one role are merged, with results first
+ * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
 export function turns(messages: Optional): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
@@ -57,7 +57,10 @@ export function turns(messages: Optional): Result<JsonObject> {
   return success({ ...systemOf(system), messages: dialogue.map(shown) });
 }
 
-/** Reads message by message; a result of a legacy function looks back at the calls before it. */
+/**
+ * Returns a parser for one message after another. A result of a legacy function needs the calls
+ * before it.
+ */
 function messageReader(): (message: JsonObject, path: string) => Piece {
   const open = openCalls();
 
@@ -104,7 +107,7 @@ function messageReader(): (message: JsonObject, path: string) => Piece {
 function systemPiece(message: JsonObject, path: string): Piece {
   const blocks = plainBlocks(message, path, ["text"]);
   if (!blocks.ok) return blocks;
-  // Upstream refuses instructions that show nothing.
+  // The upstream refuses instructions of only whitespace.
   const visible = blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== "");
   return success({ role: "system", blocks: visible });
 }
@@ -139,7 +142,7 @@ function toolPiece(message: JsonObject, path: string): Piece {
   return resultPiece(message, path, toolId(id));
 }
 
-/** `is_error` is never guessed from the text. */
+/** Returns the turn of a tool result. `is_error` is never guessed from the text. */
 function resultPiece(message: JsonObject, path: string, id: string): Piece {
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
@@ -151,7 +154,7 @@ function resultPiece(message: JsonObject, path: string, id: string): Piece {
   return blocks.ok ? success({ role: "user", blocks: blocks.value, path, isText: false }) : blocks;
 }
 
-/** Adds a turn to the dialogue, within the last one when both have the same role. */
+/** Adds a turn to the conversation, merged into the last one if both have the same role. */
 function join(dialogue: OpenTurn[], turn: Turn): void {
   const last = dialogue.at(-1);
   if (last?.role !== turn.role) {
@@ -164,7 +167,7 @@ function join(dialogue: OpenTurn[], turn: Turn): void {
 
 function shown({ role, blocks, isText }: Turn): JsonObject {
   const [first] = blocks;
-  // Only an assistant's turn can be empty, and only as a text.
+  // Only an assistant turn can be empty, and only as a string.
   if (first === undefined) return { role, content: "" };
   if (isText && isBareText(first)) return { role, content: first.text };
   const results = blocks.filter(({ type }) => type === "tool_result");

@@ -8,7 +8,7 @@ const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
 const OUTPUT_DETAILS = ["reasoning_tokens"];
 
 /**
- * Returns the counts of a Response object; null when it holds none. A count with a fraction is a fault
+ * Returns the counts of a Response object; null if it has none. A fractional count is a fault
  * (Responses API, the Response object).
  */
 export function responseUsage(

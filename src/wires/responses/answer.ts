@@ -9,7 +9,7 @@ import { reportedFault } from "./errors.ts";
 import { moderationOf } from "./moderation.ts";
 import { responseUsage } from "../openai/responses_usage.ts";
 
-/** The event that a response begins with; fails on what is no response, or has no exact id. */
+/** Returns the first event of a response. Fails if the value is not a response with an ID. */
 export function startOf(
   { object, id, model, created_at }: JsonObject,
   mint: IdSource,
@@ -25,14 +25,14 @@ export function startOf(
   });
 }
 
-/** The failure that a response tells of itself; null when it tells none. */
+/** Returns the fault that a response reports; null if it reports none. */
 export function failureOf({ status, error }: JsonObject): Failed<Fault> | null {
   return status === "failed" || (error ?? null) !== null ? reportedFault(error) : null;
 }
 
 /**
- * The events that end an answer: usage and finish. Fails unless the response is completed or
- * incomplete for a known reason, because the answer may be half of one.
+ * Returns the last events of a response: usage and finish. Fails unless the response is completed,
+ * or incomplete for a known reason, because it may be truncated.
  */
 export function endOf(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
   const reason = finishOf(response, hasCalls);

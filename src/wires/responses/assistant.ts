@@ -19,8 +19,9 @@ const MEMBERS: readonly string[] = [
 ];
 
 /**
- * An assistant's message as items, in the order that a model makes them: reasoning, message, calls.
- * `index` is that of the message; `legacyId` the id of its `function_call`, which has none itself.
+ * Returns the items of an assistant message in the order that a model generates them: reasoning,
+ * message, calls. `index` is the position of the message; `legacyId` is the ID for its
+ * `function_call`, which has none.
  */
 export function assistantItems(
   message: JsonObject,
@@ -39,7 +40,10 @@ export function assistantItems(
   return success([...reasoningItems(reasoning, index), ...said.value, ...calls.value]);
 }
 
-/** The API wants an id; nothing is kept there, so that it names nothing. */
+/**
+ * Returns the reasoning item. The API requires an ID; the upstream stores nothing, so the ID refers
+ * to nothing.
+ */
 function reasoningItems(text: string, index: number): readonly JsonObject[] {
   if (text === "") return [];
   const content = [{ type: "reasoning_text", text }];
@@ -59,7 +63,7 @@ function spokenItems(
   if (!citations.ok) return citations;
   const isCited = citations.value.length > 0;
   const isSilent = content === null || content === "";
-  // A citation is one of a text.
+  // A citation needs a text.
   if (isSilent && isCited) return unsupported(`${path}.annotations`);
   if (isSilent && refusal === "") {
     if (hasCalls) return success([]);
@@ -74,7 +78,7 @@ function spokenItems(
   const said = isCited ? citedParts(parts.value, citations.value) : parts.value;
   if (said === null) return unsupported(`${path}.annotations`);
   const refused = refusal === "" ? [] : [{ type: "refusal", refusal }];
-  // Parts can only be those of an answer, and an answer has id and status.
+  // Parts are only allowed in an output message, which requires ID and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
   return success([{ ...answer, content: [...said, ...refused] }]);
 }
@@ -86,7 +90,7 @@ function callItems(message: JsonObject, path: string, legacyId: string): Items {
   });
 }
 
-/** What a model wrote keeps its text, whatever it is. */
+/** Returns the item of a call. The model's text is sent unchanged. */
 function callItem({ kind, name, text, textPath }: PastCall, id: string): Result<JsonObject> {
   const written = text ?? "";
   if (typeof written !== "string") return wrongType(textPath, "a string");

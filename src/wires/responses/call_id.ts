@@ -7,10 +7,10 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** Most characters of a `call_id` (Responses API, function call output). */
+/** Maximum length of a `call_id` (Responses API, function call output). */
 const LONGEST = 64;
 
-/** The id of a call, by which its result finds it. */
+/** Returns the ID of a call, by which its result refers to it. */
 export function callId(given: Optional, path: string): Result<string> {
   if ((given ?? null) === null || given === "") return missing(path);
   if (typeof given !== "string") return wrongType(path, "a string");

@@ -12,7 +12,7 @@ import {
 
 const PLAIN: readonly Optional[] = ["none", "auto", "required"];
 
-/** `tool_choice` without its nesting; null when nothing is asked for. */
+/** Returns `tool_choice` without the nested object of Chat; null if the request does not set it. */
 export function toolChoice(choice: Optional, path = "tool_choice"): Result<JsonValue> {
   if ((choice ?? null) === null) return success(null);
   if (typeof choice === "string") {
@@ -24,7 +24,7 @@ export function toolChoice(choice: Optional, path = "tool_choice"): Result<JsonV
   return choice.type === "allowed_tools" ? allowedChoice(choice, path) : namedChoice(choice, path);
 }
 
-/** The older `function_call` as a `tool_choice`; null when nothing is asked for. */
+/** Returns the legacy `function_call` as a `tool_choice`; null if the request does not set it. */
 export function functionChoice(choice: Optional): Result<JsonValue> {
   return isObject(choice)
     ? nameOf(choice, "function_call", "function")

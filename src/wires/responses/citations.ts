@@ -10,7 +10,7 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** A web citation as Responses has it, except that it counts from the beginning of the answer. */
+/** A web citation in the form of Responses, with offsets from the start of the whole response text. */
 export interface Citation extends JsonObject {
   readonly start_index: number;
   readonly end_index: number;
@@ -18,7 +18,10 @@ export interface Citation extends JsonObject {
 
 const MEMBERS: readonly string[] = ["url", "title", "start_index", "end_index"];
 
-/** The `annotations` of an assistant's message; a Refusal names what is no web citation. */
+/**
+ * Returns the `annotations` of an assistant message. A Refusal names the first that is not a web
+ * citation.
+ */
 export function citationsOf(given: Optional, path: string): Result<readonly Citation[]> {
   return eachOf(given, path, citationOf);
 }
@@ -56,8 +59,8 @@ function indexOf(given: Optional, path: string): Result<number> {
 }
 
 /**
- * Parts of a message, each text with the citations that begin in it, counted from its own beginning;
- * null when there is no text.
+ * Returns the parts of a message, each text with the citations that start in it and offsets from
+ * its own start; null if there is no text.
  */
 export function citedParts(
   parts: readonly JsonObject[],
@@ -84,7 +87,7 @@ export function citedParts(
   return texts.length === 0 ? null : placed;
 }
 
-/** A text of a message: the characters of the answer from `from` up to `to`, and its citations. */
+/** A text part of a message: the response characters from `from` to `to`, and its citations. */
 interface PlacedText {
   readonly from: number;
   readonly to: number;
@@ -92,8 +95,8 @@ interface PlacedText {
 }
 
 /**
- * Returns the text that holds a character, by bisection; the last one for a character behind all
- * texts, and null when there are none.
+ * Returns the text part that contains a character, by bisection. A character after all parts
+ * belongs to the last; null if there are no parts.
  */
 function findText(texts: readonly PlacedText[], at: number): PlacedText | null {
   let low = 0;
@@ -110,7 +113,10 @@ function isText(part: JsonObject): part is JsonObject & { readonly text: string 
   return part.type === "output_text" && typeof part.text === "string";
 }
 
-/** A web citation as Chat nests it, counted from the beginning of the answer; null for other kinds, which have no place there. */
+/**
+ * Returns a web citation in the nested form of Chat, with offsets from the start of the response
+ * text; null for other types, which Chat does not have.
+ */
 export function nestedCitation(given: JsonValue, start: number): JsonObject | null {
   if (!isObject(given) || given.type !== "url_citation" || typeof given.url !== "string") {
     return null;

@@ -12,17 +12,20 @@ import {
 import { JSON_SCHEMA_MEMBERS, schemaOf } from "../chat_request/json_schema.ts";
 import { SAME } from "./fields.ts";
 
-/** What a part of the encoding reads: the client's request and the provider. */
+/** Input of a section: the client's request and the provider. */
 export interface Asked {
-  /** Numbers keep their text. */
+  /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
 }
 
-/** The least `max_output_tokens` (Responses API, create). */
+/** Minimum `max_output_tokens` (Responses API, create). */
 const LEAST_TOKENS = 16;
 
-/** `max_output_tokens`, from either of the names that Chat has for it; the newer one wins. */
+/**
+ * Returns `max_output_tokens`, from either of its two Chat fields; `max_completion_tokens` has
+ * precedence.
+ */
 export function limit({ body }: Asked): Result<JsonObject> {
   const isNewer = (body.max_completion_tokens ?? null) !== null;
   const key = isNewer ? "max_completion_tokens" : "max_tokens";
@@ -35,7 +38,7 @@ export function limit({ body }: Asked): Result<JsonObject> {
     : success({ max_output_tokens: value });
 }
 
-/** `temperature` and `top_p`, filled with the provider's defaults. */
+/** Returns `temperature` and `top_p`, with the provider's defaults. */
 export function sampling({ body, settings }: Asked): Result<JsonObject> {
   const temperature = body.temperature ?? settings.temperature;
   const top_p = body.top_p ?? settings.top_p;
@@ -45,7 +48,7 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
   });
 }
 
-/** `reasoning.effort`, from either of the names that clients have for it. */
+/** Returns `reasoning.effort`, from either of its two request fields. */
 export function reasoning({ body }: Asked): Result<JsonObject> {
   const asked = requestedEffort(body);
   if (!asked.ok) return asked;
@@ -56,7 +59,7 @@ export function reasoning({ body }: Asked): Result<JsonObject> {
     : wrongType(path, "a string");
 }
 
-/** `text`: the format of the answer and how wordy it is. */
+/** Returns `text`: the format and verbosity of the response. */
 export function text({ body }: Asked): Result<JsonObject> {
   const made = formatOf(body.response_format);
   if (!made.ok) return made;
@@ -80,7 +83,7 @@ function formatOf(given: Optional): Result<JsonObject | null> {
   return isPlain ? success({ type }) : schemaFormat(given.json_schema, `${path}.json_schema`);
 }
 
-/** What Chat nests stands flat in Responses. */
+/** Returns a schema format without the nested object of Chat. */
 function schemaFormat(given: Optional, path: string): Result<JsonObject> {
   const schema = schemaOf(given, path);
   if (!schema.ok) return schema;
@@ -93,13 +96,13 @@ function schemaFormat(given: Optional, path: string): Result<JsonObject> {
   });
 }
 
-/** What both APIs call and mean the same. */
+/** Returns the fields with the same name and meaning in both APIs. */
 export function sameFields({ body }: Asked): Result<JsonObject> {
   const sent = SAME.filter((key) => (body[key] ?? null) !== null);
   return success(Object.fromEntries(sent.map((key) => [key, body[key]])));
 }
 
-/** `stream`; the usage need not be asked for, because every terminal tells it. */
+/** Returns `stream`. Usage need not be requested: every terminal event contains it. */
 export function streaming({ body }: Asked): Result<JsonObject> {
   if (body.stream !== true) return success({});
   const options = isObject(body.stream_options) ? body.stream_options : {};

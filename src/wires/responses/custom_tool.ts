@@ -9,7 +9,7 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** A custom tool of Chat, which stands flat in Responses. */
+/** Returns a custom tool without the nested object of Chat. */
 export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
   const unknown = unknownMember(tool, ["type", "custom"], path);
   if (unknown !== null) return unknown;

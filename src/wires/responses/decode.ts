@@ -8,8 +8,9 @@ import { endOf, failureOf, startOf } from "./answer.ts";
 import { outputReader } from "./output.ts";
 
 /**
- * A whole response as events. Fails on an error, on what is no response with an exact id, on one that
- * is neither completed nor incomplete for a known reason, and on an item that Chat has no place for.
+ * Returns a complete response as events. Fails on an error, on a response without an ID, on a
+ * status other than completed or incomplete for a known reason, and on an item type that has no
+ * counterpart in Chat.
  */
 export function decode({ value }: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const failure = failureOf(value);

@@ -21,8 +21,8 @@ const SECTIONS: readonly Section<Asked>[] = [
 ];
 
 /**
- * A Chat request as a Responses request that leaves nothing upstream. Only fields with an exact
- * counterpart are sent; a Refusal names the first one that has none.
+ * Returns a Chat request as a Responses request that is not stored upstream. Only fields with an
+ * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const body = exactBody(chat, ENCODED);
@@ -30,6 +30,6 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const asked = { body: body.value, settings: target.provider.settings };
   const request = assembled({ model: target.model }, SECTIONS, asked);
   if (!request.ok) return request;
-  // There the default is to keep, and Chat's is not to.
+  // The default of Responses is to store a response; the default of Chat is not to.
   return success(posted("/responses", { ...request.value, store: false }));
 }

@@ -16,7 +16,10 @@ import type { Asked } from "./controls.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
-/** `input`: the messages as items, in their order. A Refusal names the field that cannot be kept. */
+/**
+ * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
+ * translated.
+ */
 export function input({ body, settings }: Asked): Result<JsonObject> {
   const { messages } = body;
   if ((messages ?? null) === null) return missing("messages");
@@ -32,12 +35,15 @@ export function input({ body, settings }: Asked): Result<JsonObject> {
   return success({ input: items });
 }
 
-/** Reads message by message; a result of a legacy function looks back at the calls before it. */
+/**
+ * Returns a parser for one message after another. A result of a legacy function needs the calls
+ * before it.
+ */
 function messageReader(
   normalizesDeveloper: boolean,
 ): (message: JsonObject, index: number) => Items {
   const open = openCalls();
-  /** Ids of the calls of custom tools, whose results are of their own type. */
+  /** IDs of the calls of custom tools, whose results have their own item type. */
   const custom = new Set<Optional>();
 
   function read(message: JsonObject, index: number): Items {
@@ -95,7 +101,7 @@ function plainItem(
 }
 
 function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
-  // The call has the name already.
+  // The call already contains the name.
   const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
   if (unknown !== null) return unknown;
   const id = callId(message.tool_call_id, `${path}.tool_call_id`);

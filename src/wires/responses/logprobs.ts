@@ -4,7 +4,7 @@ import { malformed } from "../openai/errors.ts";
 import { contradiction, type Optional, wrongType } from "../chat_request/refusals.ts";
 import type { Asked } from "./controls.ts";
 
-/** `top_logprobs`, and the `include` without which none are told. */
+/** Returns `top_logprobs`, and the `include` without which the upstream sends no logprobs. */
 export function logprobs({ body }: Asked): Result<JsonObject> {
   const top = body.top_logprobs ?? null;
   const most = top === null ? 0 : numberOf(top);
@@ -18,7 +18,7 @@ export function logprobs({ body }: Asked): Result<JsonObject> {
     : contradiction("top_logprobs", "'top_logprobs' needs 'logprobs: true'.");
 }
 
-/** The tokens of a text in the shape of Chat; none where they are not told. */
+/** Returns the logprobs of a text in the form of Chat; an empty list if absent. */
 export function tokensOf(given: Optional): Result<readonly JsonObject[]> {
   const list = given ?? [];
   if (!Array.isArray(list)) return malformed("log probabilities that are no list");
@@ -33,11 +33,11 @@ export function tokensOf(given: Optional): Result<readonly JsonObject[]> {
   return success(tokens);
 }
 
-/** Null for what does not tell its token or how probable it is: events may leave both out. */
+/** Returns a token with its logprob; null without either field: stream events may omit both. */
 function tokenOf(given: Optional): JsonObject | null {
   if (!isObject(given)) return null;
   const { token, logprob } = given;
   if (typeof token !== "string" || numberOf(logprob) === null) return null;
-  // Null where they are not told, as in the events of a stream.
+  // `bytes` is null if absent, as in stream events.
   return { token, logprob, bytes: given.bytes ?? null };
 }

@@ -4,8 +4,9 @@ import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 /**
- * What the moderation of input and output has found, in the shape of Chat, where there is a list of
- * results; null when nothing was moderated. Fails on a finding of an unknown kind: it must not be lost.
+ * Returns the moderation results of input and output in the form of Chat, which has lists of
+ * results; null if nothing was moderated. Fails on an unknown result type, because a result must
+ * not be dropped.
  */
 export function moderationOf(given: Optional): Result<JsonObject | null> {
   if ((given ?? null) === null) return success(null);

@@ -12,54 +12,57 @@ import { newSpeech, type Place, type Spoken } from "./speech.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** The two forms of reasoning, of which an item is told in one. */
+/** The two forms of reasoning text. An item has only one of them. */
 export type ReasoningForm = "content" | "summary";
 
-/** A piece of what is said, and where it stands. */
+/** A text delta or complete text of a part, and its position. */
 export interface Piece {
   readonly kind: Spoken;
-  /** Null for what is no reasoning. */
+  /** Null if the part is not reasoning. */
   readonly form: ReasoningForm | null;
   readonly place: Place;
   readonly text: string;
-  /** The tokens of the text, where they are told. */
+  /** Logprobs of the text, if sent. */
   readonly tokens: readonly JsonObject[];
-  /** The text is that of the whole part, not only its next piece. */
+  /** True if the text is the complete text of the part, not only a delta. */
   readonly isWhole: boolean;
 }
 
-/** Reads the output of one response, in pieces or whole. */
+/** Parses the output of one response, in deltas or complete. */
 export interface OutputReader {
-  /** An item has begun. Its content is told later: what it holds already is not looked at. */
+  /** Starts an item. Its content is ignored here, because later events repeat it. */
   begin(index: number, item: Optional): Events;
   say(piece: Piece): Events;
-  /** A piece of what the model wrote for the call of that type and place, or all of it. */
+  /** Returns the events of a text delta of a call, or of its complete text. */
   write(type: CallType, index: number, text: string, isWhole: boolean): Events;
   annotate(place: Place, annotation: JsonValue): Events;
-  /** An item that is whole: what of it has not been told yet. */
+  /** Returns the events of a complete item that no earlier event contained. */
   finish(index: number, item: Optional): Events;
   hasCalls(): boolean;
-  /** An item has begun that is not whole. */
+  /** True if an item has started that is not complete. */
   isOpen(): boolean;
 }
 
 interface Item extends BegunItem {
-  /** Which of the answer's calls it is. */
+  /** Position among the calls of the response. */
   readonly callIndex: number;
-  /** Length of what has been written for the call so far. */
+  /** Length of the call's text so far. */
   written: number;
   isWhole: boolean;
-  /** The form in which its reasoning is told. */
+  /** The form of the item's reasoning; null before its first text. */
   form: ReasoningForm | null;
 }
 
-/** The parts of a message; what is said in one stands in the member of that name. */
+/** The part types of a message. The text of a part is in the field with this name. */
 const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
   ["output_text", "text"],
   ["refusal", "refusal"],
 ]);
 
-/** Items are told apart by their index: some servers change the ids of items from event to event. */
+/**
+ * Returns the parser of one response. Items are identified by their index: some servers change item
+ * IDs from event to event.
+ */
 export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
   const items = new Map<number, Item>();
   const nameCall = newCallIds(mint);

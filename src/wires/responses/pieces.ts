@@ -7,21 +7,21 @@ import type { Place } from "./speech.ts";
 
 type PlaceMember = "content_index" | "summary_index";
 
-/** What the events of one name say, and the members in which they do. */
+/** The kind of text in events of one type, and the fields that hold it. */
 interface Said extends Pick<Piece, "kind" | "form"> {
   readonly at: PlaceMember;
-  /** Where the whole of it is, once it is done. */
+  /** The field of the complete text in the `.done` event. */
   readonly whole: "text" | "refusal";
 }
 
 const RAW: Said = { kind: "reasoning", form: "content", at: "content_index", whole: "text" };
 
-/** The events that say something, without `.delta` and `.done`. */
+/** Event types that contain text, without `.delta` and `.done`. */
 const SAID: ReadonlyMap<string, Said> = new Map<string, Said>([
   ["response.output_text", { kind: "text", form: null, at: "content_index", whole: "text" }],
   ["response.refusal", { kind: "refusal", form: null, at: "content_index", whole: "refusal" }],
   ["response.reasoning_text", RAW],
-  // Its name in Open Responses.
+  // Event name in Open Responses.
   ["response.reasoning", RAW],
   [
     "response.reasoning_summary_text",
@@ -29,7 +29,7 @@ const SAID: ReadonlyMap<string, Said> = new Map<string, Said>([
   ],
 ]);
 
-/** The piece that an event of this type says; null when events of this type say nothing. */
+/** Returns the text of an event; null if events of this type contain none. */
 export function pieceOf(type: string, event: JsonObject): Result<Piece> | null {
   const isWhole = type.endsWith(".done");
   const said = isWhole || type.endsWith(".delta")
@@ -45,7 +45,7 @@ export function pieceOf(type: string, event: JsonObject): Result<Piece> | null {
   return success({ kind, form, place, text, tokens: tokens.value, isWhole });
 }
 
-/** Where the part that an event speaks of stands; null when it does not say. */
+/** Returns the position of the part that an event belongs to; null if the event does not have it. */
 export function placeOf(event: JsonObject, member: PlaceMember): Place | null {
   const { output_index: item } = event;
   const part = event[member];

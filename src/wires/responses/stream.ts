@@ -18,7 +18,7 @@ type Events = Result<readonly StreamEvent[]>;
 
 const NOTHING: Events = { ok: true, value: [] };
 
-/** The status that the response of each terminal must have. */
+/** The response status that each terminal event requires. */
 const TERMINALS: ReadonlyMap<Optional, string> = new Map([
   ["response.completed", "completed"],
   ["response.incomplete", "incomplete"],
@@ -26,8 +26,9 @@ const TERMINALS: ReadonlyMap<Optional, string> = new Map([
 ]);
 
 /**
- * Reads a Responses stream, which is complete at its terminal. Each record must be an event whose
- * name, type and status agree, of the one response, with a number above the last one's.
+ * Returns the decoder of a Responses stream, which is complete at its terminal event. Each record
+ * must be an event with matching name, type and status, of one response, with an increasing
+ * sequence number.
  */
 export function decoder(mint: IdSource): Decoder {
   const reader = outputReader(mint);
@@ -37,7 +38,7 @@ export function decoder(mint: IdSource): Decoder {
   let usage: Usage | null = null;
 
   function push({ event: name, data }: StreamRecord): Events {
-    // A block of comments has no data.
+    // A record of comments has no data.
     if (done || data === "") return NOTHING;
     const event = parseJson(data);
     if (!isObject(event)) return malformed("a stream record that is no JSON object");
@@ -88,7 +89,7 @@ export function decoder(mint: IdSource): Decoder {
       case "response.canceled":
         return finish(type, event.response);
       default: {
-        // What is told of hosted tools and of parts is told by their items too.
+        // The items contain the content of hosted-tool and part events too.
         const piece = pieceOf(type, event);
         if (piece === null) return NOTHING;
         return piece.ok ? reader.say(piece.value) : piece;
@@ -107,10 +108,13 @@ export function decoder(mint: IdSource): Decoder {
       : malformed("malformed tool arguments");
   }
 
-  /** The first of the responses within the events begins the answer; the others must be the same one. */
+  /**
+   * Returns the first event, from the first response object in the stream. All later response
+   * objects must have the same ID.
+   */
   function begin(response: Optional): Events {
     if (!isObject(response)) return malformed("an event without its response");
-    // Some servers leave it out where the event says it.
+    // Some servers omit `object` inside an event.
     const start = startOf({ object: "response", ...response }, mint);
     if (!start.ok) return start;
     if (id !== null) {
@@ -156,7 +160,10 @@ function isIndex(value: Optional): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
+/**
+ * Returns the token counts of the response in an event; null if it has none. Invalid counts fail at
+ * the terminal event.
+ */
 function usageIn({ response }: JsonObject): Usage | null {
   const counted = isObject(response) ? responseUsage(response) : success(null);
   return counted.ok ? counted.value : null;

@@ -13,7 +13,10 @@ import type { Asked } from "./controls.ts";
 import { customTool } from "./custom_tool.ts";
 import { webSearchTools } from "./web_search.ts";
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`, from the tools of Chat or its older functions. */
+/**
+ * Returns `tools`, `tool_choice` and `parallel_tool_calls`, from the request's tools or its legacy
+ * functions.
+ */
 export function tools(asked: Asked): Result<JsonObject> {
   const { body } = asked;
   const { functions, function_call, tool_choice } = body;
@@ -31,7 +34,7 @@ export function tools(asked: Asked): Result<JsonObject> {
     : functionChoice(function_call);
   if (!choice.ok) return choice;
   const all = [...made.value, ...hosted.value];
-  // An answer with functions has room for one call.
+  // A legacy response can hold only one call.
   const parallel = isLegacy ? false : body.parallel_tool_calls ?? null;
   return success({
     ...all.length > 0 && { tools: all },
@@ -54,7 +57,7 @@ function functionTool(item: JsonObject, path: string): Result<JsonObject> {
     type: "function",
     name,
     ...description !== null && { description },
-    // Both may be left out in Chat, where that means no parameters and not strict.
+    // Chat allows both fields to be absent, which means no parameters and not strict.
     parameters: parameters ?? { type: "object", properties: {} },
     strict,
   });

@@ -12,7 +12,7 @@ import type { Asked } from "./controls.ts";
 
 const PATH = "web_search_options";
 
-/** The hosted tool that `web_search_options` asks for, where the provider has it; none when absent. */
+/** Returns the hosted tool for `web_search_options`, if the provider declares it; an empty list if absent. */
 export function webSearchTools({ body, settings }: Asked): Result<readonly JsonObject[]> {
   const options = body.web_search_options ?? null;
   if (options === null) return success([]);
@@ -35,7 +35,7 @@ export function webSearchTools({ body, settings }: Asked): Result<readonly JsonO
   }]);
 }
 
-/** What Chat nests stands flat in Responses. */
+/** Returns the location without the nested object of Chat. */
 function locationOf(location: Optional, path: string): Result<JsonObject | null> {
   if ((location ?? null) === null) return success(null);
   if (!isObject(location)) return wrongType(path, "an object");
