@@ -30,7 +30,7 @@ export const ANTHROPIC_MODELS: readonly string[] = [
 ];
 
 /** Maximum output tokens of a model in one response, by model name without date. As of February 2026. */
-export const CEILINGS: ReadonlyMap<string, number> = new Map([
+export const MAX_OUTPUT_TOKENS: ReadonlyMap<string, number> = new Map([
   ["claude-3-5-haiku", 8_192],
   ["claude-3-7-sonnet", 64_000],
   ["claude-3-haiku", 4_096],

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 
 /** Maximum length of a message made from `detail`. */
-const MAX_MESSAGE_LENGTH = 2_000;
+const MAX_MESSAGE_CHARS = 2_000;
 
 /** Maximum number of problems read from a `detail` list. */
 const MAX_PROBLEMS = 20;
@@ -21,9 +21,9 @@ export function detailMessage(
     : parseText(detail);
   if (text === null || text.trim() === "") return null;
   const clean = redact(text);
-  return clean.length <= MAX_MESSAGE_LENGTH
+  return clean.length <= MAX_MESSAGE_CHARS
     ? clean
-    : `${clean.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…`;
+    : `${clean.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`;
 }
 
 function parseText(value: JsonValue | undefined): string | null {
@@ -39,11 +39,11 @@ function parseProblem(problem: JsonValue): string[] {
   const { loc, type } = problem;
   const text = parseText(problem) ?? (typeof type === "string" ? type : null);
   if (text === null) return [];
-  const place = Array.isArray(loc) ? pathOf(loc) : "";
+  const place = Array.isArray(loc) ? formatPath(loc) : "";
   return [place === "" ? text : `${place}: ${text}`];
 }
 
-function pathOf(steps: readonly JsonValue[]): string {
+function formatPath(steps: readonly JsonValue[]): string {
   let path = "";
   for (const step of steps) {
     if (typeof step === "number") path += `[${step}]`;

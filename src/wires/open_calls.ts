@@ -12,7 +12,7 @@ export interface OpenCalls {
  * Returns an empty collection, indexed by name: a linear search for each result would take
  * quadratic time.
  */
-export function openCalls(): OpenCalls {
+export function newOpenCalls(): OpenCalls {
   const ids = new Map<Optional, string[]>();
   return {
     add(name, id) {

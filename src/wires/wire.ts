@@ -64,7 +64,7 @@ export interface Wire {
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
   /** Returns a complete response as stream events. Fails if the response is malformed. */
   decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
-  decoder(mint: IdSource): Decoder;
+  newDecoder(mint: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
   headers(provider: Provider, client: Headers): Record<string, string>;
   /** Returns message, type, param and code of an error body; null if the body is not an error. */

@@ -52,7 +52,7 @@ async function post(type: string, path: string, body: unknown) {
   return { answer, sent };
 }
 
-Deno.test("texts of JSON are counted together", () => {
+Deno.test("members and elements of all JSON texts are counted together", () => {
   const items = newInnerItems();
   assert(items.admits(textOf(MAX_INNER_ITEMS - 2)));
   assert(items.admits("{}"));
@@ -61,7 +61,7 @@ Deno.test("texts of JSON are counted together", () => {
   assert(!items.admits("{}"), "what is beyond the limit stays there");
 });
 
-Deno.test("the first arguments beyond the limit are named by their path", () => {
+Deno.test("the first arguments above the limit are named by their path", () => {
   const half = textOf(MAX_INNER_ITEMS / 2);
   assertEquals(argumentItemsProblem(calling(half, half)), null);
   const param = (messages: unknown) =>

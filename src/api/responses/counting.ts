@@ -6,7 +6,7 @@ import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { capable, type NativeCapability, someNativeProvider } from "../../call/capable.ts";
-import { responseUsage } from "../../wires/openai/responses_usage.ts";
+import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
 import { keeperOf } from "./state/reference_owner.ts";
@@ -42,7 +42,7 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
     name: "compact",
     capability: "response_compaction",
     isValid: isCompaction,
-    usage: responseUsage,
+    usage: parseResponseUsage,
   });
 }
 

@@ -18,14 +18,17 @@ export interface PastCall {
 }
 
 /** The field that holds the model's text, by call type. */
-const TEXT = { function: "arguments", custom: "input" } as const satisfies Record<CallKind, string>;
+const TEXT_FIELD = { function: "arguments", custom: "input" } as const satisfies Record<
+  CallKind,
+  string
+>;
 
 /**
  * Returns the result of `make` for each call of an assistant message: first its `tool_calls`, then
  * its legacy `function_call`. A Refusal names the first field that is wrong or has an unsupported
  * call type.
  */
-export function eachCall<Made>(
+export function mapCalls<Made>(
   message: JsonObject,
   path: string,
   kinds: readonly CallKind[],
@@ -35,7 +38,7 @@ export function eachCall<Made>(
   if (!Array.isArray(given)) return wrongType(`${path}.tool_calls`, "an array");
   const made: Made[] = [];
   for (const [index, item] of given.entries()) {
-    const call = callOf(item, `${path}.tool_calls[${index}]`, kinds);
+    const call = parseCall(item, `${path}.tool_calls[${index}]`, kinds);
     if (!call.ok) return call;
     const one = make(call.value, index);
     if (!one.ok) return one;
@@ -43,13 +46,13 @@ export function eachCall<Made>(
   }
   const legacy = message.function_call ?? null;
   if (legacy === null) return success(made);
-  const call = calledIn(legacy, `${path}.function_call`, "function", null, path);
+  const call = parseCalled(legacy, `${path}.function_call`, "function", null, path);
   if (!call.ok) return call;
   const one = make(call.value, made.length);
   return one.ok ? success([...made, one.value]) : one;
 }
 
-function callOf(item: Optional, path: string, kinds: readonly CallKind[]): Result<PastCall> {
+function parseCall(item: Optional, path: string, kinds: readonly CallKind[]): Result<PastCall> {
   if (!isObject(item)) return wrongType(path, "an object");
   const type = item.type ?? "function";
   const kind = kinds.find((known) => known === type);
@@ -60,10 +63,10 @@ function callOf(item: Optional, path: string, kinds: readonly CallKind[]): Resul
   if (unknown !== null) return unknown;
   const idPath = `${path}.id`;
   if (typeof item.id !== "string") return missing(idPath);
-  return calledIn(item[kind], `${path}.${kind}`, kind, item.id, idPath);
+  return parseCalled(item[kind], `${path}.${kind}`, kind, item.id, idPath);
 }
 
-function calledIn(
+function parseCalled(
   called: Optional,
   path: string,
   kind: CallKind,
@@ -71,7 +74,7 @@ function calledIn(
   idPath: string,
 ): Result<PastCall> {
   if (!isObject(called)) return wrongType(path, "an object");
-  const member = TEXT[kind];
+  const member = TEXT_FIELD[kind];
   const unknown = unknownMember(called, ["name", member], path);
   if (unknown !== null) return unknown;
   const { name } = called;

@@ -21,21 +21,23 @@ export interface NamedFunction {
 }
 
 /** Returns a refusal if the request sets both `tools` and legacy `functions`; otherwise null. */
-export function bothTools({ tools, functions }: JsonObject): Failed<Refusal> | null {
+export function refuseBothTools({ tools, functions }: JsonObject): Failed<Refusal> | null {
   return isEmpty(tools) || isEmpty(functions)
     ? null
     : contradiction("functions", "Send either 'tools' or 'functions', not both.");
 }
 
 /** Returns a refusal if the request sets both `tool_choice` and legacy `function_call`; otherwise null. */
-export function bothChoices({ tool_choice, function_call }: JsonObject): Failed<Refusal> | null {
+export function refuseBothChoices(
+  { tool_choice, function_call }: JsonObject,
+): Failed<Refusal> | null {
   return (tool_choice ?? null) === null || (function_call ?? null) === null
     ? null
     : contradiction("function_call", "Send either 'tool_choice' or 'function_call', not both.");
 }
 
 /** Returns the result of `make` for each object of a list field. A null or absent field is an empty list. */
-export function eachOf<Made>(
+export function mapObjects<Made>(
   given: Optional,
   path: string,
   make: (item: JsonObject, path: string) => Result<Made>,
@@ -54,7 +56,7 @@ export function eachOf<Made>(
 }
 
 /** Returns the `function` object of a tool. `others` are further fields that the tool may have. */
-export function functionWithin(
+export function findFunction(
   tool: JsonObject,
   path: string,
   others: readonly string[] = [],
@@ -68,10 +70,10 @@ export function functionWithin(
 }
 
 /** Returns a function declaration with validated fields. A Refusal names the first wrong field. */
-export function namedFunction(item: JsonObject, path: string): Result<NamedFunction> {
+export function parseFunction(item: JsonObject, path: string): Result<NamedFunction> {
   const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
   if (unknown !== null) return unknown;
-  const named = namedTool(item, path);
+  const named = parseNamedTool(item, path);
   if (!named.ok) return named;
   const parameters = item.parameters ?? null;
   const strict = item.strict ?? false;
@@ -83,7 +85,7 @@ export function namedFunction(item: JsonObject, path: string): Result<NamedFunct
 }
 
 /** Returns the name and description of a tool of any type. */
-export function namedTool(
+export function parseNamedTool(
   { name, description = null }: JsonObject,
   path: string,
 ): Result<Pick<NamedFunction, "name" | "description">> {

@@ -27,7 +27,7 @@ export const ENCODED_BY_ALL: readonly string[] = [
  * Values of Chat fields that equal the default and therefore request nothing; null always does
  * (OpenAI API, Chat Completions, defaults).
  */
-const HARMLESS: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
+const IS_DEFAULT: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["n", (value) => numberOf(value) === 1],
   ["stop", isEmpty],
   ["metadata", isEmpty],
@@ -53,7 +53,7 @@ export function unsupportedField(
 ): Failed<Refusal> | null {
   for (const [key, value] of Object.entries(body)) {
     if ((value ?? null) === null || value === undefined || encoded.has(key)) continue;
-    if (HARMLESS.get(key)?.(value) !== true) return unsupported(key);
+    if (IS_DEFAULT.get(key)?.(value) !== true) return unsupported(key);
   }
   return unsupportedStreamOption(body.stream_options ?? null);
 }

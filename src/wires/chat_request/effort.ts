@@ -10,7 +10,7 @@ export interface RequestedEffort {
 }
 
 /** Returns the reasoning effort from either of its two request fields. */
-export function requestedEffort(body: JsonObject): Result<RequestedEffort> {
+export function parseEffort(body: JsonObject): Result<RequestedEffort> {
   const plain = body.reasoning_effort ?? null;
   const reasoning = body.reasoning ?? {};
   if (!isObject(reasoning)) return wrongType("reasoning", "an object");

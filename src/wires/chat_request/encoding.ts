@@ -10,13 +10,13 @@ import type { UpstreamRequest } from "../wire.ts";
  * Translates one group of request fields. Returns fields of the upstream request that no other
  * section returns.
  */
-export type Section<Asked> = (asked: Asked) => Result<JsonObject>;
+export type Section<Input> = (input: Input) => Result<JsonObject>;
 
 /**
  * Returns the request body for a translation, with numbers as exact text. A Refusal names the first
  * field that is nested too deeply or not supported.
  */
-export function exactBody(
+export function parseExactBody(
   { document }: ChatRequest,
   encoded: ReadonlySet<string>,
 ): Result<JsonObject> {
@@ -28,14 +28,14 @@ export function exactBody(
 }
 
 /** Returns the upstream request: the fields of `first`, then the fields of all sections in their order. */
-export function assembled<Asked>(
+export function assemble<Input>(
   first: JsonObject,
-  sections: readonly Section<Asked>[],
-  asked: Asked,
+  sections: readonly Section<Input>[],
+  input: Input,
 ): Result<JsonObject> {
   let request = first;
   for (const section of sections) {
-    const members = section(asked);
+    const members = section(input);
     if (!members.ok) return members;
     request = { ...request, ...members.value };
   }
@@ -46,6 +46,9 @@ export function assembled<Asked>(
  * Returns a POST request. The body is serialized when it is sent, because most prepared targets are
  * never called.
  */
-export function posted(path: string, request: Readonly<Record<string, unknown>>): UpstreamRequest {
+export function newPostRequest(
+  path: string,
+  request: Readonly<Record<string, unknown>>,
+): UpstreamRequest {
   return { method: "POST", path, payload: newPayload(() => JSON.stringify(request)) };
 }

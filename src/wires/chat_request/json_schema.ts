@@ -6,7 +6,7 @@ import { missing, type Optional, unknownMember, wrongType } from "./refusals.ts"
 export const JSON_SCHEMA_MEMBERS = ["name", "description", "schema", "strict"] as const;
 
 /** Returns the schema in the `json_schema` object of a response format. A Refusal names the wrong field. */
-export function schemaOf(given: Optional, path: string): Result<JsonObject> {
+export function parseSchema(given: Optional, path: string): Result<JsonObject> {
   if ((given ?? null) === null) return missing(path);
   if (!isObject(given)) return wrongType(path, "an object");
   const unknown = unknownMember(given, JSON_SCHEMA_MEMBERS, path);

@@ -39,7 +39,7 @@ export function unsupported(path: string, advice = ""): Failed<Refusal> {
 
 /** Returns the refusal of a field that a provider accepts only if its capability is declared. */
 export function undeclared(path: string, flag: string): Failed<Refusal> {
-  return unsupported(path, `It is for providers that declare capabilities.${flag}.`);
+  return unsupported(path, `Only providers that declare capabilities.${flag} take it.`);
 }
 
 /** Returns the refusal of a field with the wrong JSON type. */
@@ -66,7 +66,7 @@ export function missing(path: string): Failed<Refusal> {
  * Returns the arguments of a call in the history, with numbers as exact text. Empty text is an
  * empty object.
  */
-export function argumentsOf(given: Optional, path: string): Result<JsonObject> {
+export function parseArguments(given: Optional, path: string): Result<JsonObject> {
   const text = given ?? "";
   if (typeof text !== "string") return wrongType(path, "a string");
   const value = text.trim() === "" ? {} : parseExact(text);

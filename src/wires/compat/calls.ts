@@ -28,7 +28,7 @@ export interface CallReader {
 const MAX_WAITING_PIECES = 512;
 
 /** Maximum length of the buffered arguments. */
-const MAX_WAITING_LENGTH = 1024 * 1024;
+const MAX_WAITING_CHARS = 1024 * 1024;
 
 /**
  * Index under which the legacy `function_call` is found. It is a string, so it cannot equal the
@@ -41,7 +41,7 @@ const LEGACY = "legacy";
  * ID. Each ID is used once in a response; a missing ID is generated. In deltas the ID may arrive
  * after the arguments, so a call waits for its ID for a bounded number of deltas.
  */
-export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
+export function newCallReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
   /** Buffered arguments of calls that have not been emitted, by position. */
@@ -60,13 +60,13 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
     // The text is parsed at most once more, for any number of calls.
     const exactAt = (at: number) => (exact ??= exactCalls(text))[at];
     for (const [at, item] of list.entries()) {
-      const piece = readPiece(item, form === "whole" ? at : null, () => exactAt(at));
+      const piece = parsePiece(item, form === "whole" ? at : null, () => exactAt(at));
       if (!piece.ok) return piece;
       add(finder.find(piece.value, list), piece.value.text, events);
     }
     const older = message.function_call ?? null;
     if (older !== null) {
-      const piece = readPiece({ function: older }, LEGACY, () => undefined);
+      const piece = parsePiece({ function: older }, LEGACY, () => undefined);
       if (!piece.ok) return piece;
       legacy = finder.find(piece.value, list);
       add(legacy, piece.value.text, events);
@@ -80,9 +80,9 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
       events.push({ type: "tool_arguments", index: call.position, delta: piece });
       return;
     }
-    const kept = waiting.get(call.position);
-    if (kept === undefined) waiting.set(call.position, [piece]);
-    else kept.push(piece);
+    const buffered = waiting.get(call.position);
+    if (buffered === undefined) waiting.set(call.position, [piece]);
+    else buffered.push(piece);
     pieces += 1;
     length += piece.length;
   }
@@ -97,7 +97,7 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
 
   function isTooMuchWaiting(): boolean {
     const calls = finder.calls.length - announced;
-    return calls + pieces > MAX_WAITING_PIECES || length > MAX_WAITING_LENGTH;
+    return calls + pieces > MAX_WAITING_PIECES || length > MAX_WAITING_CHARS;
   }
 
   function announce(events: StreamEvent[]): void {
@@ -109,11 +109,11 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
       const { position, id, name } = call;
       announced += 1;
       events.push({ type: "tool_call", index: position, id: nameCall(id), name });
-      const kept = waiting.get(position);
-      if (kept === undefined) continue;
+      const buffered = waiting.get(position);
+      if (buffered === undefined) continue;
       waiting.delete(position);
-      const delta = kept.join("");
-      pieces -= kept.length;
+      const delta = buffered.join("");
+      pieces -= buffered.length;
       length -= delta.length;
       events.push({ type: "tool_arguments", index: position, delta });
     }
@@ -140,7 +140,7 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
  * Returns one element of `tool_calls`. In a complete message each element is a call, numbered by
  * its position.
  */
-function readPiece(
+function parsePiece(
   item: JsonValue,
   place: number | string | null,
   exact: () => JsonValue | undefined,

@@ -1,6 +1,6 @@
 import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
-import { decode, decoder } from "./decode.ts";
+import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 
@@ -10,6 +10,6 @@ export const compat: Wire = {
   ...compatAccount,
   encode,
   decode,
-  decoder,
+  newDecoder,
   embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
 };

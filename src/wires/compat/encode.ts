@@ -64,12 +64,12 @@ function developerEdits({ text, value, members }: JsonDocument, target: Target):
   if (!isDeveloper.includes(true)) return [];
   return elementsOf(text, messages.start)
     .filter((_span, index) => isDeveloper[index])
-    .map((span) => roleOf(membersOf(text, span.start)))
+    .map((span) => findRole(membersOf(text, span.start)))
     .filter((role) => role !== undefined)
     .map((role) => replaceValue(role, '"system"'));
 }
 
 /** Returns the `role` member. Of a duplicate key the last one counts. */
-function roleOf(members: readonly Member[]): Member | undefined {
+function findRole(members: readonly Member[]): Member | undefined {
   return members.findLast((member) => member.key === "role");
 }

@@ -20,7 +20,7 @@ const DONE: Result<ChatRecord> = { ok: true, value: { kind: "done" } };
  * Parses a record of a Chat Completions stream. A chunk has a list of choices, or the usage. Fails
  * on an error record, and on data that is neither `[DONE]` nor a JSON object.
  */
-export function readRecord({ event, data }: StreamRecord): Result<ChatRecord> {
+export function parseRecord({ event, data }: StreamRecord): Result<ChatRecord> {
   const text = data.trim();
   if (text === "") return NOTHING;
   if (text === "[DONE]") return DONE;

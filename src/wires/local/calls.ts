@@ -23,7 +23,7 @@ export interface Call {
  * generated, and is used once in the response. The runtime's `index` is ignored: it may restart in
  * every record.
  */
-export function callReader(
+export function newCallReader(
   mint: IdSource,
 ): (calls: Optional, recordText: string) => Result<readonly Call[]> {
   const nameCall = newCallIds(mint);

@@ -22,7 +22,7 @@ export type PartType = "text" | "image_url" | "refusal";
  * Returns the content of a Chat message. Text parts are concatenated without separator, so a
  * message stays one message. A Refusal names the part that cannot be translated.
  */
-export function contentOf(
+export function parseContent(
   value: JsonValue,
   path: string,
   allowed: readonly PartType[],
@@ -34,7 +34,7 @@ export function contentOf(
   for (const [index, part] of value.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
-    const read = readPart(part, at, allowed);
+    const read = parsePart(part, at, allowed);
     if (!read.ok) return read;
     texts.push(read.value.text);
     images.push(...read.value.images);
@@ -42,7 +42,7 @@ export function contentOf(
   return success({ text: texts.join(""), images });
 }
 
-function readPart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
+function parsePart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
   const type = allowed.find((candidate) => candidate === part.type);
   if (type === undefined) return unsupported(`${path}.type`);
   const unknown = unknownMember(part, ["type", type], path);
@@ -55,11 +55,11 @@ function readPart(part: JsonObject, path: string, allowed: readonly PartType[]):
         ? success({ text: value, images: [] })
         : wrongType(`${path}.${type}`, "a string");
     case "image_url":
-      return readImage(value, `${path}.image_url`);
+      return parseImage(value, `${path}.image_url`);
   }
 }
 
-function readImage(value: Optional, path: string): Result<Content> {
+function parseImage(value: Optional, path: string): Result<Content> {
   if (!isObject(value)) return wrongType(path, "an object");
   const unknown = unknownMember(value, ["url", "detail"], path);
   if (unknown !== null) return unknown;
@@ -67,7 +67,7 @@ function readImage(value: Optional, path: string): Result<Content> {
   const detail = value.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
   if (typeof value.url !== "string") return missing(`${path}.url`);
-  const data = base64Of(value.url, `${path}.url`);
+  const data = parseBase64(value.url, `${path}.url`);
   return data.ok ? success({ text: "", images: [data.value] }) : data;
 }
 
@@ -75,7 +75,7 @@ function readImage(value: Optional, path: string): Result<Content> {
  * Returns the base64 data of an image URL. The runtime accepts only base64; neither the runtime nor
  * the gateway fetches an image.
  */
-function base64Of(url: string, path: string): Result<string> {
+function parseBase64(url: string, path: string): Result<string> {
   const comma = url.indexOf(",");
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
   if (!header.startsWith("data:") || !header.endsWith(";base64")) {

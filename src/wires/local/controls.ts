@@ -6,9 +6,9 @@ import {
   type JsonValue,
 } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../chat_request/effort.ts";
+import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { schemaOf } from "../chat_request/json_schema.ts";
+import { parseSchema } from "../chat_request/json_schema.ts";
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 import { exactMember } from "./fields.ts";
 
@@ -27,7 +27,7 @@ export const ENCODED: ReadonlySet<string> = new Set([
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
  * request sets no format. A schema needs the provider's structured_outputs capability.
  */
-export function formatOf(
+export function encodeFormat(
   document: JsonDocument,
   settings: ProviderConfig,
 ): Result<JsonValue | undefined> {
@@ -41,7 +41,7 @@ export function formatOf(
       return success("json");
     case "json_schema":
       return settings.capabilities.structured_outputs
-        ? schemaOf(format.json_schema, "response_format.json_schema")
+        ? parseSchema(format.json_schema, "response_format.json_schema")
         : undeclared("response_format", "structured_outputs");
     default:
       return unsupported("response_format.type");
@@ -49,17 +49,17 @@ export function formatOf(
 }
 
 /** Returns the runtime's `think`; undefined if the request does not set it. */
-export function thinkOf(
+export function encodeThink(
   value: JsonObject,
   settings: ProviderConfig,
 ): Result<boolean | string | undefined> {
   const disabled = isDisabled(value.thinking ?? null);
   if (!disabled.ok) return disabled;
-  const asked = requestedEffort(value);
-  if (!asked.ok) return asked;
-  const { path, effort: level } = asked.value;
+  const requested = parseEffort(value);
+  if (!requested.ok) return requested;
+  const { path, effort: level } = requested.value;
   if (level === null) return success(disabled.value ? false : undefined);
-  const think = levelOf(level, path, settings);
+  const think = encodeLevel(level, path, settings);
   if (think.ok && disabled.value && think.value !== false) {
     return refuse("invalid_parameter_combination", `'${path}' asks for thinking.`, "thinking");
   }
@@ -75,7 +75,7 @@ function isDisabled(thinking: JsonValue): Result<boolean> {
 
 const LEVELS: readonly JsonValue[] = ["low", "medium", "high"];
 
-function levelOf(
+function encodeLevel(
   level: JsonValue,
   path: string,
   { capabilities }: ProviderConfig,

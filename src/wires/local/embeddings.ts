@@ -10,13 +10,13 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { elementsOf, valueAt } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import { posted } from "../chat_request/encoding.ts";
+import { newPostRequest } from "../chat_request/encoding.ts";
 import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
 /** Fields of an embeddings request that are accepted when null. All other fields are unknown. */
-const HARMLESS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
+const NULLABLE_FIELDS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
 
 /**
  * Returns an embeddings request for the local runtime. Input must be a string or a list of strings;
@@ -30,13 +30,13 @@ export function encodeEmbeddings(
   for (const key of Object.keys(document.value)) {
     const value = document.value[key] ?? null;
     const isKept = key === "model" || key === "input";
-    const isHarmless = (HARMLESS.has(key) && value === null) ||
+    const isHarmless = (NULLABLE_FIELDS.has(key) && value === null) ||
       (key === "encoding_format" && value === "float");
     if (isKept || isHarmless) continue;
     // Some client libraries request base64 by default.
     return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
   }
-  const input = inputOf(document.value.input ?? null);
+  const input = parseInput(document.value.input ?? null);
   if (!input.ok) return input;
   const { topLevel, options } = runSettings(target.provider.settings);
   const request = {
@@ -46,10 +46,10 @@ export function encodeEmbeddings(
     ...topLevel,
     truncate: false,
   };
-  return success(posted("/api/embed", request));
+  return success(newPostRequest("/api/embed", request));
 }
 
-function inputOf(input: JsonValue): Result<JsonValue> {
+function parseInput(input: JsonValue): Result<JsonValue> {
   if (input === null) return missing("input");
   const texts = Array.isArray(input) ? input : [input];
   if (

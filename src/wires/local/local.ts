@@ -1,6 +1,6 @@
 import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
-import { decode, decoder } from "./decode.ts";
+import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
@@ -12,7 +12,7 @@ export const local: Wire = {
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode,
   decode,
-  decoder,
+  newDecoder,
   headers({ settings }) {
     return {
       ...settings.headers,

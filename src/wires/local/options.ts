@@ -24,7 +24,7 @@ export interface RunSettings {
  */
 export function runSettings(settings: ProviderConfig): RunSettings {
   const entries = Object.entries(settings.extra).map(([key, text]) =>
-    [key, converted(text)] as const
+    [key, parseSetting(text)] as const
   );
   return {
     topLevel: Object.fromEntries(entries.filter(([key]) => TOP_LEVEL.includes(key))),
@@ -32,7 +32,7 @@ export function runSettings(settings: ProviderConfig): RunSettings {
   };
 }
 
-function converted(text: string): JsonValue {
+function parseSetting(text: string): JsonValue {
   if (text === "true" || text === "false") return text === "true";
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? JSON.rawJSON(text) : text;
 }
@@ -42,7 +42,7 @@ function converted(text: string): JsonValue {
  * the runtime settings. Numbers are exact text. The runtime ignores misnamed options without an
  * error and gives 0 and -1 another meaning than Chat, so both are validated here.
  */
-export function optionsOf(
+export function encodeOptions(
   document: JsonDocument,
   settings: ProviderConfig,
 ): Result<JsonObject> {

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_request/chat_calls.ts";
-import { type Content, contentOf, type PartType } from "./content.ts";
+import { mapCalls } from "../chat_request/chat_calls.ts";
+import { type Content, parseContent, type PartType } from "./content.ts";
 import {
-  argumentsOf,
   isEmpty,
   missing,
   type Optional,
+  parseArguments,
   unknownMember,
   unsupported,
   wrongType,
@@ -21,7 +21,7 @@ type Calls = Map<string, string>;
  * the field that cannot be translated. An empty list is refused, because the runtime would respond
  * without generating.
  */
-export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
+export function encodeTurns(messages: Optional): Result<readonly JsonObject[]> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   if (messages.length === 0) {
     return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
@@ -31,14 +31,14 @@ export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
-    const turn = turnOf(message, path, calls);
+    const turn = encodeTurn(message, path, calls);
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
   return success(turns);
 }
 
-function turnOf(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+function encodeTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
   switch (message.role) {
     case "system":
     case "developer":
@@ -65,7 +65,7 @@ function plainTurn(
   const unknown = unknownMember(message, ["role", "content"], path);
   if (unknown !== null) return unknown;
   const content = requiredContent(message, path, parts);
-  return content.ok ? success({ role, ...shown(content.value) }) : content;
+  return content.ok ? success({ role, ...encodeContent(content.value) }) : content;
 }
 
 function requiredContent(
@@ -76,10 +76,10 @@ function requiredContent(
   const content = message.content ?? null;
   return content === null
     ? missing(`${path}.content`)
-    : contentOf(content, `${path}.content`, parts);
+    : parseContent(content, `${path}.content`, parts);
 }
 
-function shown({ text, images }: Content): JsonObject {
+function encodeContent({ text, images }: Content): JsonObject {
   return images.length === 0 ? { content: text } : { content: text, images: [...images] };
 }
 
@@ -102,13 +102,13 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
     path,
   );
   if (unknown !== null) return unknown;
-  const content = contentOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  const content = parseContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
   if (!content.ok) return content;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
   const thinking = message.reasoning_content ?? "";
   if (typeof thinking !== "string") return wrongType(`${path}.reasoning_content`, "a string");
-  const made = callsOf(message, path, calls);
+  const made = encodeCalls(message, path, calls);
   if (!made.ok) return made;
   return success({
     role: "assistant",
@@ -118,10 +118,14 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
   });
 }
 
-function callsOf(message: JsonObject, path: string, calls: Calls): Result<readonly JsonObject[]> {
-  return eachCall(message, path, ["function"], ({ id, name, text, textPath }, index) => {
+function encodeCalls(
+  message: JsonObject,
+  path: string,
+  calls: Calls,
+): Result<readonly JsonObject[]> {
+  return mapCalls(message, path, ["function"], ({ id, name, text, textPath }, index) => {
     // The runtime requires an object where Chat has its text.
-    const parsed = argumentsOf(text, textPath);
+    const parsed = parseArguments(text, textPath);
     if (!parsed.ok) return parsed;
     const called = { index, name, arguments: parsed.value };
     if (id === null) return success({ function: called });
@@ -145,14 +149,19 @@ function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonO
       `${path}.tool_call_id`,
     );
   }
-  return success({ role: "tool", ...shown(content.value), tool_name: name, tool_call_id: id });
+  return success({
+    role: "tool",
+    ...encodeContent(content.value),
+    tool_name: name,
+    tool_call_id: id,
+  });
 }
 
 function functionTurn(message: JsonObject, path: string): Result<JsonObject> {
   const unknown = unknownMember(message, ["role", "content", "name"], path);
   if (unknown !== null) return unknown;
-  const content = contentOf(message.content ?? "", `${path}.content`, ["text"]);
+  const content = parseContent(message.content ?? "", `${path}.content`, ["text"]);
   if (!content.ok) return content;
   if (typeof message.name !== "string") return missing(`${path}.name`);
-  return success({ role: "tool", ...shown(content.value), tool_name: message.name });
+  return success({ role: "tool", ...encodeContent(content.value), tool_name: message.name });
 }

@@ -7,10 +7,10 @@ import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Refusal text for a response whose model refused without a reason. */
-const BARE_REFUSAL = "The model refused to answer.";
+const DEFAULT_REFUSAL = "The model refused to answer.";
 
 /** Returns the first event of a message. */
-export function startOf(message: JsonObject, mint: IdSource): StreamEvent {
+export function decodeStart(message: JsonObject, mint: IdSource): StreamEvent {
   const { id, model } = message;
   return {
     type: "start",
@@ -35,7 +35,7 @@ export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"
  * input counts do not overlap, so their sum is the input (Messages API, usage). A fractional count
  * is a fault.
  */
-export function usageOf(given: Optional): Result<Usage | null> {
+export function parseUsage(given: Optional): Result<Usage | null> {
   if (!isObject(given)) return success(null);
   const details = membersNamed(given.output_tokens_details, ["thinking_tokens"]);
   const problem = fractionProblem([...membersNamed(given, COUNTS), ...details]);
@@ -64,26 +64,26 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
  * Returns the last events of a response: refusal text, usage and finish. Fails on a missing or
  * unknown stop reason, because the response may be incomplete, and on fractional usage.
  */
-export function endOf(
+export function decodeEnd(
   stop: { readonly reason: Optional; readonly details: Optional },
   given: Optional,
   hasCalls: boolean,
 ): Result<readonly StreamEvent[]> {
-  const finish = finishOf(stop.reason, hasCalls);
+  const finish = parseFinishReason(stop.reason, hasCalls);
   if (finish === null) return malformed("an answer without a known stop reason");
-  const usage = usageOf(given);
+  const usage = parseUsage(given);
   if (!usage.ok) return usage;
   const events: StreamEvent[] = [];
   if (stop.reason === "refusal") {
     const explanation = isObject(stop.details) ? stop.details.explanation : null;
     const isGiven = typeof explanation === "string" && explanation !== "";
-    events.push({ type: "refusal", delta: isGiven ? explanation : BARE_REFUSAL });
+    events.push({ type: "refusal", delta: isGiven ? explanation : DEFAULT_REFUSAL });
   }
   if (usage.value !== null) events.push({ type: "usage", usage: usage.value });
   return success([...events, { type: "finish", reason: finish }]);
 }
 
-function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
+function parseFinishReason(reason: Optional, hasCalls: boolean): FinishReason | null {
   switch (reason) {
     case "end_turn":
       // Some compatible servers end tool calls with a plain end of turn.
@@ -107,7 +107,7 @@ function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
  * from character `start` to `end` of the response text. Document citations have no URL and are
  * dropped.
  */
-export function annotationsOf(
+export function decodeAnnotations(
   citations: readonly JsonValue[],
   start: number,
   end: number,
@@ -121,7 +121,7 @@ export function annotationsOf(
 }
 
 /** Returns the events of one complete thinking block. Without a signature the block cannot be sent back. */
-export function thinkingBlockOf(thinking: string, signature: Optional): readonly StreamEvent[] {
+export function thinkingEvents(thinking: string, signature: Optional): readonly StreamEvent[] {
   if (typeof signature !== "string" || signature === "") return [];
   return [{ type: "thinking_block", value: { type: "thinking", thinking, signature } }];
 }

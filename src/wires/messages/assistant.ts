@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_request/chat_calls.ts";
-import { blocksOf, textBlocks } from "./content.ts";
+import { mapCalls } from "../chat_request/chat_calls.ts";
+import { encodeContent, textBlocks } from "./content.ts";
 import {
-  argumentsOf,
   isEmpty,
   type Optional,
+  parseArguments,
   unknownMember,
   unsupported,
   wrongType,
@@ -43,11 +43,11 @@ export function assistantBlocks(message: JsonObject, path: string, legacyId: str
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
   const thinking = thinkingBlocks(message, path);
   if (!thinking.ok) return thinking;
-  const said = blocksOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
-  if (!said.ok) return said;
+  const content = encodeContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  if (!content.ok) return content;
   const calls = callBlocks(message, path, legacyId);
   if (!calls.ok) return calls;
-  return success([...thinking.value, ...said.value, ...textBlocks(refusal), ...calls.value]);
+  return success([...thinking.value, ...content.value, ...textBlocks(refusal), ...calls.value]);
 }
 
 function thinkingBlocks(message: JsonObject, path: string): Blocks {
@@ -59,7 +59,7 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
   if (blocks.length === 0 && (message.reasoning_content ?? "") !== "") {
     return unsupported(`${path}.reasoning_content`, "Send the 'thinking_blocks' of the answer.");
   }
-  const kept: JsonObject[] = [];
+  const encoded: JsonObject[] = [];
   for (const [index, block] of blocks.entries()) {
     const place = `${at}[${index}]`;
     if (!isObject(block)) return wrongType(place, "an object");
@@ -69,14 +69,14 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
     if (unknown !== null) return unknown;
     const lacking = members.find((member) => typeof block[member] !== "string");
     if (lacking !== undefined) return unsupported(`${place}.${lacking}`, "It must be a string.");
-    kept.push(block);
+    encoded.push(block);
   }
-  return success(kept);
+  return success(encoded);
 }
 
 function callBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  return eachCall(message, path, ["function"], ({ id, name, text, textPath }) => {
-    const input = argumentsOf(text, textPath);
+  return mapCalls(message, path, ["function"], ({ id, name, text, textPath }) => {
+    const input = parseArguments(text, textPath);
     if (!input.ok) return input;
     const own = id === null ? legacyId : toolId(id);
     return success({ type: "tool_use", id: own, name, input: input.value });

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { annotationsOf, thinkingBlockOf } from "./answer.ts";
+import { decodeAnnotations, thinkingEvents } from "./answer.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
@@ -72,7 +72,7 @@ function openText(start: JsonObject, counts: Counts): Opening {
         if (delta.type === "citations_delta") citations.push(delta.citation ?? null);
         return success([]);
       },
-      close: () => annotationsOf(citations, from, counts.textLength),
+      close: () => decodeAnnotations(citations, from, counts.textLength),
     },
   };
 }
@@ -95,7 +95,7 @@ function openThinking(start: JsonObject): Opening {
         if (delta.type === "signature_delta") signature = delta.signature;
         return success(delta.type === "thinking_delta" ? think(textOf(delta.thinking)) : []);
       },
-      close: () => thinkingBlockOf(thinking, signature),
+      close: () => thinkingEvents(thinking, signature),
     },
   };
 }

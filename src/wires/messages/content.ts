@@ -18,7 +18,7 @@ export type PartType = "text" | "image_url" | "file" | "refusal";
  * Returns the content of a Chat message as Messages blocks. Empty text is omitted, because the
  * upstream refuses an empty text block. A Refusal names the part that cannot be translated.
  */
-export function blocksOf(
+export function encodeContent(
   content: JsonValue,
   path: string,
   allowed: readonly PartType[],
@@ -29,7 +29,7 @@ export function blocksOf(
   for (const [index, part] of content.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
-    const read = readPart(part, at, allowed);
+    const read = encodePart(part, at, allowed);
     if (!read.ok) return read;
     const cached = withCacheControl(read.value, part, at);
     if (!cached.ok) return cached;
@@ -75,7 +75,7 @@ export function withCacheControl(
   return success([...blocks.slice(0, -1), { ...last, ...control.value }]);
 }
 
-function readPart(
+function encodePart(
   part: JsonObject,
   path: string,
   allowed: readonly PartType[],
@@ -93,9 +93,9 @@ function readPart(
         ? success(textBlocks(value))
         : wrongOrMissing(value, at, "a string");
     case "image_url":
-      return isObject(value) ? readImage(value, at) : wrongOrMissing(value, at, "an object");
+      return isObject(value) ? encodeImage(value, at) : wrongOrMissing(value, at, "an object");
     case "file":
-      return isObject(value) ? readFile(value, at) : wrongOrMissing(value, at, "an object");
+      return isObject(value) ? encodeFile(value, at) : wrongOrMissing(value, at, "an object");
   }
 }
 
@@ -103,7 +103,7 @@ function wrongOrMissing(value: Optional, path: string, expected: string): Failed
   return (value ?? null) === null ? missing(path) : wrongType(path, expected);
 }
 
-function readImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
+function encodeImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
   const unknown = unknownMember(image, ["url", "detail"], path);
   if (unknown !== null) return unknown;
   // The upstream always processes an image at full size.
@@ -114,7 +114,7 @@ function readImage(image: JsonObject, path: string): Result<readonly JsonObject[
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
-function readFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
+function encodeFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
   const unknown = unknownMember(file, ["file_data", "filename"], path);
   if (unknown !== null) return unknown;
   const { file_data: data } = file;

@@ -3,10 +3,10 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
-import { CEILINGS } from "../../data/known_models.ts";
+import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 
 /** Input of a section: the client's request, the provider and the model. */
-export interface Asked {
+export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
@@ -15,13 +15,13 @@ export interface Asked {
 }
 
 /** Maximum length of `metadata.user_id` (Messages API, create). */
-const LONGEST_USER = 256;
+const MAX_USER_CHARS = 256;
 
 /** Default `max_tokens`: every current model supports this output length. */
-const USUAL_LIMIT = 32_000;
+const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
-export function limits({ body, settings, model }: Asked): Result<JsonObject> {
+export function limits({ body, settings, model }: SectionInput): Result<JsonObject> {
   const given = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
     const value = body[key] ?? null;
     return value === null ? [] : [{ key, number: numberOf(value) }];
@@ -49,13 +49,13 @@ export function limits({ body, settings, model }: Asked): Result<JsonObject> {
  * model's maximum. It never exceeds a known model maximum.
  */
 function defaultMaxTokens(model: string, configured: string | undefined): number {
-  const ceiling = CEILINGS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
-  const wanted = /^0*[1-9]\d*$/.test(configured ?? "") ? Number(configured) : null;
-  return Math.min(wanted ?? ceiling ?? USUAL_LIMIT, ceiling ?? Infinity);
+  const ceiling = MAX_OUTPUT_TOKENS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
+  const requested = /^0*[1-9]\d*$/.test(configured ?? "") ? Number(configured) : null;
+  return Math.min(requested ?? ceiling ?? DEFAULT_MAX_TOKENS, ceiling ?? Infinity);
 }
 
 /** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */
-export function sampling({ body, settings }: Asked): Result<JsonObject> {
+export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
   const isGone = settings.api_version === "2026-10-21";
   const sent: JsonObject = {};
   for (const key of ["temperature", "top_p", "top_k"] as const) {
@@ -70,7 +70,9 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
       return wrongValue(key, most === Infinity ? "at least 0" : `between 0 and ${most}`);
     }
     // Clamping would change the meaning of the request without an error.
-    if (key === "temperature" && number > 1) return unsupported(key, "Its range there is 0 to 1.");
+    if (key === "temperature" && number > 1) {
+      return unsupported(key, "The provider's range is 0 to 1.");
+    }
     sent[key] = value;
   }
   if (!isGone) {
@@ -81,7 +83,7 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
 }
 
 /** Returns `stop_sequences`. The API refuses a sequence of whitespace, so it cannot be translated. */
-export function stops({ body }: Asked): Result<JsonObject> {
+export function stops({ body }: SectionInput): Result<JsonObject> {
   const given = body.stop ?? [];
   const isList = Array.isArray(given);
   const list = isList ? given : [given];
@@ -94,14 +96,14 @@ export function stops({ body }: Asked): Result<JsonObject> {
 }
 
 /** Returns `metadata.user_id`, from either of its two Chat fields. */
-export function caller({ body }: Asked): Result<JsonObject> {
+export function caller({ body }: SectionInput): Result<JsonObject> {
   const user = body.user ?? null;
   const safety = body.safety_identifier ?? null;
   for (const [key, value] of Object.entries({ user, safety_identifier: safety })) {
     if (value === null) continue;
     if (typeof value !== "string") return wrongType(key, "a string");
-    if ([...value].length > LONGEST_USER) {
-      return unsupported(key, `It may have at most ${LONGEST_USER} characters.`);
+    if ([...value].length > MAX_USER_CHARS) {
+      return unsupported(key, `It may have at most ${MAX_USER_CHARS} characters.`);
     }
   }
   if (user !== null && safety !== null && user !== safety) {
@@ -112,10 +114,10 @@ export function caller({ body }: Asked): Result<JsonObject> {
 }
 
 /** Returns `service_tier`, which has two values: the standard tier and the upstream's default. */
-export function tier({ body }: Asked): Result<JsonObject> {
-  const wanted = body.service_tier ?? "auto";
-  if (wanted === "auto") return success({});
-  return wanted === "default"
+export function tier({ body }: SectionInput): Result<JsonObject> {
+  const requested = body.service_tier ?? "auto";
+  if (requested === "auto") return success({});
+  return requested === "default"
     ? success({ service_tier: "standard_only" })
     : unsupported("service_tier");
 }

@@ -4,13 +4,13 @@ import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
-import { decoder } from "./stream.ts";
+import { newDecoder } from "./stream.ts";
 
 /**
  * Default API version: the first version, because it has the sampling fields that a provider may
  * configure.
  */
-const USUAL_VERSION = "2023-06-01";
+const DEFAULT_API_VERSION = "2023-06-01";
 
 /** The Messages protocol: server-sent events, paths under /v1. */
 export const messages: Wire = {
@@ -19,7 +19,7 @@ export const messages: Wire = {
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
   encode,
   decode,
-  decoder,
+  newDecoder,
   headers({ settings }, client) {
     const { authorization, ...others } = settings.headers;
     const beta = client.get("messages-beta") ?? "";
@@ -29,7 +29,7 @@ export const messages: Wire = {
       ...others,
       ...authorization !== undefined && !hasKey && { authorization },
       "content-type": "application/json",
-      "anthropic-version": settings.api_version ?? USUAL_VERSION,
+      "anthropic-version": settings.api_version ?? DEFAULT_API_VERSION,
       ...beta !== "" && { "anthropic-beta": beta },
       ...hasKey && { "x-api-key": settings.api_key },
     };

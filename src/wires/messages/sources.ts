@@ -17,7 +17,7 @@ interface DataUrl {
 /** Returns the source of an image: its data, or a URL that the upstream fetches. */
 export function imageSource(url: string, path: string): Result<JsonObject> {
   if (/^https?:\/\//i.test(url)) return success({ type: "url", url });
-  const read = readDataUrl(url, path);
+  const read = parseDataUrl(url, path);
   if (!read.ok) return read;
   const mime = read.value.mime === "image/jpg" ? "image/jpeg" : read.value.mime;
   if (!IMAGE_TYPES.includes(mime)) {
@@ -28,7 +28,7 @@ export function imageSource(url: string, path: string): Result<JsonObject> {
 
 /** Returns the source of a document: a PDF unchanged, plain text decoded. */
 export function documentSource(url: string, path: string): Result<JsonObject> {
-  const read = readDataUrl(url, path);
+  const read = parseDataUrl(url, path);
   if (!read.ok) return read;
   const { mime, charset, data } = read.value;
   if (mime === "application/pdf") return success({ type: "base64", media_type: mime, data });
@@ -41,7 +41,7 @@ export function documentSource(url: string, path: string): Result<JsonObject> {
 }
 
 /** Parses a base64 `data:` URL; its header is `mime[;param=value]*;base64` (RFC 2397). */
-function readDataUrl(url: string, path: string): Result<DataUrl> {
+function parseDataUrl(url: string, path: string): Result<DataUrl> {
   const comma = url.indexOf(",");
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
   const [mime = "", ...parameters] = header.replace(/^data:/, "").split(";");

@@ -12,7 +12,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { endOf, startOf, USAGE_MEMBERS, usageOf } from "./answer.ts";
+import { decodeEnd, decodeStart, parseUsage, USAGE_MEMBERS } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
@@ -26,7 +26,7 @@ const NOTHING: Events = { ok: true, value: [] };
  * only repeats it. Usage and finish are emitted at message_stop; a stream that ends earlier is a
  * failure (Messages API, streaming).
  */
-export function decoder(mint: IdSource): Decoder {
+export function newDecoder(mint: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
   const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(mint) };
   let usage: JsonObject | null = null;
@@ -46,7 +46,7 @@ export function decoder(mint: IdSource): Decoder {
       case "message_start": {
         const message = isObject(data.message) ? data.message : {};
         takeUsage(message.usage);
-        return success([startOf(message, mint)]);
+        return success([decodeStart(message, mint)]);
       }
       case "content_block_start":
         return start(data, record.data);
@@ -103,7 +103,7 @@ export function decoder(mint: IdSource): Decoder {
 
   function finish(): Events {
     const closed = [...open.keys()].flatMap(close);
-    const end = endOf(stop, usage, counts.calls > 0);
+    const end = decodeEnd(stop, usage, counts.calls > 0);
     if (!end.ok) return end;
     // Arguments truncated by the token limit are delivered, like any text that the limit truncates.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");
@@ -118,8 +118,8 @@ export function decoder(mint: IdSource): Decoder {
    */
   function takeUsage(given: Optional): void {
     if (!isObject(given)) return;
-    const told = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
-    usage = { ...usage, ...Object.fromEntries(told.map((key) => [key, given[key]])) };
+    const known = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
+    usage = { ...usage, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
   }
 
   return {
@@ -127,7 +127,7 @@ export function decoder(mint: IdSource): Decoder {
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
     usage() {
-      const counted = usageOf(usage);
+      const counted = parseUsage(usage);
       return counted.ok ? counted.value : null;
     },
   };

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assistantBlocks } from "./assistant.ts";
-import { blocksOf, withCacheControl } from "./content.ts";
+import { encodeContent, withCacheControl } from "./content.ts";
 import {
   missing,
   type Optional,
@@ -10,7 +10,7 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
-import { openCalls } from "../open_calls.ts";
+import { newOpenCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 
 /** One message of the upstream request, before its form is chosen. */
@@ -37,12 +37,12 @@ type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly 
  * results become user messages, and adjacent messages of one role are merged, with results first
  * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
-export function turns(messages: Optional): Result<JsonObject> {
+export function encodeTurns(messages: Optional): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
   const dialogue: OpenTurn[] = [];
-  const read = messageReader();
+  const read = newMessageEncoder();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
@@ -54,15 +54,15 @@ export function turns(messages: Optional): Result<JsonObject> {
   const [first] = dialogue;
   if (first === undefined) return wrongValue("messages", "a list with a user message");
   if (first.role !== "user") return wrongValue(`${first.path}.role`, "'user' in the first message");
-  return success({ ...systemOf(system), messages: dialogue.map(shown) });
+  return success({ ...encodeSystem(system), messages: dialogue.map(encodeTurn) });
 }
 
 /**
  * Returns a parser for one message after another. A result of a legacy function needs the calls
  * before it.
  */
-function messageReader(): (message: JsonObject, path: string) => Piece {
-  const open = openCalls();
+function newMessageEncoder(): (message: JsonObject, path: string) => Piece {
+  const open = newOpenCalls();
 
   function read(message: JsonObject, path: string): Piece {
     switch (message.role) {
@@ -123,13 +123,13 @@ function userPiece(message: JsonObject, path: string): Piece {
 function plainBlocks(
   message: JsonObject,
   path: string,
-  allowed: Parameters<typeof blocksOf>[2],
+  allowed: Parameters<typeof encodeContent>[2],
 ): Result<readonly JsonObject[]> {
   const unknown = unknownMember(message, ["role", "content", "cache_control"], path);
   if (unknown !== null) return unknown;
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const blocks = blocksOf(content, `${path}.content`, allowed);
+  const blocks = encodeContent(content, `${path}.content`, allowed);
   return blocks.ok ? withCacheControl(blocks.value, message, path) : blocks;
 }
 
@@ -146,7 +146,7 @@ function toolPiece(message: JsonObject, path: string): Piece {
 function resultPiece(message: JsonObject, path: string, id: string): Piece {
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const parts = blocksOf(content, `${path}.content`, ["text", "image_url", "file"]);
+  const parts = encodeContent(content, `${path}.content`, ["text", "image_url", "file"]);
   if (!parts.ok) return parts;
   const shape: JsonValue = typeof content === "string" ? content : [...parts.value];
   const result = { type: "tool_result", tool_use_id: id, content: shape };
@@ -165,7 +165,7 @@ function join(dialogue: OpenTurn[], turn: Turn): void {
   last.isText = false;
 }
 
-function shown({ role, blocks, isText }: Turn): JsonObject {
+function encodeTurn({ role, blocks, isText }: Turn): JsonObject {
   const [first] = blocks;
   // Only an assistant turn can be empty, and only as a string.
   if (first === undefined) return { role, content: "" };
@@ -179,7 +179,7 @@ function isBareText(block: JsonObject): boolean {
   return block.type === "text" && block.cache_control === undefined;
 }
 
-function systemOf(blocks: readonly JsonObject[]): JsonObject {
+function encodeSystem(blocks: readonly JsonObject[]): JsonObject {
   const [first] = blocks;
   if (first === undefined) return {};
   return { system: blocks.length === 1 && isBareText(first) ? first.text : [...blocks] };

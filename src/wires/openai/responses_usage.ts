@@ -11,7 +11,7 @@ const OUTPUT_DETAILS = ["reasoning_tokens"];
  * Returns the counts of a Response object; null if it has none. A fractional count is a fault
  * (Responses API, the Response object).
  */
-export function responseUsage(
+export function parseResponseUsage(
   { usage, service_tier: tier }: JsonObject,
 ): Result<Usage | null> {
   if (!isObject(usage)) return success(null);

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall, type PastCall } from "../chat_request/chat_calls.ts";
+import { mapCalls, type PastCall } from "../chat_request/chat_calls.ts";
 import { missing, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { callId } from "./call_id.ts";
-import { citationsOf, citedParts } from "./citations.ts";
+import { parseCallId } from "./call_id.ts";
+import { citedParts, parseCitations } from "./citations.ts";
 import { spokenParts } from "./content.ts";
 
 type Items = Result<readonly JsonObject[]>;
@@ -59,7 +59,7 @@ function spokenItems(
   const content = message.content ?? null;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
-  const citations = citationsOf(message.annotations, `${path}.annotations`);
+  const citations = parseCitations(message.annotations, `${path}.annotations`);
   if (!citations.ok) return citations;
   const isCited = citations.value.length > 0;
   const isSilent = content === null || content === "";
@@ -84,8 +84,8 @@ function spokenItems(
 }
 
 function callItems(message: JsonObject, path: string, legacyId: string): Items {
-  return eachCall(message, path, ["function", "custom"], (call) => {
-    const id = call.id === null ? success(legacyId) : callId(call.id, call.idPath);
+  return mapCalls(message, path, ["function", "custom"], (call) => {
+    const id = call.id === null ? success(legacyId) : parseCallId(call.id, call.idPath);
     return id.ok ? callItem(call, id.value) : id;
   });
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachOf } from "../chat_request/chat_tools.ts";
+import { mapObjects } from "../chat_request/chat_tools.ts";
 import {
   missing,
   type Optional,
@@ -22,11 +22,11 @@ const MEMBERS: readonly string[] = ["url", "title", "start_index", "end_index"];
  * Returns the `annotations` of an assistant message. A Refusal names the first that is not a web
  * citation.
  */
-export function citationsOf(given: Optional, path: string): Result<readonly Citation[]> {
-  return eachOf(given, path, citationOf);
+export function parseCitations(given: Optional, path: string): Result<readonly Citation[]> {
+  return mapObjects(given, path, parseCitation);
 }
 
-function citationOf(annotation: JsonObject, path: string): Result<Citation> {
+function parseCitation(annotation: JsonObject, path: string): Result<Citation> {
   if (annotation.type !== "url_citation") return unsupported(`${path}.type`);
   const unknown = unknownMember(annotation, ["type", "url_citation"], path);
   if (unknown !== null) return unknown;
@@ -39,9 +39,9 @@ function citationOf(annotation: JsonObject, path: string): Result<Citation> {
   const title = cited.title ?? "";
   if (typeof url !== "string") return missing(`${at}.url`);
   if (typeof title !== "string") return wrongType(`${at}.title`, "a string");
-  const start = indexOf(cited.start_index, `${at}.start_index`);
+  const start = parseIndex(cited.start_index, `${at}.start_index`);
   if (!start.ok) return start;
-  const end = indexOf(cited.end_index, `${at}.end_index`);
+  const end = parseIndex(cited.end_index, `${at}.end_index`);
   if (!end.ok) return end;
   return success({
     type: "url_citation",
@@ -52,7 +52,7 @@ function citationOf(annotation: JsonObject, path: string): Result<Citation> {
   });
 }
 
-function indexOf(given: Optional, path: string): Result<number> {
+function parseIndex(given: Optional, path: string): Result<number> {
   const index = numberOf(given);
   if (index === null || !Number.isInteger(index)) return wrongType(path, "an integer");
   return index < 0 ? wrongValue(path, "at least 0") : success(index);

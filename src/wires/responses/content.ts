@@ -26,7 +26,7 @@ export function inputContent(
 ): Result<JsonValue> {
   if ((content ?? null) === null) return missing(path);
   if (typeof content === "string") return success(content);
-  const parts = partsOf(content, path, allowed, inputPart);
+  const parts = encodeParts(content, path, allowed, inputPart);
   return parts.ok ? success([...parts.value]) : parts;
 }
 
@@ -34,7 +34,7 @@ export function inputContent(
 export function spokenParts(content: Optional, path: string): Result<readonly JsonObject[]> {
   if ((content ?? null) === null) return success([]);
   if (typeof content === "string") return success([outputText(content)]);
-  return partsOf(content, path, ["text", "refusal"], spokenPart);
+  return encodeParts(content, path, ["text", "refusal"], spokenPart);
 }
 
 /** Returns a text part of an output message. */
@@ -42,7 +42,7 @@ function outputText(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-function partsOf(
+function encodeParts(
   content: Optional,
   path: string,
   allowed: readonly PartType[],

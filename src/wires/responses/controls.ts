@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../chat_request/effort.ts";
+import { parseEffort } from "../chat_request/effort.ts";
 import {
   missing,
   type Optional,
@@ -9,37 +9,37 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import { JSON_SCHEMA_MEMBERS, schemaOf } from "../chat_request/json_schema.ts";
+import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts";
 import { SAME } from "./fields.ts";
 
 /** Input of a section: the client's request and the provider. */
-export interface Asked {
+export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */
-const LEAST_TOKENS = 16;
+const MIN_OUTPUT_TOKENS = 16;
 
 /**
  * Returns `max_output_tokens`, from either of its two Chat fields; `max_completion_tokens` has
  * precedence.
  */
-export function limit({ body }: Asked): Result<JsonObject> {
+export function limit({ body }: SectionInput): Result<JsonObject> {
   const isNewer = (body.max_completion_tokens ?? null) !== null;
   const key = isNewer ? "max_completion_tokens" : "max_tokens";
   const value = body[key] ?? null;
   if (value === null) return success({});
   const tokens = numberOf(value);
   if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
-  return tokens < LEAST_TOKENS
-    ? unsupported(key, `There it is at least ${LEAST_TOKENS}.`)
+  return tokens < MIN_OUTPUT_TOKENS
+    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}.`)
     : success({ max_output_tokens: value });
 }
 
 /** Returns `temperature` and `top_p`, with the provider's defaults. */
-export function sampling({ body, settings }: Asked): Result<JsonObject> {
+export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
   const temperature = body.temperature ?? settings.temperature;
   const top_p = body.top_p ?? settings.top_p;
   return success({
@@ -49,10 +49,10 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
 }
 
 /** Returns `reasoning.effort`, from either of its two request fields. */
-export function reasoning({ body }: Asked): Result<JsonObject> {
-  const asked = requestedEffort(body);
-  if (!asked.ok) return asked;
-  const { path, effort } = asked.value;
+export function reasoning({ body }: SectionInput): Result<JsonObject> {
+  const requested = parseEffort(body);
+  if (!requested.ok) return requested;
+  const { path, effort } = requested.value;
   if (effort === null) return success({});
   return typeof effort === "string"
     ? success({ reasoning: { effort } })
@@ -60,8 +60,8 @@ export function reasoning({ body }: Asked): Result<JsonObject> {
 }
 
 /** Returns `text`: the format and verbosity of the response. */
-export function text({ body }: Asked): Result<JsonObject> {
-  const made = formatOf(body.response_format);
+export function text({ body }: SectionInput): Result<JsonObject> {
+  const made = encodeFormat(body.response_format);
   if (!made.ok) return made;
   const format = made.value;
   const verbosity = body.verbosity ?? null;
@@ -71,7 +71,7 @@ export function text({ body }: Asked): Result<JsonObject> {
   });
 }
 
-function formatOf(given: Optional): Result<JsonObject | null> {
+function encodeFormat(given: Optional): Result<JsonObject | null> {
   const path = "response_format";
   if ((given ?? null) === null) return success(null);
   if (!isObject(given)) return wrongType(path, "an object");
@@ -85,7 +85,7 @@ function formatOf(given: Optional): Result<JsonObject | null> {
 
 /** Returns a schema format without the nested object of Chat. */
 function schemaFormat(given: Optional, path: string): Result<JsonObject> {
-  const schema = schemaOf(given, path);
+  const schema = parseSchema(given, path);
   if (!schema.ok) return schema;
   const named = isObject(given) ? given : {};
   if (typeof named.name !== "string") return missing(`${path}.name`);
@@ -97,13 +97,13 @@ function schemaFormat(given: Optional, path: string): Result<JsonObject> {
 }
 
 /** Returns the fields with the same name and meaning in both APIs. */
-export function sameFields({ body }: Asked): Result<JsonObject> {
+export function sameFields({ body }: SectionInput): Result<JsonObject> {
   const sent = SAME.filter((key) => (body[key] ?? null) !== null);
   return success(Object.fromEntries(sent.map((key) => [key, body[key]])));
 }
 
 /** Returns `stream`. Usage need not be requested: every terminal event contains it. */
-export function streaming({ body }: Asked): Result<JsonObject> {
+export function streaming({ body }: SectionInput): Result<JsonObject> {
   if (body.stream !== true) return success({});
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const isBare = options.include_obfuscation === false;

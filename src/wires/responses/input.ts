@@ -8,11 +8,11 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
-import { openCalls } from "../open_calls.ts";
+import { newOpenCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
-import { callId } from "./call_id.ts";
+import { parseCallId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
@@ -20,11 +20,11 @@ type Items = Result<readonly JsonObject[]>;
  * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
  * translated.
  */
-export function input({ body, settings }: Asked): Result<JsonObject> {
+export function input({ body, settings }: SectionInput): Result<JsonObject> {
   const { messages } = body;
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  const read = messageReader(settings.normalize_developer_role);
+  const read = newMessageEncoder(settings.normalize_developer_role);
   const items: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
@@ -39,10 +39,10 @@ export function input({ body, settings }: Asked): Result<JsonObject> {
  * Returns a parser for one message after another. A result of a legacy function needs the calls
  * before it.
  */
-function messageReader(
+function newMessageEncoder(
   normalizesDeveloper: boolean,
 ): (message: JsonObject, index: number) => Items {
-  const open = openCalls();
+  const open = newOpenCalls();
   /** IDs of the calls of custom tools, whose results have their own item type. */
   const custom = new Set<Optional>();
 
@@ -104,7 +104,7 @@ function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
   // The call already contains the name.
   const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
   if (unknown !== null) return unknown;
-  const id = callId(message.tool_call_id, `${path}.tool_call_id`);
+  const id = parseCallId(message.tool_call_id, `${path}.tool_call_id`);
   if (!id.ok) return id;
   const type = isCustom ? "custom_tool_call_output" : "function_call_output";
   return resultItem(message.content, path, id.value, type);

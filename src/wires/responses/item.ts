@@ -4,10 +4,10 @@ import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 /** Item types that are tool calls, with the field that holds the model's text. */
-export const WRITTEN = { function_call: "arguments", custom_tool_call: "input" } as const;
+export const TEXT_FIELDS = { function_call: "arguments", custom_tool_call: "input" } as const;
 
 /** Item types of tool calls. */
-export type CallType = keyof typeof WRITTEN;
+export type CallType = keyof typeof TEXT_FIELDS;
 
 /** A call of a tool that the client runs. */
 export interface Call {
@@ -24,7 +24,7 @@ export interface BegunItem {
 }
 
 /** Parses an output item. Fails on a type that has no counterpart in Chat. */
-export function readItem(given: Optional): Result<BegunItem> {
+export function parseItem(given: Optional): Result<BegunItem> {
   if (!isObject(given)) return malformed("an output item that is no object");
   const { type } = given;
   switch (type) {

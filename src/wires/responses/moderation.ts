@@ -8,17 +8,17 @@ import type { Optional } from "../chat_request/refusals.ts";
  * results; null if nothing was moderated. Fails on an unknown result type, because a result must
  * not be dropped.
  */
-export function moderationOf(given: Optional): Result<JsonObject | null> {
+export function decodeModeration(given: Optional): Result<JsonObject | null> {
   if ((given ?? null) === null) return success(null);
   const found = isObject(given) ? given : {};
-  const input = findingOf(found.input ?? null);
-  const output = findingOf(found.output ?? null);
+  const input = decodeFinding(found.input ?? null);
+  const output = decodeFinding(found.output ?? null);
   return input === null || output === null
     ? malformed("a moderation that Chat Completions has no place for")
     : success({ input, output });
 }
 
-function findingOf(given: JsonValue): JsonObject | null {
+function decodeFinding(given: JsonValue): JsonObject | null {
   if (!isObject(given)) return null;
   const { type, model } = given;
   if (type === "moderation_result") return { type: "moderation_results", model, results: [given] };

@@ -6,9 +6,9 @@ import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
-import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
-import { tokensOf } from "./logprobs.ts";
-import { newSpeech, type Place, type Spoken } from "./speech.ts";
+import { type BegunItem, type CallType, isSame, parseItem, TEXT_FIELDS } from "./item.ts";
+import { decodeTokens } from "./logprobs.ts";
+import { newSpeech, type Place, type TextKind } from "./speech.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -17,7 +17,7 @@ export type ReasoningForm = "content" | "summary";
 
 /** A text delta or complete text of a part, and its position. */
 export interface Piece {
-  readonly kind: Spoken;
+  readonly kind: TextKind;
   /** Null if the part is not reasoning. */
   readonly form: ReasoningForm | null;
   readonly place: Place;
@@ -63,14 +63,14 @@ const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
  * Returns the parser of one response. Items are identified by their index: some servers change item
  * IDs from event to event.
  */
-export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
+export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
   const items = new Map<number, Item>();
   const nameCall = newCallIds(mint);
   let calls = 0;
   const speech = newSpeech();
 
   function begin(index: number, given: Optional): Events {
-    const item = readItem(given);
+    const item = parseItem(given);
     if (!item.ok) return item;
     const known = items.get(index);
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
@@ -123,7 +123,7 @@ export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     }
     if (item.call === null) return success([]);
     const { type } = item.call;
-    const text = given[WRITTEN[type]];
+    const text = given[TEXT_FIELDS[type]];
     return typeof text === "string"
       ? write(type, index, text, true)
       : malformed("a malformed tool call");
@@ -152,7 +152,7 @@ export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     if (kind === undefined || typeof text !== "string") {
       return malformed("a content part that has no place in a message");
     }
-    const tokens = tokensOf(kind === "text" ? part.logprobs : null);
+    const tokens = decodeTokens(kind === "text" ? part.logprobs : null);
     if (!tokens.ok) return tokens;
     const said = say({ kind, form: null, place, text, tokens: tokens.value, isWhole: true });
     if (!said.ok || !Array.isArray(part.annotations)) return said;

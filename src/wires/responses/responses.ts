@@ -2,7 +2,7 @@ import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
-import { decoder } from "./stream.ts";
+import { newDecoder } from "./stream.ts";
 
 /** The Responses API of a provider of type compat. It serves requests that Chat Completions can express. */
 export const responses: Wire = {
@@ -10,7 +10,7 @@ export const responses: Wire = {
   ...compatAccount,
   encode,
   decode,
-  decoder,
+  newDecoder,
   // The protocol of the provider's type serves embeddings.
   embeddings: null,
 };

@@ -7,7 +7,7 @@ import { nestedCitation } from "./citations.ts";
 type Events = Result<readonly StreamEvent[]>;
 
 /** The field of Chat's message that a part belongs to. */
-export type Spoken = "text" | "refusal" | "reasoning";
+export type TextKind = "text" | "refusal" | "reasoning";
 
 /** The position of a part: the index of its item, and its index in the item. */
 export interface Place {
@@ -18,12 +18,12 @@ export interface Place {
 /** The text of a response so far, part by part. */
 export interface Speech {
   /** Returns the events of the next delta of a part, with its logprobs if sent. */
-  add(kind: Spoken, place: Place, delta: string, tokens: Tokens): Events;
+  add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events;
   /**
    * Returns the events of the rest of a complete part. Fails if the deltas so far are longer than
    * the part.
    */
-  rest(kind: Spoken, place: Place, whole: string, tokens: Tokens): Events;
+  rest(kind: TextKind, place: Place, whole: string, tokens: Tokens): Events;
   /** Returns the event of the next annotation of a text. */
   annotate(place: Place, annotation: JsonValue): readonly StreamEvent[];
   /** Returns the events of the annotations of a complete text that were not emitted yet. */
@@ -47,10 +47,10 @@ interface Part extends Place {
  */
 export function newSpeech(): Speech {
   const parts = new Map<string, Part>();
-  const latest = new Map<Spoken | "tokens", Part>();
+  const latest = new Map<TextKind | "tokens", Part>();
   let textLength = 0;
 
-  function partAt(kind: Spoken, { item, part }: Place): Part {
+  function partAt(kind: TextKind, { item, part }: Place): Part {
     const key = `${kind} ${item} ${part}`;
     const known = parts.get(key);
     if (known !== undefined) return known;
@@ -60,14 +60,14 @@ export function newSpeech(): Speech {
   }
 
   /** True if a part may append to a list that the response has once for all parts. */
-  function follows(list: Spoken | "tokens", part: Part): boolean {
+  function follows(list: TextKind | "tokens", part: Part): boolean {
     const last = latest.get(list);
     if (last !== undefined && isBefore(part, last)) return false;
     latest.set(list, part);
     return true;
   }
 
-  function add(kind: Spoken, place: Place, delta: string, tokens: Tokens): Events {
+  function add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events {
     if (delta === "" && tokens.length === 0) return success([]);
     const part = partAt(kind, place);
     const isNext = (delta === "" || follows(kind, part)) &&
@@ -90,10 +90,10 @@ export function newSpeech(): Speech {
   return {
     add,
     rest(kind, place, whole, tokens) {
-      const told = partAt(kind, place);
-      return whole.length < told.length
+      const current = partAt(kind, place);
+      return whole.length < current.length
         ? malformed("a part that is shorter than its pieces")
-        : add(kind, place, whole.slice(told.length), tokens.slice(told.tokens));
+        : add(kind, place, whole.slice(current.length), tokens.slice(current.tokens));
     },
     annotate,
     restOfAnnotations: (place, whole) =>

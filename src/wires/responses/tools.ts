@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
-  bothChoices,
-  bothTools,
-  eachOf,
-  functionWithin,
-  namedFunction,
+  findFunction,
+  mapObjects,
+  parseFunction,
+  refuseBothChoices,
+  refuseBothTools,
 } from "../chat_request/chat_tools.ts";
 import { isEmpty } from "../chat_request/refusals.ts";
 import { functionChoice, toolChoice } from "./choice.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 import { customTool } from "./custom_tool.ts";
 import { webSearchTools } from "./web_search.ts";
 
@@ -17,15 +17,15 @@ import { webSearchTools } from "./web_search.ts";
  * Returns `tools`, `tool_choice` and `parallel_tool_calls`, from the request's tools or its legacy
  * functions.
  */
-export function tools(asked: Asked): Result<JsonObject> {
+export function tools(asked: SectionInput): Result<JsonObject> {
   const { body } = asked;
   const { functions, function_call, tool_choice } = body;
-  const both = bothTools(body) ?? bothChoices(body);
+  const both = refuseBothTools(body) ?? refuseBothChoices(body);
   if (both !== null) return both;
   const isLegacy = !isEmpty(functions);
   const made = isLegacy
-    ? eachOf(functions, "functions", functionTool)
-    : eachOf(body.tools, "tools", toolOf);
+    ? mapObjects(functions, "functions", functionTool)
+    : mapObjects(body.tools, "tools", encodeTool);
   if (!made.ok) return made;
   const hosted = webSearchTools(asked);
   if (!hosted.ok) return hosted;
@@ -43,14 +43,14 @@ export function tools(asked: Asked): Result<JsonObject> {
   });
 }
 
-function toolOf(item: JsonObject, path: string): Result<JsonObject> {
+function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
   if (item.type === "custom") return customTool(item, path);
-  const called = functionWithin(item, path);
+  const called = findFunction(item, path);
   return called.ok ? functionTool(called.value, `${path}.function`) : called;
 }
 
 function functionTool(item: JsonObject, path: string): Result<JsonObject> {
-  const named = namedFunction(item, path);
+  const named = parseFunction(item, path);
   if (!named.ok) return named;
   const { name, description, parameters, strict } = named.value;
   return success({

@@ -45,7 +45,7 @@ export function encodeMessages(list: readonly unknown[]): Result<JsonObject> {
 
 /** The events of a stream text that arrives in pieces of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(messages.decoder(mint), text, size);
+  return decodeSse(messages.newDecoder(mint), text, size);
 }
 
 /** Events of the Messages API as the text of a stream. */

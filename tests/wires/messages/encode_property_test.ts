@@ -117,7 +117,7 @@ function isTalkative({ message, said }: Told): boolean {
   return message.role !== "assistant" || said.length > 0;
 }
 
-Deno.test("nothing of a conversation is lost, repeated or put out of order", () => {
+Deno.test("no content of a conversation is lost, repeated or reordered", () => {
   fc.assert(fc.property(conversation, (whole) => {
     const told = whole.filter(isTalkative);
     const body = valueOf(encodeMessages(told.map(({ message }) => message)));
@@ -149,7 +149,7 @@ const number = fc.tuple(
   ),
 ).map((parts) => parts.join(""));
 
-Deno.test("every JSON number keeps its text in arguments and schemas", () => {
+Deno.test("every JSON number in arguments and schemas keeps its text", () => {
   fc.assert(fc.property(number, (text) => {
     const args = JSON.stringify(`{"a":${text}}`);
     const body = valueOf(encodeText(

@@ -46,7 +46,7 @@ export function encodeMessages(list: readonly unknown[]): Result<unknown> {
 
 /** The events of a stream text that arrives in pieces of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(responses.decoder(mint), text, size);
+  return decodeSse(responses.newDecoder(mint), text, size);
 }
 
 /** Events of the Responses API as the text of a stream, numbered unless they are so already. */

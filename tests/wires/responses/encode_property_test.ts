@@ -95,7 +95,7 @@ function spokenIn(content: JsonValue | undefined): JsonValue {
   return content.filter(isObject).map(({ text, refusal }) => text ?? refusal ?? "").join("");
 }
 
-Deno.test("what is sent says what the client said, in the published shape", () => {
+Deno.test("any conversation is sent without loss and matches the published schema", () => {
   fc.assert(
     fc.property(conversation, fc.boolean(), (told, stream) => {
       const body = valueOf(encodeRequest({
@@ -145,7 +145,7 @@ const controls = fc.record({
   stream: fc.boolean(),
 }, { requiredKeys: [] });
 
-Deno.test("fields in any company have the published shape", () => {
+Deno.test("any combination of fields matches the published schema", () => {
   fc.assert(
     fc.property(controls, (fields) => {
       const messages = [{ role: "user", content: "Hi" }];

@@ -88,7 +88,7 @@ function joined(events: readonly StreamEvent[]): readonly unknown[] {
   return [texts, [...calls], tokens, others];
 }
 
-Deno.test("a stream says what the whole response says, however it is cut", () => {
+Deno.test("a stream has the content of the complete response, however it is split", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(item, plan), { maxLength: 5 }), fc.boolean(), (list, repeats) => {
       const output = list.map(([made], index) => itemOf(made, index));
@@ -106,7 +106,7 @@ Deno.test("a stream says what the whole response says, however it is cut", () =>
   );
 });
 
-Deno.test("text and tool arguments come out as they were said", () => {
+Deno.test("text and tool arguments are decoded unchanged", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), (list) => {
       const output = list.map(itemOf);

@@ -14,7 +14,7 @@ import { skipBlanks } from "../../../core/json/scan.ts";
 import { hasKeyTwice } from "../../../formats/document.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
-import { responseUsage } from "../../../wires/openai/responses_usage.ts";
+import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { answerDocument } from "../../answer_document.ts";
 import { associated } from "./association.ts";
 import { beginsAnswer, identityAfter, type NativeEvent, readEvent, terminalOf } from "./event.ts";
@@ -142,7 +142,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
     const event = parseExact(data);
     const given = isObject(event) && isObject(event.response) ? event.response : null;
     const resource = given === null ? null : withOutput(given);
-    const usage = resource === null ? success(null) : responseUsage(resource);
+    const usage = resource === null ? success(null) : parseResponseUsage(resource);
     if (!usage.ok) return usage;
     isOver = true;
     outcome = { resource, usage: usage.value };
@@ -182,7 +182,7 @@ export function nativeRelay(options: NativeOptions): StreamTranslation {
 
 /** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
 function usageIn({ response }: NativeEvent): Usage | null {
-  const counted = response === null ? success(null) : responseUsage(response);
+  const counted = response === null ? success(null) : parseResponseUsage(response);
   return counted.ok ? counted.value : null;
 }
 
@@ -211,7 +211,7 @@ export function nativeAnswer(
   const sent = conversation === null ? text : associated(text, skipBlanks(text, 0), conversation);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
-  const usage = responseUsage(resource);
+  const usage = parseResponseUsage(resource);
   if (!usage.ok) return usage;
   return success({
     answer: {
