@@ -8,7 +8,7 @@ import { answers, chatRequest, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** The text of an object with this many members and elements in all. */
+/** Returns the text of an object with this total number of members and elements. */
 function textOf(items: number): string {
   return `{"a":[${"1,".repeat(items - 2)}1]}`;
 }

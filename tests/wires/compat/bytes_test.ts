@@ -20,7 +20,7 @@ function documentOf(text: string, bytes?: Uint8Array<ArrayBuffer>): JsonDocument
   return document.value;
 }
 
-/** The bytes of a request's body, and the same as text. */
+/** Returns the body of a request as bytes and as text. */
 function bodyOf({ payload }: UpstreamRequest) {
   assert(payload !== null);
   const bytes = payload.bytes();

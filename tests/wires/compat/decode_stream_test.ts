@@ -13,7 +13,7 @@ function chunk(delta: JsonValue, finish_reason: JsonValue = null): JsonObject {
   return { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m", choices };
 }
 
-/** The last chunk of a choice. */
+/** Returns the last chunk of a choice. */
 function leave(reason: JsonValue = "stop"): JsonObject {
   return chunk({}, reason);
 }
@@ -42,7 +42,7 @@ function eventsOf(...records: readonly (JsonObject | string)[]): readonly Stream
   return events.value;
 }
 
-/** What the deltas say, between the start and the finish. */
+/** Returns the events of the deltas, without start and finish. */
 function said(...deltas: readonly JsonObject[]): readonly StreamEvent[] {
   return eventsOf(...deltas.map((delta) => chunk(delta)), leave(), DONE).slice(1, -1);
 }
@@ -170,7 +170,7 @@ Deno.test("a call that never receives an ID gets a generated one, at the end of 
   }
 });
 
-/** Ids and names of the calls of a stream, and their arguments by number. */
+/** Returns IDs, names and arguments of the calls of a stream. */
 function called(...deltas: readonly JsonObject[]) {
   const events = said(...deltas);
   const found: { readonly id: string; readonly name: string; text: string }[] = [];
@@ -191,7 +191,7 @@ const one = (name: string, args: string, more: JsonObject = {}) => ({
   ...more,
 });
 
-/** Streams of two calls with one id. */
+/** Streams of two calls with the same ID. */
 const SAME_ID: Readonly<Record<string, readonly JsonObject[]>> = {
   "in one chunk, without an index": [calls(one("f", "{}"), one("g", "[]"))],
   "of one function, in one chunk": [calls(one("f", "{}"), one("f", "[]"))],
@@ -229,7 +229,7 @@ for (const [name, deltas] of Object.entries(SAME_ID)) {
   });
 }
 
-/** Streams of a call whose id comes late. */
+/** Streams of a call whose ID arrives late. */
 const LATE_ID: Readonly<Record<string, readonly JsonObject[]>> = {
   "with its index": [
     calls({ index: 0, function: { name: "f", arguments: "" } }),
@@ -306,7 +306,7 @@ Deno.test("a call with long arguments does not wait for an ID, and no call waits
   assert(!newDecoder(scriptedWorld()).push(record(chunk(calls(...many)))).ok);
 });
 
-/** Records that say nothing to a client. */
+/** Records without client content. */
 const NOTHING = [
   "",
   "  ",

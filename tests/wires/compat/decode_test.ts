@@ -26,7 +26,7 @@ function eventsOf(body: JsonObject): readonly StreamEvent[] {
   return events.value;
 }
 
-/** The events between the start and the finish. */
+/** Returns the events of a message, without start and finish. */
 function said(message: JsonObject, finish: JsonValue = "stop"): readonly StreamEvent[] {
   return eventsOf(completion({ role: "assistant", ...message }, finish)).slice(1, -1);
 }

@@ -8,7 +8,7 @@ import { encoded } from "./asked.ts";
 const DEFAULTS = ["temperature: 0.25", "top_p: 0.5", "normalize_developer_role: true"];
 const CHANGEABLE = ["model", "temperature", "top_p", "messages", "stream_options"];
 
-/** Keys with the texts of their values. */
+/** Returns the keys of an object with the texts of their values. */
 function texts(text: string): readonly (readonly [key: string, value: string])[] {
   return membersOf(text).map(({ key, start, end }) => [key, text.slice(start, end)] as const);
 }

@@ -3,7 +3,7 @@ import { upstreamRequestHeaders } from "../../../src/upstream/headers.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { provider } from "./asked.ts";
 
-/** What goes out for a client that sends these headers. */
+/** Returns the upstream headers for a client that sends these headers. */
 function headers(client: Record<string, string>, ...settings: readonly string[]) {
   const { "content-type": type, "accept-encoding": encoding, "user-agent": agent, ...others } =
     upstreamRequestHeaders(

@@ -36,7 +36,7 @@ const call = fc.record({
   result: text,
 });
 
-/** An assistant's calls and their results, which come in any order. */
+/** Calls of an assistant message and their results in any order. */
 const calling = fc.array(call, { minLength: 1, maxLength: 3 }).chain((calls) =>
   fc.record({
     calls: fc.constant(calls),
@@ -102,7 +102,7 @@ function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** What each message says, in words that both protocols share. */
+/** The content of each message, in a form that both protocols share. */
 type Said = readonly unknown[];
 
 function saidInChat(messages: JsonValue | undefined): Said {

@@ -7,7 +7,7 @@ import { local } from "../../../src/wires/local/local.ts";
 import { valueOf } from "../../support/translated.ts";
 import { countingMint, localProvider } from "./target.ts";
 
-/** The failure that a line gives, as the first of a stream or behind some text. */
+/** Returns the fault of an error line, as the first record of a stream or after some text. */
 function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {
   const decoder = local.newDecoder(countingMint());
   const push = (data: string) => decoder.push({ event: null, data, raw: null });

@@ -50,7 +50,7 @@ const EVENTS: readonly StreamEvent[] = [
   { type: "finish", reason: "tool_calls" },
 ];
 
-/** What a stream of bytes gives that arrives in reads of that size. */
+/** Returns the events of a byte stream that arrives in reads of this size. */
 function decodeBytes(bytes: Uint8Array, size: number): Result<readonly StreamEvent[]> {
   const framing = ndjsonFraming();
   const decoder = local.newDecoder(countingMint());

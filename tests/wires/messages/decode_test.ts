@@ -11,7 +11,7 @@ function decode(members: Written) {
   return decodeText(JSON.stringify({ ...common, stop_reason: "end_turn", ...members }));
 }
 
-/** The events between start and finish. */
+/** Returns the events of a response, without start and finish. */
 function said(members: Written): readonly StreamEvent[] {
   const [start, ...events] = valueOf(decode(members));
   assertEquals(start, START);

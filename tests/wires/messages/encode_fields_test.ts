@@ -2,7 +2,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
 import { encodeFields, encodeText } from "./asked.ts";
 
-/** What goes out when the fields ask for nothing. */
+/** The upstream request if the client's fields request nothing more. */
 const PLAIN = { model: "m", max_tokens: 32_000, messages: [{ role: "user", content: "Hi" }] };
 
 const EXACT: readonly [asked: Written, sent: Written, settings?: Written][] = [
@@ -50,7 +50,7 @@ const NOTHING: readonly Written[] = [
   { response_format: null, reasoning_effort: null, reasoning: {}, thinking: null },
 ];
 
-Deno.test("default values of unsupported fields are accepted and not sent", () => {
+Deno.test("values that request nothing are accepted and not sent", () => {
   for (const asked of NOTHING) {
     assertEquals<unknown>(valueOf(encodeFields(asked)), PLAIN, JSON.stringify(asked));
   }

@@ -48,7 +48,7 @@ Deno.test("instructions become the system text, in order, without blank ones", (
 const THINKING = { type: "thinking", thinking: "", signature: "s" };
 const REDACTED = { type: "redacted_thinking", data: "d" };
 
-/** What an assistant message after "Hi" becomes. */
+/** Assistant messages after "Hi", with their translation. */
 const ASSISTANT: readonly [message: Written, content: unknown][] = [
   [{ content: "Ok " }, "Ok "],
   [{ content: "" }, ""],

@@ -74,7 +74,7 @@ const WHOLE_EVENTS: readonly StreamEvent[] = [
   { type: "finish", reason: "tool_calls" },
 ];
 
-/** The events between the start and the usage. */
+/** Returns the events of a stream, without start and usage. */
 function said(events: readonly JsonObject[], reason = "end_turn"): readonly StreamEvent[] {
   const text = streamOf([BEGIN, ...events, leave(reason), STOP]);
   return valueOf(decodeStream(text)).slice(1, -2);

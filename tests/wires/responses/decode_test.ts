@@ -42,7 +42,7 @@ Deno.test("missing counts are zero, and a missing total is their sum", () => {
   });
 });
 
-Deno.test("an incomplete or unknown response is a failure", () => {
+Deno.test("an incomplete or malformed response is a failure", () => {
   const broken: readonly JsonObject[] = [
     { output: null },
     { output: {} },

@@ -67,7 +67,7 @@ Deno.test("fields with another name or position keep their value", () => {
   for (const [given, sent] of cases) assertEquals<unknown>(added(given), sent);
 });
 
-Deno.test("default values of unsupported fields are not sent", () => {
+Deno.test("values that request nothing are not sent", () => {
   const nothing = {
     n: 1,
     stop: [],

@@ -32,7 +32,7 @@ function flat(start_index: number, end_index: number) {
   return { type: "url_citation", url: "https://a.example", title: "A", start_index, end_index };
 }
 
-/** The parts of the one item that a cited answer becomes. */
+/** Returns the parts of the single item of an assistant message with citations. */
 function partsOf(message: JsonObject): unknown {
   const [item] = [valueOf(encodeMessages([{ role: "assistant", ...message }]))].flat();
   return typeof item === "object" && item !== null && "content" in item ? item.content : null;
