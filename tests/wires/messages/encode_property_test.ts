@@ -115,10 +115,7 @@ function expected(told: readonly Told[]): readonly Said[] {
   return ordered;
 }
 
-/**
- * True if the message has content, or is an assistant message, which separates two user turns even
- * when empty.
- */
+/** False for an assistant message without content, which still separates two user turns. */
 function isTalkative({ message, said }: Told): boolean {
   return message.role !== "assistant" || said.length > 0;
 }
