@@ -36,7 +36,7 @@ export function translatedReader(
 ): ResponseHandler {
   const extracts = provider.settings.extract_reasoning_tags;
   if (isStream) {
-    const decoder = wire.decoder(mint);
+    const decoder = wire.newDecoder(mint);
     return {
       kind: "stream",
       delivery: translateStream(extracts ? extractingDecoder(decoder) : decoder, newEncoder()),

@@ -1,9 +1,9 @@
 /**
- * What is known of the vendors' models without asking them. Facts only, as the vendors publish
- * them; each table says of when it is. A model that is not in here works all the same.
+ * Model IDs and token limits that the vendors publish, for providers whose model list is not
+ * fetched. Each table states its date. Models that are not listed here work too.
  */
 
-/** Listed for the OpenAI API where the models are not fetched. As of August 2026. */
+/** Models listed for the OpenAI API if the provider's list is not fetched. As of August 2026. */
 export const OPENAI_MODELS: readonly string[] = [
   "gpt-4.1",
   "gpt-4.1-mini",
@@ -19,7 +19,7 @@ export const OPENAI_MODELS: readonly string[] = [
   "text-embedding-3-small",
 ];
 
-/** Listed for the Anthropic API where the models are not fetched. As of February 2026. */
+/** Models listed for the Anthropic API if the provider's list is not fetched. As of February 2026. */
 export const ANTHROPIC_MODELS: readonly string[] = [
   "claude-haiku-4-5",
   "claude-opus-4-1",
@@ -29,8 +29,8 @@ export const ANTHROPIC_MODELS: readonly string[] = [
   "claude-sonnet-4-6",
 ];
 
-/** The most tokens that a model may write in one answer; names without their date. As of February 2026. */
-export const CEILINGS: ReadonlyMap<string, number> = new Map([
+/** Maximum output tokens of a model in one response, by model name without date. As of February 2026. */
+export const MAX_OUTPUT_TOKENS: ReadonlyMap<string, number> = new Map([
   ["claude-3-5-haiku", 8_192],
   ["claude-3-7-sonnet", 64_000],
   ["claude-3-haiku", 4_096],

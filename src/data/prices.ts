@@ -1,10 +1,10 @@
-/** What tokens cost, in USD per million. */
+/** Token prices of a model, in USD per million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Input that the provider had cached; as other input when it is not given. */
+  /** Price of input tokens read from the provider's cache; `input` applies if absent. */
   readonly cached_input?: number | undefined;
-  /** Input that the provider was asked to cache; as other input when it is not given. */
+  /** Price of input tokens written to the provider's cache; `input` applies if absent. */
   readonly cache_write?: number | undefined;
 }
 
@@ -13,8 +13,9 @@ function price(input: number, output: number, cached_input?: number, cache_write
 }
 
 /**
- * The vendors' list prices by provider ID and model, as of November 2025: the standard tier, cache
- * writes for five minutes, without surcharges for long contexts and without discounts for batches.
+ * The vendors' list prices by provider ID and model, as of November 2025: the standard tier and
+ * cache writes for five minutes. Surcharges for long contexts and discounts for batches are not
+ * included.
  */
 const PRICES: Readonly<Record<string, ReadonlyMap<string, Price>>> = {
   openai: new Map([
@@ -56,10 +57,13 @@ const PRICES: Readonly<Record<string, ReadonlyMap<string, Price>>> = {
   ]),
 };
 
-/** The vendors put the date of a snapshot behind the name of its model, or say that it is the latest. */
+/** Suffix of a model name: the vendors append the date of a snapshot, or `latest`. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
-/** The list price of a model of a built-in provider ID; a snapshot costs what its model does. */
+/**
+ * Returns the list price of a model of a built-in provider ID; null if unknown. A snapshot has the
+ * price of its model.
+ */
 export function listPrice(provider: string, model: string): Price | null {
   const known = Object.hasOwn(PRICES, provider) ? PRICES[provider] : undefined;
   return known?.get(model) ?? known?.get(model.replace(SNAPSHOT, "")) ?? null;

@@ -1,15 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 
-/** Longest message made of a `detail`, in characters. */
-const MAX_MESSAGE_LENGTH = 2_000;
+/** Maximum length of a message made from `detail`. */
+const MAX_MESSAGE_CHARS = 2_000;
 
-/** Problems of a `detail` list that are read. */
+/** Maximum number of problems read from a `detail` list. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Returns the message of an error body as FastAPI servers write it, whatever protocol they speak:
- * `detail` is a text, an object with a message, or a list of problems with their places. Null when
- * there is none. `redact` removes secrets before the message is cut: a half of one is still secret.
+ * Returns the message of an error body of a FastAPI server, for any protocol. `detail` is a string,
+ * an object with a message, or a list of problems with locations. Returns null if it has no
+ * message. `redact` removes secrets before the message is truncated, because a part of a secret is
+ * still secret.
  */
 export function detailMessage(
   { detail }: JsonObject,
@@ -20,9 +21,9 @@ export function detailMessage(
     : parseText(detail);
   if (text === null || text.trim() === "") return null;
   const clean = redact(text);
-  return clean.length <= MAX_MESSAGE_LENGTH
+  return clean.length <= MAX_MESSAGE_CHARS
     ? clean
-    : `${clean.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…`;
+    : `${clean.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`;
 }
 
 function parseText(value: JsonValue | undefined): string | null {
@@ -31,18 +32,18 @@ function parseText(value: JsonValue | undefined): string | null {
   return [value.message, value.msg].find((text) => typeof text === "string") ?? null;
 }
 
-/** One problem with its place in front: `body.messages[0].content: Field required`. */
+/** Returns one problem with its location in front: `body.messages[0].content: Field required`. */
 function parseProblem(problem: JsonValue): string[] {
   if (typeof problem === "string") return [problem];
   if (!isObject(problem)) return [];
   const { loc, type } = problem;
   const text = parseText(problem) ?? (typeof type === "string" ? type : null);
   if (text === null) return [];
-  const place = Array.isArray(loc) ? pathOf(loc) : "";
+  const place = Array.isArray(loc) ? formatPath(loc) : "";
   return [place === "" ? text : `${place}: ${text}`];
 }
 
-function pathOf(steps: readonly JsonValue[]): string {
+function formatPath(steps: readonly JsonValue[]): string {
   let path = "";
   for (const step of steps) {
     if (typeof step === "number") path += `[${step}]`;

@@ -4,18 +4,18 @@ import { type Failed, refuse } from "../core/result.ts";
 import { countItems } from "../core/json/scan.ts";
 import type { Optional } from "./chat_request/refusals.ts";
 
-/** Members and elements that the JSON texts within the strings of one request may hold together. */
+/** Maximum number of members and elements in all JSON texts inside the strings of one request. */
 export const MAX_INNER_ITEMS = 200_000;
 
-/** The count of members and elements in the JSON texts of one request, each of which is parsed. */
+/** Counts the members and elements in the JSON texts of one request. Each of these texts is parsed later. */
 export interface InnerItems {
-  /** Counts a text; false if the texts so far hold more than `MAX_INNER_ITEMS`. */
+  /** Counts a text. False if all texts so far have more than `MAX_INNER_ITEMS` members and elements. */
   admits(text: string): boolean;
 }
 
 /**
- * Returns a count that begins at 0. Arguments of tool calls and the like are strings of the request
- * body, so the limit on the members of the body does not see what is in them.
+ * Returns a counter that starts at 0. Arguments of tool calls are strings of the request body, so
+ * the limit on members of the body does not count their content.
  */
 export function newInnerItems(): InnerItems {
   let count = 0;
@@ -27,7 +27,7 @@ export function newInnerItems(): InnerItems {
   };
 }
 
-/** Returns the refusal of a request whose JSON texts hold too much. */
+/** Returns the refusal of a request whose JSON texts exceed `MAX_INNER_ITEMS`. */
 export function tooManyInnerItems(path: string): Failed<Refusal> {
   return refuse(
     "request_too_large",
@@ -38,8 +38,8 @@ export function tooManyInnerItems(path: string): Failed<Refusal> {
 }
 
 /**
- * Returns the refusal of messages whose tool calls have arguments with too many members and elements;
- * null if they may be parsed. Shapes are not checked.
+ * Returns the refusal of messages whose tool calls have arguments with too many members and
+ * elements; null if they may be parsed. Types are not validated.
  */
 export function argumentItemsProblem(messages: Optional): Failed<Refusal> | null {
   const items = newInnerItems();

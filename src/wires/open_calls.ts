@@ -1,15 +1,18 @@
 import type { Optional } from "./chat_request/refusals.ts";
 
-/** The legacy function calls of a dialogue that have no result yet. */
+/** The legacy function calls of a conversation that have no result yet. */
 export interface OpenCalls {
   /** Adds the call of a function. */
   add(name: Optional, id: string): void;
-  /** Removes the latest call of that function and returns its id; null when none is open. */
+  /** Removes the latest call of the function and returns its ID; null if no call is open. */
   take(name: Optional): string | null;
 }
 
-/** Returns an empty collection, by name: a search of one list for each result would take quadratic time. */
-export function openCalls(): OpenCalls {
+/**
+ * Returns an empty collection, indexed by name: a linear search for each result would take
+ * quadratic time.
+ */
+export function newOpenCalls(): OpenCalls {
   const ids = new Map<Optional, string[]>();
   return {
     add(name, id) {

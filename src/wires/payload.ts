@@ -1,6 +1,6 @@
 import { utf8Bytes } from "../formats/utf8.ts";
 
-/** The body of an upstream request. It is written when it is first needed: most prepared requests are never sent. */
+/** The body of an upstream request. It is serialized on first use: most prepared requests are never sent. */
 export interface Payload {
   /** Returns the body as text. */
   text(): string;
@@ -9,8 +9,9 @@ export interface Payload {
 }
 
 /**
- * Returns the payload that `write` gives; `write` runs at most once. `received` returns the client's
- * own bytes if they are the body as it is, else null: a copy of a large one costs 5 % of its request.
+ * Returns the payload whose text comes from `write`, which runs at most once. `received` returns
+ * the client's own bytes if they can be sent unchanged, else null: copying a large body costs 5 %
+ * of its request.
  */
 export function newPayload(
   write: () => string,
@@ -22,7 +23,7 @@ export function newPayload(
   function written(): string {
     if (text === null) {
       text = unwritten();
-      // What it was written from is free before the call is over.
+      // Releases the source document before the call ends.
       unwritten = empty;
     }
     return text;
@@ -30,7 +31,8 @@ export function newPayload(
 
   return {
     text: written,
-    // Encoded bytes are not kept: only a retry asks for them again, and the text stays in memory already.
+    // Encoded bytes are not stored: only a retry needs them again, and the text is in memory
+    // already.
     bytes: () => received() ?? utf8Bytes(written()),
   };
 }

@@ -4,7 +4,7 @@ import { messages } from "./messages/messages.ts";
 import { responses } from "./responses/responses.ts";
 import type { Wire, WireName } from "./wire.ts";
 
-/** Every protocol an upstream may speak. */
+/** All upstream protocols, by wire name. */
 export const wires = { compat, responses, messages, local } as const satisfies Record<
   WireName,
   Wire

@@ -4,26 +4,26 @@ import { isObject, numberOf } from "../core/json/json.ts";
 import { type Failed, fault } from "../core/result.ts";
 import type { Optional } from "./chat_request/refusals.ts";
 
-/** The token counts of one answer as its provider sends them; null where it sends none. */
+/** The token counts of one response; null if the provider does not send them. */
 export interface TokenCounts {
   readonly input: number | null;
   readonly output: number | null;
-  /** The sum when absent or null, where both counts are known. */
+  /** Total tokens. If absent or null, the sum of input and output when both are known. */
   readonly total?: number | null;
   readonly cached?: number | null;
   readonly cacheWrite?: number | null;
   readonly reasoning?: number | null;
 }
 
-/** Returns the token count in a field; null unless it holds a number that is not negative. */
+/** Returns the token count in a field; null unless it is a number that is not negative. */
 export function tokenCount(value: Optional): number | null {
   const count = numberOf(value);
   return count !== null && count >= 0 ? count : null;
 }
 
 /**
- * Returns the fault of an answer one of whose token counts is no whole number, also in the details of
- * its usage: nothing can be accounted by it. Null when every number among the values is whole.
+ * Returns the fault of a response with a fractional token count, also in the usage details: such
+ * counts cannot be accounted. Null if every number is an integer.
  */
 export function fractionProblem(values: readonly Optional[]): Failed<Fault> | null {
   const isWhole = (value: Optional) => Number.isInteger(numberOf(value) ?? 0);
@@ -38,7 +38,7 @@ export function membersNamed(value: Optional, names: readonly string[]): readonl
   return names.map((name) => isObject(value) ? value[name] : undefined);
 }
 
-/** Returns the usage that the counts make; null when neither input nor output is known. */
+/** Returns the usage with these counts; null if neither input nor output is known. */
 export function usageFrom(counts: TokenCounts): Usage | null {
   const { input, output, total = null } = counts;
   if (input === null && output === null) return null;

@@ -10,82 +10,82 @@ import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 import type { Payload } from "./payload.ts";
 
-/** The protocols that upstreams speak: that of each provider type, and Responses at type compat. */
+/** Upstream protocols: one for each provider type, and Responses for type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
 
 /** A configured upstream account. */
 export interface Provider {
   readonly id: string;
-  /** The protocol of its type. */
+  /** Protocol of the provider's type. */
   readonly wire: Wire;
   readonly settings: ProviderConfig;
-  /** Where the wire's paths begin; no slash at its end. */
+  /** Base URL of the wire's paths, without a trailing slash. */
   readonly base: string;
-  /** The query of the base URL, which every call carries; empty when it has none. No question mark. */
+  /** Query of the base URL without question mark, sent with every request; empty if it has none. */
   readonly query: string;
-  /** Digest of type, base URL, organization and key: what bindings and breakers compare. */
+  /** Digest of type, base URL, organization and key. Bindings and breakers compare it. */
   readonly account: string;
-  /** Its id and the generation that last changed its definition: a cached answer is good for this one. */
+  /** Cache-key prefix: provider ID and the generation that last changed its settings. */
   readonly namespace: string;
-  /** Texts that must not reach a client: the key, and whatever else authenticates. */
+  /** Credentials, such as the key, that must not reach a client. */
   readonly secrets: readonly string[];
-  /** Policy of the connections to it. */
+  /** Connection policy of the upstream. */
   readonly transport: Transport;
 }
 
-/** A provider, the bare model it is asked for, and the protocol in which. */
+/** A provider, the model name to send, and the protocol to use. */
 export interface Target {
   readonly provider: Provider;
   readonly model: string;
-  /** That of the provider's type, or Responses. */
+  /** Protocol of the provider's type, or Responses. */
   readonly wire: Wire;
 }
 
-/** One call as it goes out. */
+/** A request to an upstream. */
 export interface UpstreamRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the provider's base, with its leading slash; a query may follow. */
+  /** Path relative to the provider's base URL, with a leading slash; may include a query. */
   readonly path: string;
-  /** The body; null if the request has none. */
+  /** The request body; null if the request has none. */
   readonly payload: Payload | null;
-  /** Headers beside those of the wire, which win. */
+  /** Additional headers, which override the headers of the wire. */
   readonly headers?: HeaderFields;
 }
 
-/** What decoding may ask of the outside: fresh ids and the time in seconds. */
+/** Source of fresh IDs and of the time in seconds, for response decoding. */
 export type IdSource = Pick<World, "uuid" | "unix">;
 
-/** A protocol that an upstream speaks. Encoding is also the check: a Refusal names the field that cannot be kept. */
+/** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
 export interface Wire {
   readonly name: WireName;
   readonly framing: "sse" | "ndjson";
-  /** The address below which the wire's paths are, from the configured one without its query. */
+  /** Returns the base URL for the wire's paths, from the configured URL without its query. */
   base(url: string): string;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
-  /** A whole answer as the events of a stream; a failure when it is none that can be understood. */
+  /** Returns a complete response as stream events. Fails if the response is malformed. */
   decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
-  decoder(mint: IdSource): Decoder;
-  /** Credentials, version and the client's headers that may pass. */
+  newDecoder(mint: IdSource): Decoder;
+  /** Returns credentials, protocol version and the client headers that may be forwarded. */
   headers(provider: Provider, client: Headers): Record<string, string>;
-  /** Message, type, param and code of this protocol's error body; null when it is none. */
+  /** Returns message, type, param and code of an error body; null if the body is not an error. */
   error(body: JsonObject): Partial<ErrorFields> | null;
-  /** Null: the protocol has no embeddings. */
+  /** Null if the protocol has no embeddings. */
   readonly embeddings: EmbeddingsWire | null;
   readonly catalog: CatalogWire;
 }
 
-/** How a protocol makes vectors of texts. */
+/** Embeddings requests and responses of a protocol. */
 export interface EmbeddingsWire {
   encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
-  /** The client's JSON text out of the upstream's, which must fit the number of inputs. */
+  /** Returns the client's JSON text from the upstream's response, which must have a vector for each input. */
   decode(text: string, model: string, inputs: number): Result<string>;
 }
 
-/** How a protocol lists its models. */
+/** Model list of a protocol. */
 export interface CatalogWire {
-  /** Where the list is, below the base. */
+  /** Path of the model list, relative to the base URL. */
   readonly path: string;
   decode(text: string): Result<readonly string[]>;
-  /** The models that are known without asking, at this address. */
+  /** Returns the models that are known without a request, for this base URL. */
   known(provider: Pick<Provider, "base">): readonly string[];
 }

@@ -2,7 +2,7 @@ import { newCallIds } from "../../src/wires/call_ids.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-Deno.test("the first call with an id keeps it, and no other call of the answer gets it", () => {
+Deno.test("the first call with an ID keeps it, and no other call of the response gets it", () => {
   const nameCall = newCallIds(scriptedWorld());
   const given = ["a", "a", "b", "", undefined, null, 7, "a"];
   const ids = given.map(nameCall);
@@ -13,7 +13,7 @@ Deno.test("the first call with an id keeps it, and no other call of the answer g
   }
 });
 
-Deno.test("an upstream cannot take an id that the gateway has made in the same answer", () => {
+Deno.test("an upstream ID equal to an ID generated in the same response is replaced", () => {
   const nameCall = newCallIds(scriptedWorld());
   const made = nameCall("");
   assert(nameCall(made) !== made);

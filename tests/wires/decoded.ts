@@ -7,7 +7,7 @@ import { textPieces } from "../support/pieces.ts";
 
 type Decoder = Codec<StreamRecord, StreamEvent>;
 
-/** The events that records give before the decoder is done, and at the end of their source. */
+/** Returns the events of stream records, including the events at the end of the stream. */
 export function decodeRecords(
   decoder: Decoder,
   records: readonly StreamRecord[],
@@ -23,7 +23,7 @@ export function decodeRecords(
   return end.ok ? success([...events, ...end.value]) : end;
 }
 
-/** The events of an SSE text that arrives in pieces of at most `size` characters. */
+/** Returns the events of an SSE text that arrives in parts of at most `size` characters. */
 export function decodeSse(
   decoder: Decoder,
   text: string,

@@ -8,7 +8,7 @@ import { answers, chatRequest, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** The text of an object with this many members and elements in all. */
+/** Returns the text of an object with this total number of members and elements. */
 function textOf(items: number): string {
   return `{"a":[${"1,".repeat(items - 2)}1]}`;
 }
@@ -52,7 +52,7 @@ async function post(type: string, path: string, body: unknown) {
   return { answer, sent };
 }
 
-Deno.test("texts of JSON are counted together", () => {
+Deno.test("members and elements of all JSON texts are counted together", () => {
   const items = newInnerItems();
   assert(items.admits(textOf(MAX_INNER_ITEMS - 2)));
   assert(items.admits("{}"));
@@ -61,7 +61,7 @@ Deno.test("texts of JSON are counted together", () => {
   assert(!items.admits("{}"), "what is beyond the limit stays there");
 });
 
-Deno.test("the first arguments beyond the limit are named by their path", () => {
+Deno.test("the first arguments above the limit are named by their path", () => {
   const half = textOf(MAX_INNER_ITEMS / 2);
   assertEquals(argumentItemsProblem(calling(half, half)), null);
   const param = (messages: unknown) =>

@@ -40,7 +40,7 @@ async function answerOf(wire: string, body: string, upstream: string, contentTyp
 }
 
 for (const type of ["messages", "local", "responses"]) {
-  Deno.test(`nesting too deep for a ${type} upstream is refused by its field`, async () => {
+  Deno.test(`a request nested too deeply for a ${type} upstream is refused with the name of its field`, async () => {
     const deep = nested(5000);
     const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":${deep}}}]`;
     for (const [param, member] of [["x", `"x":${deep}`], ["tools", tools]] as const) {
@@ -55,7 +55,7 @@ for (const type of ["messages", "local", "responses"]) {
 }
 
 for (const type of ["messages", "local"]) {
-  Deno.test(`arguments nested too deeply for a ${type} provider are refused by their path`, async () => {
+  Deno.test(`arguments nested too deeply for a ${type} provider are refused with their path`, async () => {
     const called = { name: "f", arguments: nested(50_000) };
     const call = { id: "c", type: "function", function: called };
     const messages = [
@@ -71,7 +71,7 @@ for (const type of ["messages", "local"]) {
   });
 }
 
-Deno.test("a tool call that is nested too deeply is an invalid answer, not a bug", async () => {
+Deno.test("a tool call nested too deeply in a response is an invalid response, not an internal error", async () => {
   const body = '{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}';
   const deep = nested(50_000);
   const block = `{"type":"tool_use","id":"t","name":"f","input":${deep}}`;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { openCalls } from "../../src/wires/open_calls.ts";
+import { newOpenCalls } from "../../src/wires/open_calls.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("a result belongs to the latest open call of its function", () => {
@@ -8,7 +8,7 @@ Deno.test("a result belongs to the latest open call of its function", () => {
     name: fc.constantFrom("a", "b", null, undefined),
   });
   fc.assert(fc.property(fc.array(step), (steps) => {
-    const calls = openCalls();
+    const calls = newOpenCalls();
     const expected: { readonly name: string | null | undefined; readonly id: string }[] = [];
     for (const [at, { isCall, name }] of steps.entries()) {
       const id = `call_${at}`;

@@ -11,13 +11,13 @@ function counting(text: string) {
   return { write, writes: () => writes };
 }
 
-Deno.test("a payload is not written before it is needed", () => {
+Deno.test("a payload is serialized only when its text or bytes are requested", () => {
   const { write, writes } = counting("{}");
   newPayload(write);
   assertEquals(writes(), 0);
 });
 
-Deno.test("a payload is written once, however often its text and bytes are asked for", () => {
+Deno.test("a payload is serialized once, however often its text and bytes are requested", () => {
   const { write, writes } = counting('{"user":"é"}');
   const payload = newPayload(write);
   assertEquals(payload.text(), '{"user":"é"}');
@@ -27,14 +27,14 @@ Deno.test("a payload is written once, however often its text and bytes are asked
   assertEquals(writes(), 1);
 });
 
-Deno.test("an empty payload is written once, too", () => {
+Deno.test("an empty payload is serialized once too", () => {
   const { write, writes } = counting("");
   const payload = newPayload(write);
   assertEquals([payload.text(), payload.text(), payload.bytes().length], ["", "", 0]);
   assertEquals(writes(), 1);
 });
 
-Deno.test("received bytes are sent without a copy and without writing the text", () => {
+Deno.test("received bytes are sent without a copy and without serializing the text", () => {
   const { write, writes } = counting("{}");
   const received = utf8Bytes("{}");
   const payload = newPayload(write, () => received);
@@ -43,7 +43,7 @@ Deno.test("received bytes are sent without a copy and without writing the text",
   assertEquals(writes(), 0);
 });
 
-Deno.test("received bytes that must change are written", () => {
+Deno.test("a payload without received bytes is serialized", () => {
   const { write, writes } = counting("{}");
   const payload = newPayload(write, () => null);
   assertEquals(utf8Text(payload.bytes()), "{}");

@@ -7,7 +7,7 @@ import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../form
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
-import { usageOf } from "../../wires/openai/chat_usage.ts";
+import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import {
   type CallChange,
@@ -39,7 +39,7 @@ export function relayAnswer(
     return fault("invalid_upstream_response", "The provider's answer holds no choices.");
   }
   const usage = isObject(value.usage) ? value.usage : null;
-  const counted = usage === null ? success(null) : usageOf(usage);
+  const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, identity);
   const span = usage === null ? null : valueAt(text, ["usage"]);

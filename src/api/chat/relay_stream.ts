@@ -6,8 +6,8 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
-import { readRecord } from "../../wires/compat/record.ts";
-import { usageOf } from "../../wires/openai/chat_usage.ts";
+import { parseRecord } from "../../wires/compat/record.ts";
+import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
 import { likeness } from "./repeat_fast_path.ts";
@@ -55,7 +55,7 @@ export function relay(options: RelayOptions): StreamTranslation {
       const data = like.relayed(record.data);
       if (data !== null) return success([plainRecord(record, data)]);
     }
-    const read = readRecord(record);
+    const read = parseRecord(record);
     if (!read.ok) return read;
     if (read.value.kind === "nothing") {
       return success(isComment(record) ? release(record, false) : []);
@@ -69,7 +69,7 @@ export function relay(options: RelayOptions): StreamTranslation {
       begun.add(index);
       if (isFinished) finished.add(index);
     }
-    const counted = isObject(chunk.usage) ? usageOf(chunk.usage) : success(null);
+    const counted = isObject(chunk.usage) ? parseUsage(chunk.usage) : success(null);
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);
     if (edited === null) return success([]);

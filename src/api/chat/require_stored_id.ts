@@ -6,7 +6,7 @@ import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { membersOf } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
-import { readRecord } from "../../wires/compat/record.ts";
+import { parseRecord } from "../../wires/compat/record.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
@@ -33,7 +33,7 @@ function storedRelay(relay: StreamTranslation): StreamTranslation {
   let id: string | null = null;
 
   function problem(record: StreamRecord): Failed | null {
-    const read = readRecord(record);
+    const read = parseRecord(record);
     // What is no chunk at all is for the relay to say.
     if (!read.ok || read.value.kind !== "chunk") return null;
     const own = identityOf(record.data, "chat.completion.chunk");

@@ -10,7 +10,7 @@ import {
   requireCapability,
   requireNativeProvider,
 } from "../../call/capable.ts";
-import { responseUsage } from "../../wires/openai/responses_usage.ts";
+import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
@@ -48,7 +48,7 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
     name: "compact",
     capability: "response_compaction",
     isValid: isCompaction,
-    usage: responseUsage,
+    usage: parseResponseUsage,
   });
 }
 

@@ -2,29 +2,33 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { missing, type Optional, unknownMember, unsupported, wrongType } from "./refusals.ts";
 
-/** What can be called: functions, or tools that take any text. */
+/** Types of tool call: functions with JSON arguments, and custom tools with free text input. */
 export type CallKind = "function" | "custom";
 
-/** A call that an assistant's message tells of. */
+/** A tool call in an assistant message of the request's history. */
 export interface PastCall {
   readonly kind: CallKind;
-  /** Null for the older `function_call`, which has none. */
+  /** Null for the legacy `function_call`, which has no ID. */
   readonly id: string | null;
   readonly idPath: string;
   readonly name: string;
-  /** What a model wrote: arguments, or the input of a custom tool. */
+  /** Text written by the model: the arguments of a function or the input of a custom tool. */
   readonly text: Optional;
   readonly textPath: string;
 }
 
-/** The member that holds what a model wrote. */
-const TEXT = { function: "arguments", custom: "input" } as const satisfies Record<CallKind, string>;
+/** The field that holds the model's text, by call type. */
+const TEXT_FIELD = { function: "arguments", custom: "input" } as const satisfies Record<
+  CallKind,
+  string
+>;
 
 /**
- * What is made of each call of an assistant's message, of its `tool_calls` and then of its older
- * `function_call`. A Refusal names the first member that is wrong or of a kind that has no place.
+ * Returns the result of `make` for each call of an assistant message: first its `tool_calls`, then
+ * its legacy `function_call`. A Refusal names the first field that is wrong or has an unsupported
+ * call type.
  */
-export function eachCall<Made>(
+export function mapCalls<Made>(
   message: JsonObject,
   path: string,
   kinds: readonly CallKind[],
@@ -34,7 +38,7 @@ export function eachCall<Made>(
   if (!Array.isArray(given)) return wrongType(`${path}.tool_calls`, "an array");
   const made: Made[] = [];
   for (const [index, item] of given.entries()) {
-    const call = callOf(item, `${path}.tool_calls[${index}]`, kinds);
+    const call = parseCall(item, `${path}.tool_calls[${index}]`, kinds);
     if (!call.ok) return call;
     const one = make(call.value, index);
     if (!one.ok) return one;
@@ -42,26 +46,27 @@ export function eachCall<Made>(
   }
   const legacy = message.function_call ?? null;
   if (legacy === null) return success(made);
-  const call = calledIn(legacy, `${path}.function_call`, "function", null, path);
+  const call = parseCalled(legacy, `${path}.function_call`, "function", null, path);
   if (!call.ok) return call;
   const one = make(call.value, made.length);
   return one.ok ? success([...made, one.value]) : one;
 }
 
-function callOf(item: Optional, path: string, kinds: readonly CallKind[]): Result<PastCall> {
+function parseCall(item: Optional, path: string, kinds: readonly CallKind[]): Result<PastCall> {
   if (!isObject(item)) return wrongType(path, "an object");
   const type = item.type ?? "function";
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) return unsupported(`${path}.type`);
-  // A call put together from chunks keeps their index; the order of the list says the same.
+  // Clients that assemble a call from stream chunks send its `index` too. The list has the same
+  // order, so the index is ignored.
   const unknown = unknownMember(item, ["id", "type", kind, "index"], path);
   if (unknown !== null) return unknown;
   const idPath = `${path}.id`;
   if (typeof item.id !== "string") return missing(idPath);
-  return calledIn(item[kind], `${path}.${kind}`, kind, item.id, idPath);
+  return parseCalled(item[kind], `${path}.${kind}`, kind, item.id, idPath);
 }
 
-function calledIn(
+function parseCalled(
   called: Optional,
   path: string,
   kind: CallKind,
@@ -69,7 +74,7 @@ function calledIn(
   idPath: string,
 ): Result<PastCall> {
   if (!isObject(called)) return wrongType(path, "an object");
-  const member = TEXT[kind];
+  const member = TEXT_FIELD[kind];
   const unknown = unknownMember(called, ["name", member], path);
   if (unknown !== null) return unknown;
   const { name } = called;

@@ -1,12 +1,12 @@
 import type { JsonDocument } from "../../core/json/json.ts";
 
 /**
- * A request in the shape that every translation goes through: a Chat Completions document whose
- * known fields have been checked for their types, and what the road needs of it.
+ * A client request as a Chat Completions document with validated field types. Every translation to
+ * an upstream protocol starts from it.
  */
 export interface ChatRequest {
   readonly document: JsonDocument;
   readonly stream: boolean;
-  /** The client asked for the usage chunk at the end of its stream. */
+  /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
 }

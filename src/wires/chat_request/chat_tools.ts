@@ -11,31 +11,33 @@ import {
   wrongType,
 } from "./refusals.ts";
 
-/** What a function says of itself. */
+/** A function that the request declares as a tool. */
 export interface NamedFunction {
   readonly name: string;
   readonly description: string | null;
-  /** Null where there are none. */
+  /** JSON schema of the arguments; null if the function has no parameters. */
   readonly parameters: JsonObject | null;
   readonly strict: boolean;
 }
 
-/** The refusal of tools beside functions, which are their older name; null where there is one of them. */
-export function bothTools({ tools, functions }: JsonObject): Failed<Refusal> | null {
+/** Returns a refusal if the request sets both `tools` and legacy `functions`; otherwise null. */
+export function refuseBothTools({ tools, functions }: JsonObject): Failed<Refusal> | null {
   return isEmpty(tools) || isEmpty(functions)
     ? null
     : contradiction("functions", "Send either 'tools' or 'functions', not both.");
 }
 
-/** The refusal of a choice under both of its names; null where there is one of them. */
-export function bothChoices({ tool_choice, function_call }: JsonObject): Failed<Refusal> | null {
+/** Returns a refusal if the request sets both `tool_choice` and legacy `function_call`; otherwise null. */
+export function refuseBothChoices(
+  { tool_choice, function_call }: JsonObject,
+): Failed<Refusal> | null {
   return (tool_choice ?? null) === null || (function_call ?? null) === null
     ? null
     : contradiction("function_call", "Send either 'tool_choice' or 'function_call', not both.");
 }
 
-/** What is made of each object of a list; null and absent are an empty one. */
-export function eachOf<Made>(
+/** Returns the result of `make` for each object of a list field. A null or absent field is an empty list. */
+export function mapObjects<Made>(
   given: Optional,
   path: string,
   make: (item: JsonObject, path: string) => Result<Made>,
@@ -53,8 +55,8 @@ export function eachOf<Made>(
   return success(made);
 }
 
-/** The function within a tool; `others` are the members that the tool may have beside it. */
-export function functionWithin(
+/** Returns the `function` object of a tool. `others` are further fields that the tool may have. */
+export function findFunction(
   tool: JsonObject,
   path: string,
   others: readonly string[] = [],
@@ -67,11 +69,11 @@ export function functionWithin(
     : wrongType(`${path}.function`, "an object");
 }
 
-/** A function with all its members checked; a Refusal names the first that is wrong. */
-export function namedFunction(item: JsonObject, path: string): Result<NamedFunction> {
+/** Returns a function declaration with validated fields. A Refusal names the first wrong field. */
+export function parseFunction(item: JsonObject, path: string): Result<NamedFunction> {
   const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
   if (unknown !== null) return unknown;
-  const named = namedTool(item, path);
+  const named = parseNamedTool(item, path);
   if (!named.ok) return named;
   const parameters = item.parameters ?? null;
   const strict = item.strict ?? false;
@@ -82,8 +84,8 @@ export function namedFunction(item: JsonObject, path: string): Result<NamedFunct
   return success({ ...named.value, parameters, strict });
 }
 
-/** Name and description of a tool of any kind. */
-export function namedTool(
+/** Returns the name and description of a tool of any type. */
+export function parseNamedTool(
   { name, description = null }: JsonObject,
   path: string,
 ): Result<Pick<NamedFunction, "name" | "description">> {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/
 import type { Failed } from "../../core/result.ts";
 import { isEmpty, unknownMember, unsupported, wrongType } from "./refusals.ts";
 
-/** Fields that every translation has a place for. */
+/** Request fields that every translation supports. */
 export const ENCODED_BY_ALL: readonly string[] = [
   "model",
   "messages",
@@ -23,8 +23,11 @@ export const ENCODED_BY_ALL: readonly string[] = [
   "reasoning",
 ];
 
-/** Values of Chat's fields that ask for nothing, beside null (OpenAI API, Chat Completions, defaults). */
-const HARMLESS: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
+/**
+ * Values of Chat fields that equal the default and therefore request nothing; null always does
+ * (OpenAI API, Chat Completions, defaults).
+ */
+const IS_DEFAULT: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["n", (value) => numberOf(value) === 1],
   ["stop", isEmpty],
   ["metadata", isEmpty],
@@ -40,8 +43,9 @@ const HARMLESS: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
 ]);
 
 /**
- * The refusal of the first field that has no place in a translated request, unless its value asks
- * for nothing; null when there is none. `encoded` are the fields that the wire looks at itself.
+ * Returns the refusal of the first request field that the translation does not support; null if
+ * there is none. Fields with a default value are accepted. `encoded` are the fields that the wire
+ * translates.
  */
 export function unsupportedField(
   body: JsonObject,
@@ -49,12 +53,15 @@ export function unsupportedField(
 ): Failed<Refusal> | null {
   for (const [key, value] of Object.entries(body)) {
     if ((value ?? null) === null || value === undefined || encoded.has(key)) continue;
-    if (HARMLESS.get(key)?.(value) !== true) return unsupported(key);
+    if (IS_DEFAULT.get(key)?.(value) !== true) return unsupported(key);
   }
   return unsupportedStreamOption(body.stream_options ?? null);
 }
 
-/** Padding of the upstream's chunks does not outlive their translation. */
+/**
+ * Returns the refusal of an unsupported stream option. Padding (`include_obfuscation`) is refused
+ * because translated chunks lose it.
+ */
 function unsupportedStreamOption(options: JsonValue): Failed<Refusal> | null {
   if (options === null) return null;
   if (!isObject(options)) return wrongType("stream_options", "an object");

@@ -2,15 +2,15 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import { type Result, success } from "../../core/result.ts";
 import { contradiction, unknownMember, wrongType } from "./refusals.ts";
 
-/** A reasoning effort that a client asks for, and the field in which it does. */
+/** The reasoning effort of a request, and the field that holds it. */
 export interface RequestedEffort {
   readonly path: "reasoning_effort" | "reasoning.effort";
-  /** Null when none is asked for. */
+  /** Null if the request sets no effort. */
   readonly effort: JsonValue;
 }
 
-/** The effort under either of the names that clients have for it. */
-export function requestedEffort(body: JsonObject): Result<RequestedEffort> {
+/** Returns the reasoning effort from either of its two request fields. */
+export function parseEffort(body: JsonObject): Result<RequestedEffort> {
   const plain = body.reasoning_effort ?? null;
   const reasoning = body.reasoning ?? {};
   if (!isObject(reasoning)) return wrongType("reasoning", "an object");

@@ -6,14 +6,17 @@ import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
 import type { UpstreamRequest } from "../wire.ts";
 
-/** Gives its members of a request, none of which another section gives. */
-export type Section<Asked> = (asked: Asked) => Result<JsonObject>;
+/**
+ * Translates one group of request fields. Returns fields of the upstream request that no other
+ * section returns.
+ */
+export type Section<Input> = (input: Input) => Result<JsonObject>;
 
 /**
- * The body of a request that is to be translated; its numbers keep their text. A Refusal names the
- * first field that is nested too deeply, or that is neither encoded nor asks for nothing.
+ * Returns the request body for a translation, with numbers as exact text. A Refusal names the first
+ * field that is nested too deeply or not supported.
  */
-export function exactBody(
+export function parseExactBody(
   { document }: ChatRequest,
   encoded: ReadonlySet<string>,
 ): Result<JsonObject> {
@@ -24,22 +27,28 @@ export function exactBody(
   return unsupportedField(body, encoded) ?? success(body);
 }
 
-/** The members of all sections, in their order, behind those that stand first. */
-export function assembled<Asked>(
+/** Returns the upstream request: the fields of `first`, then the fields of all sections in their order. */
+export function assemble<Input>(
   first: JsonObject,
-  sections: readonly Section<Asked>[],
-  asked: Asked,
+  sections: readonly Section<Input>[],
+  input: Input,
 ): Result<JsonObject> {
   let request = first;
   for (const section of sections) {
-    const members = section(asked);
+    const members = section(input);
     if (!members.ok) return members;
     request = { ...request, ...members.value };
   }
   return success(request);
 }
 
-/** A request that is posted; it is written when it is sent, because most prepared targets never are. */
-export function posted(path: string, request: Readonly<Record<string, unknown>>): UpstreamRequest {
+/**
+ * Returns a POST request. The body is serialized when it is sent, because most prepared targets are
+ * never called.
+ */
+export function newPostRequest(
+  path: string,
+  request: Readonly<Record<string, unknown>>,
+): UpstreamRequest {
   return { method: "POST", path, payload: newPayload(() => JSON.stringify(request)) };
 }

@@ -9,17 +9,17 @@ import {
 } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 
-/** What an optional member may be: absent and null ask for nothing. */
+/** Value of an optional field. Absent and null both mean that the request does not set it. */
 export type Optional = JsonValue | undefined;
 
-/** True for a value that asks for nothing: absent, null, and lists and objects without content. */
+/** True for a value that requests nothing: absent, null, an empty list or an empty object. */
 export function isEmpty(value: Optional): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-/** The refusal for the first member that is neither known nor null; null when there is none. */
+/** Returns the refusal of the first unknown field that is not null; null if there is none. */
 export function unknownMember(
   value: JsonObject,
   known: readonly string[],
@@ -31,50 +31,53 @@ export function unknownMember(
   return unknown === undefined ? null : unsupported(`${path}.${unknown}`);
 }
 
-/** The refusal of a field that the provider's protocol has no counterpart for. */
+/** Returns the refusal of a field that has no counterpart in the provider's protocol. */
 export function unsupported(path: string, advice = ""): Failed<Refusal> {
   const text = `The provider cannot honour '${path}'.${advice === "" ? "" : ` ${advice}`}`;
   return refuse("unsupported_feature", text, path);
 }
 
-/** The refusal of a field that the provider takes only when its capability is declared. */
+/** Returns the refusal of a field that a provider accepts only if its capability is declared. */
 export function undeclared(path: string, flag: string): Failed<Refusal> {
-  return unsupported(path, `It is for providers that declare capabilities.${flag}.`);
+  return unsupported(path, `Only providers that declare capabilities.${flag} take it.`);
 }
 
-/** The refusal of a field of the wrong JSON type. */
+/** Returns the refusal of a field with the wrong JSON type. */
 export function wrongType(path: string, expected: string): Failed<Refusal> {
   return refuse("invalid_type", `'${path}' must be ${expected}.`, path);
 }
 
-/** The refusal of a value that no provider could take. */
+/** Returns the refusal of a value that no provider accepts. */
 export function wrongValue(path: string, expected: string): Failed<Refusal> {
   return refuse("invalid_value", `'${path}' must be ${expected}.`, path);
 }
 
-/** The refusal of two fields that contradict each other. */
+/** Returns the refusal of two contradictory fields. */
 export function contradiction(path: string, message: string): Failed<Refusal> {
   return refuse("invalid_parameter_combination", message, path);
 }
 
-/** The refusal of a request without a field that must be there. */
+/** Returns the refusal of a request without a required field. */
 export function missing(path: string): Failed<Refusal> {
   return refuse("missing_required_parameter", `'${path}' is required.`, path);
 }
 
-/** The arguments of a call in the history, whose numbers keep their text; no text is no arguments. */
-export function argumentsOf(given: Optional, path: string): Result<JsonObject> {
+/**
+ * Returns the arguments of a call in the history, with numbers as exact text. Empty text is an
+ * empty object.
+ */
+export function parseArguments(given: Optional, path: string): Result<JsonObject> {
   const text = given ?? "";
   if (typeof text !== "string") return wrongType(path, "a string");
   const value = text.trim() === "" ? {} : parseExact(text);
-  // What a model wrote may be anything.
+  // The model may have written any text, also invalid JSON.
   if (!isObject(value)) return wrongValue(path, "the text of a JSON object");
   return isTooDeep(value)
     ? unsupported(path, `It is nested more than ${MOST_LEVELS} levels deep.`)
     : success(value);
 }
 
-/** The refusal of a body that is nested too deeply to be translated; null when it is not. */
+/** Returns the refusal of a body that is nested too deeply for a translation; otherwise null. */
 export function nesting(body: JsonObject): Failed<Refusal> | null {
   const deep = Object.keys(body).find((key) => isTooDeep(body[key]));
   if (deep === undefined) return null;

@@ -2,7 +2,10 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { Entry } from "../../formats/edit.ts";
 import type { Provider } from "../wire.ts";
 
-/** The provider's sampling defaults that a request leaves open; a null asks for nothing, like an absent field. */
+/**
+ * Returns the provider's sampling defaults for the fields that the request does not set. Null
+ * counts as not set.
+ */
 export function samplingDefaults(
   body: JsonObject,
   { settings: { temperature, top_p } }: Pick<Provider, "settings">,

@@ -8,37 +8,43 @@ import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_ca
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** Reads the calls of one message, whole or in deltas. */
+/** Parses the tool calls of one message, complete or in deltas. */
 export interface CallReader {
-  /** The events of `tool_calls` and of the older `function_call`; `text` is what held them. */
+  /**
+   * Returns the events of `tool_calls` and of the legacy `function_call`. `text` is the JSON text
+   * that contains `message`.
+   */
   read(message: JsonObject, text: string): Events;
-  /** Announces the calls that have a name and never got an id; fails for one without a name. */
+  /** Returns the events of calls that have a name but never received an ID. Fails if a call has no name. */
   end(): Events;
-  /** How many calls there have been. */
+  /** Returns the number of calls so far. */
   count(): number;
 }
 
 /**
- * Calls, and pieces of them, that are kept because an id or a name is still missing. Less than the
- * records with which a stream may begin, so that a call without an id never ends its attempt.
+ * Maximum number of calls and call deltas that are buffered while an ID or a name is missing. It is
+ * below the limit on records before commit, so a call without an ID never fails its attempt.
  */
 const MAX_WAITING_PIECES = 512;
 
-/** Length of these pieces together, in characters. */
-const MAX_WAITING_LENGTH = 1024 * 1024;
+/** Maximum length of the buffered arguments. */
+const MAX_WAITING_CHARS = 1024 * 1024;
 
-/** The key under which the older `function_call` is found: no `index` of a list is a text. */
+/**
+ * Index under which the legacy `function_call` is found. It is a string, so it cannot equal the
+ * index of a list.
+ */
 const LEGACY = "legacy";
 
 /**
- * Returns the reader of a message. Calls are announced in their order, with name and id; each id is
- * used once in an answer, and one that is missing is made. An id may come behind the arguments, so
- * that in deltas a call waits for its own, but not for more than a bounded number of pieces.
+ * Returns the parser of the calls of one message. Calls are emitted in their order, with name and
+ * ID. Each ID is used once in a response; a missing ID is generated. In deltas the ID may arrive
+ * after the arguments, so a call waits for its ID for a bounded number of deltas.
  */
-export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
+export function newCallReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
-  /** Pieces of the arguments of calls that have not been announced, by position. */
+  /** Buffered arguments of calls that have not been emitted, by position. */
   const waiting = new Map<number, string[]>();
   let announced = 0;
   let legacy: FoundCall | null = null;
@@ -51,16 +57,16 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
     const events: StreamEvent[] = [];
     let exact: readonly JsonValue[] | null = null;
-    // The text is read once more at most, however many calls it holds.
+    // The text is parsed at most once more, for any number of calls.
     const exactAt = (at: number) => (exact ??= exactCalls(text))[at];
     for (const [at, item] of list.entries()) {
-      const piece = readPiece(item, form === "whole" ? at : null, () => exactAt(at));
+      const piece = parsePiece(item, form === "whole" ? at : null, () => exactAt(at));
       if (!piece.ok) return piece;
       add(finder.find(piece.value, list), piece.value.text, events);
     }
     const older = message.function_call ?? null;
     if (older !== null) {
-      const piece = readPiece({ function: older }, LEGACY, () => undefined);
+      const piece = parsePiece({ function: older }, LEGACY, () => undefined);
       if (!piece.ok) return piece;
       legacy = finder.find(piece.value, list);
       add(legacy, piece.value.text, events);
@@ -74,9 +80,9 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
       events.push({ type: "tool_arguments", index: call.position, delta: piece });
       return;
     }
-    const kept = waiting.get(call.position);
-    if (kept === undefined) waiting.set(call.position, [piece]);
-    else kept.push(piece);
+    const buffered = waiting.get(call.position);
+    if (buffered === undefined) waiting.set(call.position, [piece]);
+    else buffered.push(piece);
     pieces += 1;
     length += piece.length;
   }
@@ -91,7 +97,7 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
 
   function isTooMuchWaiting(): boolean {
     const calls = finder.calls.length - announced;
-    return calls + pieces > MAX_WAITING_PIECES || length > MAX_WAITING_LENGTH;
+    return calls + pieces > MAX_WAITING_PIECES || length > MAX_WAITING_CHARS;
   }
 
   function announce(events: StreamEvent[]): void {
@@ -103,17 +109,17 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
       const { position, id, name } = call;
       announced += 1;
       events.push({ type: "tool_call", index: position, id: nameCall(id), name });
-      const kept = waiting.get(position);
-      if (kept === undefined) continue;
+      const buffered = waiting.get(position);
+      if (buffered === undefined) continue;
       waiting.delete(position);
-      const delta = kept.join("");
-      pieces -= kept.length;
+      const delta = buffered.join("");
+      pieces -= buffered.length;
       length -= delta.length;
       events.push({ type: "tool_arguments", index: position, delta });
     }
   }
 
-  /** The older call never has an id. */
+  /** True if the call can be emitted. The legacy call never has an ID. */
   function isReady(call: FoundCall): boolean {
     return call.name !== "" && (call.id !== "" || !waitsForIds || call === legacy);
   }
@@ -130,8 +136,11 @@ export function callReader(mint: IdSource, form: "whole" | "deltas"): CallReader
   };
 }
 
-/** One element of `tool_calls`. In a whole message each is a call: its place is its number. */
-function readPiece(
+/**
+ * Returns one element of `tool_calls`. In a complete message each element is a call, numbered by
+ * its position.
+ */
+function parsePiece(
   item: JsonValue,
   place: number | string | null,
   exact: () => JsonValue | undefined,
@@ -154,7 +163,10 @@ function withoutName(): Events {
   return malformed("a tool call without a name");
 }
 
-/** Some servers send the object instead of its text; then its numbers must keep theirs. */
+/**
+ * Returns the arguments as text; null if malformed. Some servers send an object instead of its
+ * text; its numbers must not change.
+ */
 function argumentsText(given: JsonValue, exact: () => JsonValue | undefined): string | null {
   if (typeof given === "string") return given;
   if (!isObject(given)) return null;
@@ -163,7 +175,7 @@ function argumentsText(given: JsonValue, exact: () => JsonValue | undefined): st
   return JSON.stringify((isObject(called) ? called.arguments : undefined) ?? given);
 }
 
-/** The calls of the message in a text, with numbers that keep their text. */
+/** Returns the tool calls in a JSON text, with numbers as exact text. */
 function exactCalls(text: string): readonly JsonValue[] {
   const body = parseExact(text);
   const choices = isObject(body) ? body.choices : undefined;

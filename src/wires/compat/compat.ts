@@ -1,15 +1,15 @@
 import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
-import { decode, decoder } from "./decode.ts";
+import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 
-/** The Chat Completions API, as the clients themselves speak it. */
+/** The Chat Completions protocol, which the gateway's clients use too. */
 export const compat: Wire = {
   name: "compat",
   ...compatAccount,
   encode,
   decode,
-  decoder,
+  newDecoder,
   embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
 };

@@ -6,41 +6,44 @@ import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed, providerError } from "../openai/errors.ts";
-import { messageReader } from "./message.ts";
-import { readRecord } from "./record.ts";
-import { usageOf } from "../openai/chat_usage.ts";
+import { newMessageReader } from "./message.ts";
+import { parseRecord } from "./record.ts";
+import { parseUsage } from "../openai/chat_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
 const NOTHING: Events = { ok: true, value: [] };
 
 /**
- * A whole completion as events. Fails on an error under status 200, without a choice, and on a
- * finish reason that is missing or unknown.
+ * Returns a complete Chat response as events. Fails on an error under status 200, without a choice,
+ * and on a missing or unknown finish reason.
  */
 export function decode(body: JsonDocument, mint: IdSource): Events {
   const { value, text } = body;
   if ((value.error ?? null) !== null) return providerError(value);
-  const choice = choiceOf(value);
+  const choice = findChoice(value);
   if (choice === null) return malformed("an answer without choices");
   if (!isObject(choice.message)) return malformed("a choice without a message");
-  const reader = messageReader(mint, "whole");
-  const said = reader.read(choice.message, text);
-  if (!said.ok) return said;
+  const reader = newMessageReader(mint, "whole");
+  const messageEvents = reader.read(choice.message, text);
+  if (!messageEvents.ok) return messageEvents;
   const last = reader.end();
   if (!last.ok) return last;
-  const usage = usageIn(value);
+  const usage = findUsage(value);
   if (!usage.ok) return usage;
-  const end = endOf(choice.finish_reason, reader.calls() > 0, usage.value, value.service_tier);
-  return end.ok ? success([startOf(value, mint), ...said.value, ...last.value, ...end.value]) : end;
+  const end = decodeEnd(choice.finish_reason, reader.calls() > 0, usage.value, value.service_tier);
+  return end.ok
+    ? success([decodeStart(value, mint), ...messageEvents.value, ...last.value, ...end.value])
+    : end;
 }
 
 /**
- * Reads a Chat Completions stream. It is complete at `[DONE]`, or at its end, when a finish reason
- * has come; usage and finish are told then, because usage may come behind the finish.
+ * Returns the decoder of a Chat Completions stream. The stream is complete at `[DONE]`, or when it
+ * ends after a finish reason. Usage and finish are emitted then, because usage may arrive after the
+ * finish reason.
  */
-export function decoder(mint: IdSource): Decoder {
-  const reader = messageReader(mint, "deltas");
+export function newDecoder(mint: IdSource): Decoder {
+  const reader = newMessageReader(mint, "deltas");
   let isStarted = false;
   let reason: Optional = null;
   let usage: Usage | null = null;
@@ -49,32 +52,32 @@ export function decoder(mint: IdSource): Decoder {
 
   function push(record: StreamRecord): Events {
     if (done) return NOTHING;
-    const read = readRecord(record);
+    const read = parseRecord(record);
     if (!read.ok) return read;
     if (read.value.kind === "nothing") return NOTHING;
     if (read.value.kind === "done") return finish();
     const { chunk } = read.value;
-    const told = usageIn(chunk);
-    if (!told.ok) return told;
-    usage = told.value ?? usage;
+    const chunkUsage = findUsage(chunk);
+    if (!chunkUsage.ok) return chunkUsage;
+    usage = chunkUsage.value ?? usage;
     tier = chunk.service_tier ?? tier;
-    const choice = choiceOf(chunk);
+    const choice = findChoice(chunk);
     return choice === null ? NOTHING : take(choice, chunk, record.data);
   }
 
   function take(choice: JsonObject, chunk: JsonObject, text: string): Events {
-    // Some servers send "" until the end.
+    // Some servers send an empty finish reason in every chunk before the last.
     reason = choice.finish_reason || reason;
-    const said = isObject(choice.delta) ? reader.read(choice.delta, text) : NOTHING;
-    if (!said.ok || isStarted) return said;
+    const messageEvents = isObject(choice.delta) ? reader.read(choice.delta, text) : NOTHING;
+    if (!messageEvents.ok || isStarted) return messageEvents;
     isStarted = true;
-    return success([startOf(chunk, mint), ...said.value]);
+    return success([decodeStart(chunk, mint), ...messageEvents.value]);
   }
 
   function finish(): Events {
     const last = reader.end();
     if (!last.ok) return last;
-    const end = endOf(reason, reader.calls() > 0, usage, tier);
+    const end = decodeEnd(reason, reader.calls() > 0, usage, tier);
     if (!end.ok) return end;
     done = true;
     return success([...last.value, ...end.value]);
@@ -88,13 +91,13 @@ export function decoder(mint: IdSource): Decoder {
   };
 }
 
-/** The one choice there is to speak of: more are never asked for. */
-function choiceOf({ choices }: JsonObject): JsonObject | null {
+/** Returns the first choice; null if there is none. The gateway never requests more than one choice. */
+function findChoice({ choices }: JsonObject): JsonObject | null {
   const list = Array.isArray(choices) ? choices.filter(isObject) : [];
   return list.find(({ index }) => (index ?? 0) === 0) ?? null;
 }
 
-function startOf({ id, model, created }: JsonObject, mint: IdSource): StreamEvent {
+function decodeStart({ id, model, created }: JsonObject, mint: IdSource): StreamEvent {
   return {
     type: "start",
     id: typeof id === "string" ? id : "",
@@ -103,26 +106,31 @@ function startOf({ id, model, created }: JsonObject, mint: IdSource): StreamEven
   };
 }
 
-function usageIn({ usage }: JsonObject): Result<Usage | null> {
-  return isObject(usage) ? usageOf(usage) : success(null);
+function findUsage({ usage }: JsonObject): Result<Usage | null> {
+  return isObject(usage) ? parseUsage(usage) : success(null);
 }
 
-function endOf(reason: Optional, hasCalls: boolean, usage: Usage | null, tier: Optional): Events {
-  const finish = finishOf(reason, hasCalls);
+function decodeEnd(
+  reason: Optional,
+  hasCalls: boolean,
+  usage: Usage | null,
+  tier: Optional,
+): Events {
+  const finish = parseFinishReason(reason, hasCalls);
   if (finish === null) return malformed("an answer without a known finish reason");
   const counted = withTier(usage, tier);
-  const told = counted === null ? [] : [{ type: "usage" as const, usage: counted }];
-  return success([...told, { type: "finish", reason: finish }]);
+  const usageEvents = counted === null ? [] : [{ type: "usage" as const, usage: counted }];
+  return success([...usageEvents, { type: "finish", reason: finish }]);
 }
 
 function withTier(usage: Usage | null, tier: Optional): Usage | null {
   return usage === null || typeof tier !== "string" ? usage : { ...usage, serviceTier: tier };
 }
 
-function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
+function parseFinishReason(reason: Optional, hasCalls: boolean): FinishReason | null {
   switch (reason) {
     case "stop":
-      // Some servers end calls like any other answer.
+      // Some servers end tool calls with "stop".
       return hasCalls ? "tool_calls" : "stop";
     case "tool_calls":
     case "function_call":

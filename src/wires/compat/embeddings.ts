@@ -4,13 +4,12 @@ import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
 import { newPayload } from "../payload.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
-/** The fields of an embeddings request; the list is closed. */
+/** All fields of an embeddings request. */
 const FIELDS = ["model", "input", "encoding_format", "dimensions", "user"];
 
 /**
- * An embeddings request for a compat provider: the client's own text with `model` replaced. A
- * Refusal names the first field that is not among those of the request, or an encoding that the
- * provider is not known to give.
+ * Returns an embeddings request for a compat provider: the client's text with `model` replaced. A
+ * Refusal names an unknown field, or an encoding that the provider does not declare.
  */
 export function encodeEmbeddings(
   document: JsonDocument,
@@ -53,7 +52,7 @@ export function encodeEmbeddings(
   });
 }
 
-/** The answer as it was received; a failure unless it has as many `data` as there were inputs. */
+/** Returns the response as received. Fails unless `data` has one element for each input. */
 export function decodeEmbeddings(text: string, _model: string, inputs: number): Result<string> {
   const body = parseJson(text);
   return isObject(body) && Array.isArray(body.data) && body.data.length === inputs

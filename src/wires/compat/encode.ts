@@ -14,12 +14,12 @@ import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../chat_request/sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
-/** The client's own document with only what must change changed. Nothing is refused. */
+/** Returns the client's document with only the necessary edits. No field is refused. */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
   let known: readonly Edit[] | null = null;
 
-  // Made when it is sent: most prepared targets never are.
+  // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
     return known ??= [...topLevelEdits(chat, target), ...developerEdits(document, target)];
   }
@@ -45,7 +45,10 @@ function topLevelEdits(chat: ChatRequest, target: Target): Edit[] {
   return changes.length === 0 ? [] : changeMembers(text.indexOf("{"), members, changes);
 }
 
-/** The usage of a stream is always asked for: the gateway counts it, and takes it out again. */
+/**
+ * Returns stream options that always request usage: the gateway counts it, and removes it from the
+ * client's stream if the client did not request it.
+ */
 function streamOptions({ text, value, members }: JsonDocument): string {
   const options = members.find((member) => member.key === "stream_options");
   if (options === undefined || !isObject(value.stream_options)) return '{"include_usage":true}';
@@ -61,12 +64,12 @@ function developerEdits({ text, value, members }: JsonDocument, target: Target):
   if (!isDeveloper.includes(true)) return [];
   return elementsOf(text, messages.start)
     .filter((_span, index) => isDeveloper[index])
-    .map((span) => roleOf(membersOf(text, span.start)))
+    .map((span) => findRole(membersOf(text, span.start)))
     .filter((role) => role !== undefined)
     .map((role) => replaceValue(role, '"system"'));
 }
 
-/** Where a key stands twice the last one counts. */
-function roleOf(members: readonly Member[]): Member | undefined {
+/** Returns the `role` member. Of a duplicate key the last one counts. */
+function findRole(members: readonly Member[]): Member | undefined {
   return members.findLast((member) => member.key === "role");
 }

@@ -2,56 +2,57 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
-/** A call as far as its pieces have shown it. */
+/** A tool call as assembled from the deltas so far. */
 export interface FoundCall {
-  /** Its number among the calls of the message, from 0. */
+  /** Position among the calls of the message, from 0. */
   readonly position: number;
-  /** As the upstream gave it; empty until then. */
+  /** ID sent by the upstream; empty until it arrives. */
   id: string;
-  /** Empty until it is known. */
+  /** Function name; empty until it arrives. */
   name: string;
   readonly arguments: JsonProgress;
 }
 
-/** A piece of a call: an element of `tool_calls`. */
+/** A delta of a tool call: an element of `tool_calls`. */
 export interface CallPiece {
   readonly id: string;
   readonly name: string;
-  /** The next piece of the arguments. */
+  /** The next part of the arguments. */
   readonly text: string;
-  /** The `index` that the upstream gave; null for none. */
+  /** The `index` sent by the upstream; null if absent. */
   readonly index: Optional;
 }
 
-/** Finds the calls that the pieces of one message belong to. */
+/** Assigns the deltas of one message to tool calls. */
 export interface CallFinder {
-  /** Returns the call of the next piece, a new one where it begins one. `list` is what held the piece. */
+  /** Returns the call that a delta belongs to, new or known. `list` is the array that contained the delta. */
   find(piece: CallPiece, list: readonly unknown[]): FoundCall;
-  /** All calls so far, in the order in which they began. */
+  /** All calls so far, in the order of their first delta. */
   readonly calls: readonly FoundCall[];
 }
 
-/** Returns the id of an element of `tool_calls`; empty for none. */
+/** Returns the ID of an element of `tool_calls`; empty if absent. */
 export function idOf({ id }: JsonObject): string {
   return textOf(id);
 }
 
-/** Returns the text, empty for what is none. */
+/** Returns a string value; empty for any other value. */
 export function textOf(value: Optional): string {
   return typeof value === "string" ? value : "";
 }
 
 /**
- * Returns a finder for a message in deltas. The `index` may be missing, and some servers give the
- * same one to every whole call; name and id may be repeated, and two calls may have one id. A piece
- * with another name begins another call, and so does one that names a call whose arguments are whole.
+ * Returns a finder for the calls of a message in deltas. The `index` may be missing, and some
+ * servers send the same index for every complete call. Name and ID may be repeated, and two calls
+ * may share one ID. A delta with another name starts another call. So does a delta with a name
+ * after the arguments of a call are complete.
  */
 export function newCallFinder(): CallFinder {
   const calls: FoundCall[] = [];
   const byIndex = new Map<Optional, FoundCall>();
-  /** The last call with each id: a search of all calls for each would take quadratic time. */
+  /** The last call with each ID: a linear search for each delta would take quadratic time. */
   const byId = new Map<string, FoundCall>();
-  /** The list in which a piece of each call came last. */
+  /** The array that contained the last delta of each call. */
   const lists = new WeakMap<FoundCall, readonly unknown[]>();
 
   function find(piece: CallPiece, list: readonly unknown[]): FoundCall {
@@ -73,7 +74,10 @@ export function newCallFinder(): CallFinder {
     return call;
   }
 
-  /** Without an index: the call with that id, or the last one when nothing speaks of a new one. */
+  /**
+   * Finds the call of a delta without an index: the call with the same ID, or the last call if the
+   * delta does not start a new one.
+   */
   function findUnnumbered({ id, name, text }: CallPiece): FoundCall | undefined {
     const last = calls.at(-1);
     if (id === "") return name === "" ? last : undefined;
@@ -86,7 +90,7 @@ export function newCallFinder(): CallFinder {
     if (id !== "" && call.id !== "" && id !== call.id) return true;
     if (call.name === "") return false;
     if (name !== call.name) return true;
-    // Whole calls come in one list, which names none of them twice.
+    // Servers that send complete calls send them in one array, each call once.
     if (lists.get(call) === list) return true;
     return id === call.id && text !== "" && call.arguments.isWhole();
   }

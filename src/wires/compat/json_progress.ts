@@ -1,15 +1,15 @@
-/** A JSON object whose text comes in pieces. */
+/** Tracks whether a JSON object that arrives in parts is complete. */
 export interface JsonProgress {
-  /** Reads the next piece of the text. */
+  /** Reads the next part of the text. */
   add(piece: string): void;
-  /** True from the end of the object on. */
+  /** True after the end of the object. */
   isWhole(): boolean;
 }
 
 const QUOTE = 34, BACKSLASH = 92;
 const OPEN_BRACE = 123, CLOSE_BRACE = 125, OPEN_BRACKET = 91, CLOSE_BRACKET = 93;
 
-/** Returns the progress of a text that has not begun. Each character is looked at once. */
+/** Returns a tracker for a new text. Each character is read once. */
 export function newJsonProgress(): JsonProgress {
   let depth = 0;
   let isWhole = false;

@@ -3,39 +3,39 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import { type Result, success } from "../../core/result.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
-import { callReader } from "./calls.ts";
+import { newCallReader } from "./calls.ts";
 import { malformed } from "../openai/errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** Reads what one message says, whole or in deltas. */
+/** Parses one assistant message, complete or in deltas. */
 export interface MessageReader {
-  /** The events of a message or of the next delta; `text` is the JSON text that holds it. */
+  /** Returns the events of a message or of the next delta. `text` is the JSON text that contains it. */
   read(message: JsonObject, text: string): Events;
-  /** What waited for more that has not come; fails when a call never got its name. */
+  /** Returns the events of calls that waited for an ID. Fails if a call has no name. */
   end(): Events;
-  /** How many calls there have been. */
+  /** Returns the number of tool calls so far. */
   calls(): number;
 }
 
 /**
- * The machine for one assistant message. Servers say the same thing in several ways: reasoning under
- * two names, content as a text or as parts.
+ * Returns the parser of one assistant message. Servers use several forms: reasoning under two field
+ * names, content as a string or as parts.
  */
-export function messageReader(mint: IdSource, form: "whole" | "deltas"): MessageReader {
-  const calls = callReader(mint, form);
+export function newMessageReader(mint: IdSource, form: "whole" | "deltas"): MessageReader {
+  const calls = newCallReader(mint, form);
 
   return {
     read(message, text) {
-      const content = contentOf(message.content);
+      const content = parseContent(message.content);
       if (!content.ok) return content;
       const called = calls.read(message, text);
       if (!called.ok) return called;
       return success([
-        ...spoken("reasoning", message.reasoning_content || message.reasoning),
+        ...textEvents("reasoning", message.reasoning_content || message.reasoning),
         ...content.value,
-        ...spoken("refusal", message.refusal),
-        ...annotationsOf(message.annotations),
+        ...textEvents("refusal", message.refusal),
+        ...parseAnnotations(message.annotations),
         ...called.value,
       ]);
     },
@@ -44,37 +44,37 @@ export function messageReader(mint: IdSource, form: "whole" | "deltas"): Message
   };
 }
 
-function spoken(type: "text" | "refusal" | "reasoning", given: Optional): StreamEvent[] {
+function textEvents(type: "text" | "refusal" | "reasoning", given: Optional): StreamEvent[] {
   return typeof given === "string" && given !== "" ? [{ type, delta: given }] : [];
 }
 
-function contentOf(content: Optional): Result<readonly StreamEvent[]> {
+function parseContent(content: Optional): Result<readonly StreamEvent[]> {
   if ((content ?? null) === null) return success([]);
-  if (typeof content === "string") return success(spoken("text", content));
+  if (typeof content === "string") return success(textEvents("text", content));
   if (!Array.isArray(content)) return malformed("content that is neither a text nor parts");
   const events: StreamEvent[] = [];
   for (const part of content) {
-    const said = partOf(part);
-    if (said === null) return malformed("a content part that has no place in a message");
-    events.push(...said);
+    const partEvents = parsePart(part);
+    if (partEvents === null) return malformed("a content part that has no place in a message");
+    events.push(...partEvents);
   }
   return success(events);
 }
 
-function partOf(part: JsonValue): readonly StreamEvent[] | null {
+function parsePart(part: JsonValue): readonly StreamEvent[] | null {
   if (!isObject(part)) return null;
   switch (part.type) {
     case "text":
     case "output_text":
-      return spoken("text", part.text);
+      return textEvents("text", part.text);
     case "refusal":
-      return spoken("refusal", part.refusal);
+      return textEvents("refusal", part.refusal);
     default:
       return null;
   }
 }
 
-function annotationsOf(given: Optional): readonly StreamEvent[] {
+function parseAnnotations(given: Optional): readonly StreamEvent[] {
   return Array.isArray(given)
     ? given.filter(isObject).map((value) => ({ type: "annotation", value }))
     : [];

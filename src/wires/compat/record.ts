@@ -7,17 +7,20 @@ import { malformed, providerError } from "../openai/errors.ts";
 export type ChatRecord =
   | { readonly kind: "chunk"; readonly chunk: JsonObject }
   | { readonly kind: "done" }
-  /** Comments, empty data, and objects that are no chunk: signs of life, and events of other kinds. */
+  /**
+   * A record without content: a comment, empty data, an event of another type, or an object that is
+   * not a chunk.
+   */
   | { readonly kind: "nothing" };
 
 const NOTHING: Result<ChatRecord> = { ok: true, value: { kind: "nothing" } };
 const DONE: Result<ChatRecord> = { ok: true, value: { kind: "done" } };
 
 /**
- * Returns what a record of a Chat Completions stream is. A chunk has a list of choices, or the usage.
- * Fails on an error record, and on data that is neither `[DONE]` nor a JSON object.
+ * Parses a record of a Chat Completions stream. A chunk has a list of choices, or the usage. Fails
+ * on an error record, and on data that is neither `[DONE]` nor a JSON object.
  */
-export function readRecord({ event, data }: StreamRecord): Result<ChatRecord> {
+export function parseRecord({ event, data }: StreamRecord): Result<ChatRecord> {
   const text = data.trim();
   if (text === "") return NOTHING;
   if (text === "[DONE]") return DONE;

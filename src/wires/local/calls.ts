@@ -11,7 +11,7 @@ import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
-/** One tool call of an answer: its arguments are the text of a JSON object. */
+/** One tool call of a response. Its arguments are the text of a JSON object. */
 export interface Call {
   readonly id: string;
   readonly name: string;
@@ -19,10 +19,11 @@ export interface Call {
 }
 
 /**
- * Reads the calls of each record of one answer. Ids are those given, else made; every id is used
- * once in the answer. The runtime's own `index` is not looked at: it may start again in every record.
+ * Returns the parser of the tool calls in each record of one response. An ID is the runtime's or
+ * generated, and is used once in the response. The runtime's `index` is ignored: it may restart in
+ * every record.
  */
-export function callReader(
+export function newCallReader(
   mint: IdSource,
 ): (calls: Optional, recordText: string) => Result<readonly Call[]> {
   const nameCall = newCallIds(mint);
@@ -46,7 +47,7 @@ export function callReader(
   };
 }
 
-/** The same calls with numbers that keep their text. */
+/** Returns the same calls with numbers as exact text. */
 function exactCalls(recordText: string): readonly JsonValue[] | null {
   const record = parseExact(recordText);
   const message = isObject(record) ? record.message : undefined;

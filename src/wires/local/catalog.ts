@@ -2,12 +2,12 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "./errors.ts";
 
-/** Where the list of models is, below the base. */
+/** Path of the model list, relative to the base URL. */
 export const TAGS_PATH = "/api/tags";
 
 /**
- * The model ids of an answer to GET /api/tags, tags kept, each once, in the order given. A list that
- * is missing or null is that of an empty server; anything else that is no list is a failure.
+ * Returns the model IDs of a GET /api/tags response, with tags, each once, in their order. A
+ * missing or null list means an empty server; any other value is a failure.
  */
 export function decodeTags(text: string): Result<readonly string[]> {
   const body = parseJson(text);

@@ -8,21 +8,21 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** The content of one message as the local runtime takes it: one text, and the images beside it. */
+/** Content of one message for the local runtime: one text and a list of images. */
 export interface Content {
   readonly text: string;
-  /** Bare standard base64 with padding, in the order of the parts. */
+  /** Standard base64 with padding and without a `data:` prefix, in the order of the parts. */
   readonly images: readonly string[];
 }
 
-/** The kinds of content part that a role may hold. */
+/** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "refusal";
 
 /**
- * The content of a Chat message. Text parts are joined without glue; one message stays one message.
- * A Refusal names the part that cannot be kept.
+ * Returns the content of a Chat message. Text parts are concatenated without separator, so a
+ * message stays one message. A Refusal names the part that cannot be translated.
  */
-export function contentOf(
+export function parseContent(
   value: JsonValue,
   path: string,
   allowed: readonly PartType[],
@@ -34,7 +34,7 @@ export function contentOf(
   for (const [index, part] of value.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
-    const read = readPart(part, at, allowed);
+    const read = parsePart(part, at, allowed);
     if (!read.ok) return read;
     texts.push(read.value.text);
     images.push(...read.value.images);
@@ -42,7 +42,7 @@ export function contentOf(
   return success({ text: texts.join(""), images });
 }
 
-function readPart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
+function parsePart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
   const type = allowed.find((candidate) => candidate === part.type);
   if (type === undefined) return unsupported(`${path}.type`);
   const unknown = unknownMember(part, ["type", type], path);
@@ -55,24 +55,27 @@ function readPart(part: JsonObject, path: string, allowed: readonly PartType[]):
         ? success({ text: value, images: [] })
         : wrongType(`${path}.${type}`, "a string");
     case "image_url":
-      return readImage(value, `${path}.image_url`);
+      return parseImage(value, `${path}.image_url`);
   }
 }
 
-function readImage(value: Optional, path: string): Result<Content> {
+function parseImage(value: Optional, path: string): Result<Content> {
   if (!isObject(value)) return wrongType(path, "an object");
   const unknown = unknownMember(value, ["url", "detail"], path);
   if (unknown !== null) return unknown;
-  // The runtime always looks at the whole image.
+  // The runtime always processes the full image.
   const detail = value.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
   if (typeof value.url !== "string") return missing(`${path}.url`);
-  const data = base64Of(value.url, `${path}.url`);
+  const data = parseBase64(value.url, `${path}.url`);
   return data.ok ? success({ text: "", images: [data.value] }) : data;
 }
 
-/** The runtime takes bare standard base64 only; it fetches nothing, and neither does the gateway. */
-function base64Of(url: string, path: string): Result<string> {
+/**
+ * Returns the base64 data of an image URL. The runtime accepts only base64; neither the runtime nor
+ * the gateway fetches an image.
+ */
+function parseBase64(url: string, path: string): Result<string> {
   const comma = url.indexOf(",");
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
   if (!header.startsWith("data:") || !header.endsWith(";base64")) {
@@ -81,7 +84,8 @@ function base64Of(url: string, path: string): Result<string> {
   const data = url.slice(comma + 1).replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
   const end = data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : data.length;
   const digits = data.slice(0, end);
-  // One test for what is foreign: a pattern for the whole would need a stack as long as the image.
+  // The pattern searches for one foreign character: a pattern that matches the whole text would
+  // need a stack as long as the image.
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) {
     return refuse("invalid_value", `'${path}' must hold base64 data.`, path);
   }

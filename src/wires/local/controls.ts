@@ -6,13 +6,13 @@ import {
   type JsonValue,
 } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../chat_request/effort.ts";
+import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { schemaOf } from "../chat_request/json_schema.ts";
+import { parseSchema } from "../chat_request/json_schema.ts";
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 import { exactMember } from "./fields.ts";
 
-/** Fields that the parts of the encoding read. */
+/** Request fields that the sections of the translation read. */
 export const ENCODED: ReadonlySet<string> = new Set([
   ...ENCODED_BY_ALL,
   "top_k",
@@ -24,10 +24,10 @@ export const ENCODED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The runtime's `format`: "json", or the bare schema, never its envelope. Undefined asks for
- * nothing. A schema needs the provider's structured_outputs capability.
+ * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
+ * request sets no format. A schema needs the provider's structured_outputs capability.
  */
-export function formatOf(
+export function encodeFormat(
   document: JsonDocument,
   settings: ProviderConfig,
 ): Result<JsonValue | undefined> {
@@ -41,25 +41,25 @@ export function formatOf(
       return success("json");
     case "json_schema":
       return settings.capabilities.structured_outputs
-        ? schemaOf(format.json_schema, "response_format.json_schema")
+        ? parseSchema(format.json_schema, "response_format.json_schema")
         : undeclared("response_format", "structured_outputs");
     default:
       return unsupported("response_format.type");
   }
 }
 
-/** The runtime's `think`; undefined leaves it to the model. */
-export function thinkOf(
+/** Returns the runtime's `think`; undefined if the request does not set it. */
+export function encodeThink(
   value: JsonObject,
   settings: ProviderConfig,
 ): Result<boolean | string | undefined> {
   const disabled = isDisabled(value.thinking ?? null);
   if (!disabled.ok) return disabled;
-  const asked = requestedEffort(value);
-  if (!asked.ok) return asked;
-  const { path, effort: level } = asked.value;
+  const requested = parseEffort(value);
+  if (!requested.ok) return requested;
+  const { path, effort: level } = requested.value;
   if (level === null) return success(disabled.value ? false : undefined);
-  const think = levelOf(level, path, settings);
+  const think = encodeLevel(level, path, settings);
   if (think.ok && disabled.value && think.value !== false) {
     return refuse("invalid_parameter_combination", `'${path}' asks for thinking.`, "thinking");
   }
@@ -75,7 +75,7 @@ function isDisabled(thinking: JsonValue): Result<boolean> {
 
 const LEVELS: readonly JsonValue[] = ["low", "medium", "high"];
 
-function levelOf(
+function encodeLevel(
   level: JsonValue,
   path: string,
   { capabilities }: ProviderConfig,
@@ -86,6 +86,6 @@ function levelOf(
   if (!capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
   if (!permitted) return unsupported(path);
   if (level === "none") return success(false);
-  // The runtime knows these and no others; mapping one to its neighbour would be a guess.
+  // The runtime has only these levels; mapping another level to the nearest one would be a guess.
   return LEVELS.includes(level) || level === "max" ? success(level) : unsupported(path);
 }

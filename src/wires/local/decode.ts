@@ -4,25 +4,26 @@ import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { IdSource } from "../wire.ts";
-import { type Call, callReader } from "./calls.ts";
+import { type Call, newCallReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
-/** A whole answer as the events of a stream: it is read as the one record of one. */
+/** Returns a complete response as stream events. It is parsed like a stream with one record. */
 export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
-  const reading = recordReader(mint);
+  const reading = newRecordReader(mint);
   const events = reading.read(body.value, body.text);
   if (events.ok && !reading.done()) return malformed("an answer that is not finished");
   return events;
 }
 
 /**
- * The machine for a stream: one JSON object a line, the last with `done: true`. Records without
- * anything for the client give no event; an end before the last record is a failure.
+ * Returns the decoder of a stream with one JSON object per line, the last with `done: true`.
+ * Records without client content produce no event. A stream that ends before the last record is a
+ * failure.
  */
-export function decoder(mint: IdSource): Decoder {
-  const reading = recordReader(mint);
+export function newDecoder(mint: IdSource): Decoder {
+  const reading = newRecordReader(mint);
   return {
     push({ data }) {
       if (reading.done() || data.trim() === "") return success([]);
@@ -40,16 +41,16 @@ export function decoder(mint: IdSource): Decoder {
 }
 
 interface RecordReader {
-  /** Takes a record together with its text, in which numbers are as they were sent. */
+  /** Returns the events of a record. `text` is its JSON text, in which numbers are exact. */
   read(record: JsonObject, text: string): Result<readonly StreamEvent[]>;
   /** True after the last record. */
   done(): boolean;
-  /** The counts of the last record; null before it comes, and where it has none. */
+  /** Returns the token counts of the last record; null before it arrives or if it has none. */
   usage(): Usage | null;
 }
 
-function recordReader(mint: IdSource): RecordReader {
-  const readCalls = callReader(mint);
+function newRecordReader(mint: IdSource): RecordReader {
+  const readCalls = newCallReader(mint);
   let isStarted = false;
   let callCount = 0;
   let isDone = false;
@@ -59,7 +60,7 @@ function recordReader(mint: IdSource): RecordReader {
     if (isError(record.error)) return recordFault(record, isStarted);
     const message = record.message ?? {};
     if (!isObject(message)) return malformed("a message that is no object");
-    const said = saidBy(message);
+    const said = decodeMessage(message);
     if (!said.ok) return said;
     const calls = readCalls(message.tool_calls, text);
     if (!calls.ok) return calls;
@@ -69,10 +70,10 @@ function recordReader(mint: IdSource): RecordReader {
     ];
     callCount += calls.value.length;
     if (record.done === true) {
-      const counted = usageOf(record);
+      const counted = parseUsage(record);
       if (!counted.ok) return counted;
       usage = counted.value;
-      const reason = reasonOf(record.done_reason, callCount > 0);
+      const reason = parseFinishReason(record.done_reason, callCount > 0);
       if (!reason.ok) return reason;
       if (usage !== null) events.push({ type: "usage", usage });
       events.push({ type: "finish", reason: reason.value });
@@ -80,7 +81,7 @@ function recordReader(mint: IdSource): RecordReader {
     }
     if (isStarted || events.length === 0) return success(events);
     isStarted = true;
-    return success([startOf(record, mint), ...events]);
+    return success([decodeStart(record, mint), ...events]);
   }
 
   return {
@@ -90,7 +91,7 @@ function recordReader(mint: IdSource): RecordReader {
   };
 }
 
-function startOf(record: JsonObject, mint: IdSource): StreamEvent {
+function decodeStart(record: JsonObject, mint: IdSource): StreamEvent {
   const { model, created_at } = record;
   const at = typeof created_at === "string" ? Date.parse(created_at) : NaN;
   return {
@@ -101,8 +102,11 @@ function startOf(record: JsonObject, mint: IdSource): StreamEvent {
   };
 }
 
-/** Reasoning comes before the content of the same record: it was thought first. */
-function saidBy(message: JsonObject): Result<StreamEvent[]> {
+/**
+ * Returns the events of a message. Reasoning comes before the content of the same record, because
+ * the model generated it first.
+ */
+function decodeMessage(message: JsonObject): Result<StreamEvent[]> {
   const events: StreamEvent[] = [];
   for (const [key, type] of [["thinking", "reasoning"], ["content", "text"]] as const) {
     const delta = message[key] ?? "";
@@ -116,8 +120,11 @@ function spoken({ id, name, text }: Call, index: number): StreamEvent {
   return { type: "tool_call", index, id, name, arguments: text };
 }
 
-/** The runtime ends calls with "stop" too. Whatever is not known is no end that can be trusted. */
-function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
+/**
+ * Returns the finish reason. The runtime ends tool calls with "stop" too. An unknown reason is a
+ * failure, because the response may be incomplete.
+ */
+function parseFinishReason(reason: Optional, hasCalls: boolean): Result<FinishReason> {
   switch (reason ?? "stop") {
     case "stop":
     case "":
@@ -132,10 +139,10 @@ function reasonOf(reason: Optional, hasCalls: boolean): Result<FinishReason> {
 const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
 
 /**
- * Returns the token counts; null when both are missing: then nothing is known, which is not the same
- * as zero. The runtime leaves out a count that is zero, so one that is missing alone is zero.
+ * Returns the token counts; null if both are missing, because they are unknown then, not zero. The
+ * runtime omits a count that is zero, so a single missing count is zero.
  */
-function usageOf(record: JsonObject): Result<Usage | null> {
+function parseUsage(record: JsonObject): Result<Usage | null> {
   const counts = membersNamed(record, COUNTS);
   const problem = fractionProblem(counts);
   if (problem !== null) return problem;

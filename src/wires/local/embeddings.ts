@@ -10,17 +10,18 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { elementsOf, valueAt } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import { posted } from "../chat_request/encoding.ts";
+import { newPostRequest } from "../chat_request/encoding.ts";
 import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
-/** Fields of an embeddings request that ask for nothing when they are null; all others are unknown. */
-const HARMLESS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
+/** Fields of an embeddings request that are accepted when null. All other fields are unknown. */
+const NULLABLE_FIELDS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
 
 /**
- * An embeddings request as a call of the local runtime. Input must be one text or a list of texts;
- * a Refusal names the field that cannot be kept. Long input is an error, never cut in silence.
+ * Returns an embeddings request for the local runtime. Input must be a string or a list of strings;
+ * a Refusal names the field that cannot be translated. Input that is too long is an error and never
+ * truncated.
  */
 export function encodeEmbeddings(
   document: JsonDocument,
@@ -29,13 +30,13 @@ export function encodeEmbeddings(
   for (const key of Object.keys(document.value)) {
     const value = document.value[key] ?? null;
     const isKept = key === "model" || key === "input";
-    const isHarmless = (HARMLESS.has(key) && value === null) ||
+    const isHarmless = (NULLABLE_FIELDS.has(key) && value === null) ||
       (key === "encoding_format" && value === "float");
     if (isKept || isHarmless) continue;
-    // Some client libraries ask for base64 unless they are told otherwise.
+    // Some client libraries request base64 by default.
     return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
   }
-  const input = inputOf(document.value.input ?? null);
+  const input = parseInput(document.value.input ?? null);
   if (!input.ok) return input;
   const { topLevel, options } = runSettings(target.provider.settings);
   const request = {
@@ -45,10 +46,10 @@ export function encodeEmbeddings(
     ...topLevel,
     truncate: false,
   };
-  return success(posted("/api/embed", request));
+  return success(newPostRequest("/api/embed", request));
 }
 
-function inputOf(input: JsonValue): Result<JsonValue> {
+function parseInput(input: JsonValue): Result<JsonValue> {
   if (input === null) return missing("input");
   const texts = Array.isArray(input) ? input : [input];
   if (
@@ -59,7 +60,7 @@ function inputOf(input: JsonValue): Result<JsonValue> {
   if (!texts.every((item) => typeof item === "string")) {
     return wrongType("input", "a string or an array of strings");
   }
-  // The runtime answers an empty text with no vector at all.
+  // The runtime returns no vector for an empty text.
   if (texts.length === 0 || texts.includes("")) {
     return refuse("invalid_value", "'input' must not be empty or hold empty text.", "input");
   }
@@ -67,9 +68,8 @@ function inputOf(input: JsonValue): Result<JsonValue> {
 }
 
 /**
- * The runtime's answer as an embeddings list in the client's JSON; vectors keep their text. A
- * failure when there are not exactly as many vectors as inputs, or one is empty or holds anything
- * but finite numbers.
+ * Returns the runtime's response as an embeddings list, with vectors as exact text. Fails unless
+ * there is one vector for each input and each is a non-empty list of finite numbers.
  */
 export function decodeEmbeddings(
   text: string,

@@ -5,8 +5,9 @@ import { type Failed, fault } from "../../core/result.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 /**
- * The fields of the runtime's error body, where `error` is a plain string, or an object behind some
- * proxies; null when the body is no error. The type is left to the status. `signin_url` is dropped.
+ * Returns the fields of the runtime's error body; null if the body is not an error. `error` is a
+ * string, or an object behind some proxies. The type follows from the status. `signin_url` is
+ * dropped.
  */
 export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
   const { error } = body;
@@ -20,21 +21,21 @@ function plain(message: string): Partial<ErrorFields> {
 }
 
 /**
- * True for the status by which the runtime says that it broke a call off (499). A client of the
- * gateway must not read it as its own cancellation: it is a failed attempt, `invalid_upstream_status`.
+ * True for the status of a request that the runtime cancelled itself (499). A client must not read
+ * it as its own cancellation, so the attempt fails as `invalid_upstream_status`.
  */
 export function isBrokenOff(status: number): boolean {
   return status === 499;
 }
 
-/** An answer or a record that cannot be understood, or that says it failed without a status. */
+/** Returns the fault of a response or record that is malformed or reports an error without a status. */
 export function malformed(what: string): Failed<Fault> {
   return fault("invalid_upstream_response", `The local runtime sent ${what}.`);
 }
 
 /**
- * The failure that a record with an `error` member stands for. Until something was delivered the
- * record's own `status`, when it has one, decides as an HTTP status would.
+ * Returns the fault of a record with an `error` field. Before commit, the record's own `status`, if
+ * present, counts like an HTTP status.
  */
 export function recordFault(record: JsonObject, isCommitted: boolean): Failed<Fault> {
   const status = numberOf(record.status);
@@ -59,7 +60,7 @@ function kindOf(status: number | null): FaultKind | null {
   return UNAVAILABLE.includes(status) ? "upstream_unavailable" : "upstream_error";
 }
 
-/** True when a record says that it is an error. */
+/** True if the `error` field of a record reports an error. */
 export function isError(error: Optional): boolean {
   return error !== undefined && error !== null && error !== "";
 }

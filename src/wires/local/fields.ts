@@ -1,6 +1,6 @@
 import { type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 
-/** A top-level member whose numbers keep their text; undefined when it is absent or null. */
+/** Returns a top-level field with numbers as exact text; undefined if it is absent or null. */
 export function exactMember(document: JsonDocument, key: string): JsonValue | undefined {
   const member = document.members.find((candidate) => candidate.key === key);
   if (member === undefined) return undefined;

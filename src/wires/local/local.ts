@@ -1,18 +1,18 @@
 import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
-import { decode, decoder } from "./decode.ts";
+import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
-/** The protocol of local model runtimes: JSON objects a line, paths under /api. */
+/** The protocol of local model runtimes: one JSON object per line, paths under /api. */
 export const local: Wire = {
   name: "local",
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode,
   decode,
-  decoder,
+  newDecoder,
   headers({ settings }) {
     return {
       ...settings.headers,

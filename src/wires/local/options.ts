@@ -9,19 +9,22 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import { unsupported, wrongType } from "../chat_request/refusals.ts";
 import { exactMember } from "./fields.ts";
 
-/** Settings of a run that stand beside the options, not among them. */
+/** Runtime settings that are top-level fields of the request, not members of `options`. */
 const TOP_LEVEL = ["keep_alive", "truncate", "shift"];
 
-/** The provider's own settings of a run, which no client can send. */
+/** The provider's own runtime settings, which no client can send. */
 export interface RunSettings {
   readonly topLevel: JsonObject;
   readonly options: JsonObject;
 }
 
-/** The provider's `extra` map: texts that read as a boolean or a number become one. */
+/**
+ * Returns the runtime settings of the provider's `extra` map. Strings that parse as a boolean or a
+ * number are converted.
+ */
 export function runSettings(settings: ProviderConfig): RunSettings {
   const entries = Object.entries(settings.extra).map(([key, text]) =>
-    [key, converted(text)] as const
+    [key, parseSetting(text)] as const
   );
   return {
     topLevel: Object.fromEntries(entries.filter(([key]) => TOP_LEVEL.includes(key))),
@@ -29,17 +32,17 @@ export function runSettings(settings: ProviderConfig): RunSettings {
   };
 }
 
-function converted(text: string): JsonValue {
+function parseSetting(text: string): JsonValue {
   if (text === "true" || text === "false") return text === "true";
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? JSON.rawJSON(text) : text;
 }
 
 /**
- * The `options` of a chat call: the request's, else the provider's defaults, else the runtime
- * settings. Numbers keep their text. The runtime ignores options of the wrong name in silence, and
- * reads 0 and -1 as something else than Chat does, so both are checked here.
+ * Returns the `options` of a chat request: the request's values, else the provider's defaults, else
+ * the runtime settings. Numbers are exact text. The runtime ignores misnamed options without an
+ * error and gives 0 and -1 another meaning than Chat, so both are validated here.
  */
-export function optionsOf(
+export function encodeOptions(
   document: JsonDocument,
   settings: ProviderConfig,
 ): Result<JsonObject> {
@@ -76,7 +79,7 @@ function numberOptions(document: JsonDocument): Result<JsonObject> {
     if (number < least || number > most) {
       return refuse("invalid_value", `'${key}' must be from ${least} to ${most}.`, key);
     }
-    // There a negative seed means "any".
+    // The runtime treats a negative seed as "any".
     if (key === "seed" && number < 0) return unsupported(key);
     options[key] = value;
   }

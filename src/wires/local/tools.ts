@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { bothTools, eachOf, functionWithin } from "../chat_request/chat_tools.ts";
+import { findFunction, mapObjects, refuseBothTools } from "../chat_request/chat_tools.ts";
 import {
   isEmpty,
   missing,
@@ -17,23 +17,23 @@ import {
 import { exactMember } from "./fields.ts";
 
 /**
- * The tools of a Chat request as the local runtime takes them; empty when the model may call none.
- * The runtime enforces nothing, so a choice that demands a call is refused.
+ * Returns the tools of a Chat request for the local runtime; empty if the model must not call
+ * tools. The runtime enforces no choice, so a choice that requires a call is refused.
  */
-export function toolsOf(document: JsonDocument): Result<readonly JsonObject[]> {
+export function encodeTools(document: JsonDocument): Result<readonly JsonObject[]> {
   const { functions, tool_choice, function_call, parallel_tool_calls } = document.value;
-  const refused = bothTools(document.value);
+  const refused = refuseBothTools(document.value);
   if (refused !== null) return refused;
   for (const [key, choice] of Object.entries({ tool_choice, function_call })) {
     if (!isPlainChoice(choice)) {
-      return unsupported(key, "Nothing there makes a model call a tool; 'auto' is accepted.");
+      return unsupported(key, "The provider cannot force a tool call; send 'auto'.");
     }
   }
-  // Tools that are not shown cannot be called: that is the whole of "none".
+  // The runtime has no choice "none": the tools are not sent, so the model cannot call them.
   if (tool_choice === "none" || function_call === "none") return success([]);
   const made = isEmpty(functions)
-    ? eachOf(exactMember(document, "tools"), "tools", toolOf)
-    : eachOf(exactMember(document, "functions"), "functions", functionOf);
+    ? mapObjects(exactMember(document, "tools"), "tools", encodeTool)
+    : mapObjects(exactMember(document, "functions"), "functions", encodeFunction);
   if (made.ok && made.value.length > 0 && parallel_tool_calls === false) {
     return unsupported("parallel_tool_calls");
   }
@@ -44,12 +44,12 @@ function isPlainChoice(choice: Optional): boolean {
   return choice === undefined || choice === null || choice === "auto" || choice === "none";
 }
 
-function toolOf(tool: JsonObject, path: string): Result<JsonObject> {
-  const called = functionWithin(tool, path);
-  return called.ok ? functionOf(called.value, `${path}.function`) : called;
+function encodeTool(tool: JsonObject, path: string): Result<JsonObject> {
+  const called = findFunction(tool, path);
+  return called.ok ? encodeFunction(called.value, `${path}.function`) : called;
 }
 
-function functionOf(value: JsonObject, path: string): Result<JsonObject> {
+function encodeFunction(value: JsonObject, path: string): Result<JsonObject> {
   const unknown = unknownMember(value, ["name", "description", "parameters", "strict"], path);
   if (unknown !== null) return unknown;
   if (typeof value.name !== "string") return missing(`${path}.name`);

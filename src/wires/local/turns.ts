@@ -1,26 +1,27 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_request/chat_calls.ts";
-import { type Content, contentOf, type PartType } from "./content.ts";
+import { mapCalls } from "../chat_request/chat_calls.ts";
+import { type Content, parseContent, type PartType } from "./content.ts";
 import {
-  argumentsOf,
   isEmpty,
   missing,
   type Optional,
+  parseArguments,
   unknownMember,
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** Names of the functions called so far, by the id of the call. */
+/** Function names of the calls so far, by call ID. */
 type Calls = Map<string, string>;
 
 /**
- * The messages of a Chat request as the local runtime takes them: same number, same order, roles
- * unchanged except that developer is system and function is tool. A Refusal names the field that
- * cannot be kept; an empty list is refused, because the runtime would answer it without generating.
+ * Returns the messages of a Chat request for the local runtime, in the same number and order. Roles
+ * are unchanged, except that developer becomes system and function becomes tool. A Refusal names
+ * the field that cannot be translated. An empty list is refused, because the runtime would respond
+ * without generating.
  */
-export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
+export function encodeTurns(messages: Optional): Result<readonly JsonObject[]> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   if (messages.length === 0) {
     return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
@@ -30,14 +31,14 @@ export function turnsOf(messages: Optional): Result<readonly JsonObject[]> {
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
-    const turn = turnOf(message, path, calls);
+    const turn = encodeTurn(message, path, calls);
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
   return success(turns);
 }
 
-function turnOf(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+function encodeTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
   switch (message.role) {
     case "system":
     case "developer":
@@ -64,7 +65,7 @@ function plainTurn(
   const unknown = unknownMember(message, ["role", "content"], path);
   if (unknown !== null) return unknown;
   const content = requiredContent(message, path, parts);
-  return content.ok ? success({ role, ...shown(content.value) }) : content;
+  return content.ok ? success({ role, ...encodeContent(content.value) }) : content;
 }
 
 function requiredContent(
@@ -75,10 +76,10 @@ function requiredContent(
   const content = message.content ?? null;
   return content === null
     ? missing(`${path}.content`)
-    : contentOf(content, `${path}.content`, parts);
+    : parseContent(content, `${path}.content`, parts);
 }
 
-function shown({ text, images }: Content): JsonObject {
+function encodeContent({ text, images }: Content): JsonObject {
   return images.length === 0 ? { content: text } : { content: text, images: [...images] };
 }
 
@@ -101,13 +102,13 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
     path,
   );
   if (unknown !== null) return unknown;
-  const content = contentOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  const content = parseContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
   if (!content.ok) return content;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
   const thinking = message.reasoning_content ?? "";
   if (typeof thinking !== "string") return wrongType(`${path}.reasoning_content`, "a string");
-  const made = callsOf(message, path, calls);
+  const made = encodeCalls(message, path, calls);
   if (!made.ok) return made;
   return success({
     role: "assistant",
@@ -117,10 +118,14 @@ function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<
   });
 }
 
-function callsOf(message: JsonObject, path: string, calls: Calls): Result<readonly JsonObject[]> {
-  return eachCall(message, path, ["function"], ({ id, name, text, textPath }, index) => {
-    // The runtime wants an object where Chat has its text.
-    const parsed = argumentsOf(text, textPath);
+function encodeCalls(
+  message: JsonObject,
+  path: string,
+  calls: Calls,
+): Result<readonly JsonObject[]> {
+  return mapCalls(message, path, ["function"], ({ id, name, text, textPath }, index) => {
+    // The runtime requires an object where Chat has its text.
+    const parsed = parseArguments(text, textPath);
     if (!parsed.ok) return parsed;
     const called = { index, name, arguments: parsed.value };
     if (id === null) return success({ function: called });
@@ -144,14 +149,19 @@ function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonO
       `${path}.tool_call_id`,
     );
   }
-  return success({ role: "tool", ...shown(content.value), tool_name: name, tool_call_id: id });
+  return success({
+    role: "tool",
+    ...encodeContent(content.value),
+    tool_name: name,
+    tool_call_id: id,
+  });
 }
 
 function functionTurn(message: JsonObject, path: string): Result<JsonObject> {
   const unknown = unknownMember(message, ["role", "content", "name"], path);
   if (unknown !== null) return unknown;
-  const content = contentOf(message.content ?? "", `${path}.content`, ["text"]);
+  const content = parseContent(message.content ?? "", `${path}.content`, ["text"]);
   if (!content.ok) return content;
   if (typeof message.name !== "string") return missing(`${path}.name`);
-  return success({ role: "tool", ...shown(content.value), tool_name: message.name });
+  return success({ role: "tool", ...encodeContent(content.value), tool_name: message.name });
 }

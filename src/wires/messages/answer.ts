@@ -6,11 +6,11 @@ import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
-/** Said where a model refused and gave no reason. */
-const BARE_REFUSAL = "The model refused to answer.";
+/** Refusal text for a response whose model refused without a reason. */
+const DEFAULT_REFUSAL = "The model refused to answer.";
 
-/** The event that a message begins with. */
-export function startOf(message: JsonObject, mint: IdSource): StreamEvent {
+/** Returns the first event of a message. */
+export function decodeStart(message: JsonObject, mint: IdSource): StreamEvent {
   const { id, model } = message;
   return {
     type: "start",
@@ -27,15 +27,15 @@ const COUNTS = [
   "cache_creation_input_tokens",
 ];
 
-/** The members of a usage object that are read. */
+/** The fields of a usage object that are read. */
 export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
 
 /**
- * Returns the token counts; null when there are none, for none is ever invented. The three input
- * counts do not overlap, so their sum is the input (Messages API, usage). A count with a fraction is
- * a fault.
+ * Returns the token counts; null if there are none, because counts are never estimated. The three
+ * input counts do not overlap, so their sum is the input (Messages API, usage). A fractional count
+ * is a fault.
  */
-export function usageOf(given: Optional): Result<Usage | null> {
+export function parseUsage(given: Optional): Result<Usage | null> {
   if (!isObject(given)) return success(null);
   const details = membersNamed(given.output_tokens_details, ["thinking_tokens"]);
   const problem = fractionProblem([...membersNamed(given, COUNTS), ...details]);
@@ -61,33 +61,32 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
 }
 
 /**
- * Returns the events that end an answer: what a refusal says, the usage, the finish. Fails on a stop
- * reason that is missing or unknown, because the answer may be half of one, and on a usage with a
- * fraction.
+ * Returns the last events of a response: refusal text, usage and finish. Fails on a missing or
+ * unknown stop reason, because the response may be incomplete, and on fractional usage.
  */
-export function endOf(
+export function decodeEnd(
   stop: { readonly reason: Optional; readonly details: Optional },
   given: Optional,
   hasCalls: boolean,
 ): Result<readonly StreamEvent[]> {
-  const finish = finishOf(stop.reason, hasCalls);
+  const finish = parseFinishReason(stop.reason, hasCalls);
   if (finish === null) return malformed("an answer without a known stop reason");
-  const usage = usageOf(given);
+  const usage = parseUsage(given);
   if (!usage.ok) return usage;
   const events: StreamEvent[] = [];
   if (stop.reason === "refusal") {
     const explanation = isObject(stop.details) ? stop.details.explanation : null;
     const isGiven = typeof explanation === "string" && explanation !== "";
-    events.push({ type: "refusal", delta: isGiven ? explanation : BARE_REFUSAL });
+    events.push({ type: "refusal", delta: isGiven ? explanation : DEFAULT_REFUSAL });
   }
   if (usage.value !== null) events.push({ type: "usage", usage: usage.value });
   return success([...events, { type: "finish", reason: finish }]);
 }
 
-function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
+function parseFinishReason(reason: Optional, hasCalls: boolean): FinishReason | null {
   switch (reason) {
     case "end_turn":
-      // Some vendors' servers end a turn with calls like any other.
+      // Some compatible servers end tool calls with a plain end of turn.
       return hasCalls ? "tool_calls" : "stop";
     case "stop_sequence":
       return "stop";
@@ -104,10 +103,11 @@ function finishOf(reason: Optional, hasCalls: boolean): FinishReason | null {
 }
 
 /**
- * The web citations of one text as annotations of Chat, each over the whole of that text, which
- * stands from `start` to `end` in the answer. Citations of documents have no address and no place.
+ * Returns the web citations of one text block as Chat annotations. Each covers the whole block,
+ * from character `start` to `end` of the response text. Document citations have no URL and are
+ * dropped.
  */
-export function annotationsOf(
+export function decodeAnnotations(
   citations: readonly JsonValue[],
   start: number,
   end: number,
@@ -120,8 +120,8 @@ export function annotationsOf(
   });
 }
 
-/** The events of one thinking block that is whole; without a signature it cannot be sent back. */
-export function thinkingBlockOf(thinking: string, signature: Optional): readonly StreamEvent[] {
+/** Returns the events of one complete thinking block. Without a signature the block cannot be sent back. */
+export function thinkingEvents(thinking: string, signature: Optional): readonly StreamEvent[] {
   if (typeof signature !== "string" || signature === "") return [];
   return [{ type: "thinking_block", value: { type: "thinking", thinking, signature } }];
 }

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall } from "../chat_request/chat_calls.ts";
-import { blocksOf, textBlocks } from "./content.ts";
+import { mapCalls } from "../chat_request/chat_calls.ts";
+import { encodeContent, textBlocks } from "./content.ts";
 import {
-  argumentsOf,
   isEmpty,
   type Optional,
+  parseArguments,
   unknownMember,
   unsupported,
   wrongType,
@@ -31,11 +31,11 @@ const THINKING_MEMBERS: ReadonlyMap<Optional, readonly string[]> = new Map([
 ]);
 
 /**
- * What an assistant message says, in the order that the Messages API wants: thinking, text, calls.
- * `legacyId` is the id of the message's `function_call`, which has none of its own.
+ * Returns the blocks of an assistant message in the order that the Messages API requires: thinking,
+ * text, tool calls. `legacyId` is the ID for the message's `function_call`, which has none.
  */
 export function assistantBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  // Clients send whole answers back, empty lists included.
+  // Clients send complete responses back, including their empty lists.
   const known = isEmpty(message.annotations) ? [...MEMBERS, "annotations"] : MEMBERS;
   const unknown = unknownMember(message, known, path);
   if (unknown !== null) return unknown;
@@ -43,22 +43,23 @@ export function assistantBlocks(message: JsonObject, path: string, legacyId: str
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
   const thinking = thinkingBlocks(message, path);
   if (!thinking.ok) return thinking;
-  const said = blocksOf(message.content ?? "", `${path}.content`, ["text", "refusal"]);
-  if (!said.ok) return said;
+  const content = encodeContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  if (!content.ok) return content;
   const calls = callBlocks(message, path, legacyId);
   if (!calls.ok) return calls;
-  return success([...thinking.value, ...said.value, ...textBlocks(refusal), ...calls.value]);
+  return success([...thinking.value, ...content.value, ...textBlocks(refusal), ...calls.value]);
 }
 
 function thinkingBlocks(message: JsonObject, path: string): Blocks {
   const blocks = message.thinking_blocks ?? [];
   const at = `${path}.thinking_blocks`;
   if (!Array.isArray(blocks)) return wrongType(at, "an array");
-  // Bare reasoning would need a signature that nobody has; beside blocks it only repeats them.
+  // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Beside
+  // blocks it only repeats them.
   if (blocks.length === 0 && (message.reasoning_content ?? "") !== "") {
     return unsupported(`${path}.reasoning_content`, "Send the 'thinking_blocks' of the answer.");
   }
-  const kept: JsonObject[] = [];
+  const encoded: JsonObject[] = [];
   for (const [index, block] of blocks.entries()) {
     const place = `${at}[${index}]`;
     if (!isObject(block)) return wrongType(place, "an object");
@@ -68,14 +69,14 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
     if (unknown !== null) return unknown;
     const lacking = members.find((member) => typeof block[member] !== "string");
     if (lacking !== undefined) return unsupported(`${place}.${lacking}`, "It must be a string.");
-    kept.push(block);
+    encoded.push(block);
   }
-  return success(kept);
+  return success(encoded);
 }
 
 function callBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  return eachCall(message, path, ["function"], ({ id, name, text, textPath }) => {
-    const input = argumentsOf(text, textPath);
+  return mapCalls(message, path, ["function"], ({ id, name, text, textPath }) => {
+    const input = parseArguments(text, textPath);
     if (!input.ok) return input;
     const own = id === null ? legacyId : toolId(id);
     return success({ type: "tool_use", id: own, name, input: input.value });

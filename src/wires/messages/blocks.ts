@@ -1,39 +1,39 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { annotationsOf, thinkingBlockOf } from "./answer.ts";
+import { decodeAnnotations, thinkingEvents } from "./answer.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** One content block of a stream, from its start to its stop. */
+/** One content block of a stream, between its start and stop events. */
 export interface OpenBlock {
-  /** Takes a delta; those of an unknown type are nothing. */
+  /** Returns the events of a delta. A delta of an unknown type has none. */
   add(delta: JsonObject): Events;
-  /** The block is whole. */
+  /** Returns the last events of the block at its stop event. */
   close(): readonly StreamEvent[];
-  /** False for a call whose arguments, now whole, are not the text of an object. */
+  /** False for a tool call whose complete arguments are not a JSON object. */
   isSound(): boolean;
 }
 
-/** A block and the events that its start brings at once. */
+/** A new block and the events of its start. */
 export interface Opening {
   readonly block: OpenBlock;
   readonly events: readonly StreamEvent[];
 }
 
-/** What the blocks of one stream number together. */
+/** Counters shared by all blocks of one stream. */
 export interface Counts {
   textLength: number;
   calls: number;
-  /** Returns the id of the next call, which no other call of the answer has. */
+  /** Returns the ID of the next tool call, unique in the response. */
   readonly nameCall: (given: string) => string;
 }
 
 /**
- * Opens the block that a content_block_start holds; numbers in it keep their text. Fails on a block
- * that Chat has no place for.
+ * Returns the block of a content_block_start event, with numbers as exact text. Fails on a block
+ * type that has no counterpart in Chat.
  */
 export function openBlock(start: Optional, counts: Counts): Result<Opening> {
   if (!isObject(start)) return malformed("a content block that is no object");
@@ -72,7 +72,7 @@ function openText(start: JsonObject, counts: Counts): Opening {
         if (delta.type === "citations_delta") citations.push(delta.citation ?? null);
         return success([]);
       },
-      close: () => annotationsOf(citations, from, counts.textLength),
+      close: () => decodeAnnotations(citations, from, counts.textLength),
     },
   };
 }
@@ -95,7 +95,7 @@ function openThinking(start: JsonObject): Opening {
         if (delta.type === "signature_delta") signature = delta.signature;
         return success(delta.type === "thinking_delta" ? think(textOf(delta.thinking)) : []);
       },
-      close: () => thinkingBlockOf(thinking, signature),
+      close: () => thinkingEvents(thinking, signature),
     },
   };
 }
@@ -119,7 +119,8 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
     close() {
-      // The input of the start is a placeholder; only some vendors' servers send all of it there.
+      // The input of the start event is a placeholder. Only some compatible servers send the
+      // complete input there.
       return pieces.length > 0 ? [] : add(isObject(input) ? JSON.stringify(input) : "{}");
     },
   };

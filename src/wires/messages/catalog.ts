@@ -2,10 +2,13 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "./errors.ts";
 
-/** Where the list of models is, below the base; one page holds them all (Messages API, models). */
+/** Path of the model list, relative to the base URL. One page holds all models (Messages API, models). */
 export const MODELS_PATH = "/v1/models?limit=1000";
 
-/** The model ids of an answer to GET /v1/models, each once, in the order given; no list is a failure. */
+/**
+ * Returns the model IDs of a GET /v1/models response, each once, in their order. A missing list is
+ * a failure.
+ */
 export function decodeModels(text: string): Result<readonly string[]> {
   const body = parseJson(text);
   if (!isObject(body) || !Array.isArray(body.data)) return malformed("no list of models");

@@ -11,14 +11,14 @@ import {
 } from "../chat_request/refusals.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
-/** The kinds of content part that a role may hold. */
+/** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "file" | "refusal";
 
 /**
- * The content of a Chat message as Messages blocks. Empty text is left out: upstream refuses a text
- * block without characters. A Refusal names the part that cannot be kept.
+ * Returns the content of a Chat message as Messages blocks. Empty text is omitted, because the
+ * upstream refuses an empty text block. A Refusal names the part that cannot be translated.
  */
-export function blocksOf(
+export function encodeContent(
   content: JsonValue,
   path: string,
   allowed: readonly PartType[],
@@ -29,7 +29,7 @@ export function blocksOf(
   for (const [index, part] of content.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
-    const read = readPart(part, at, allowed);
+    const read = encodePart(part, at, allowed);
     if (!read.ok) return read;
     const cached = withCacheControl(read.value, part, at);
     if (!cached.ok) return cached;
@@ -38,14 +38,14 @@ export function blocksOf(
   return success(blocks);
 }
 
-/** A text block; none when the text is empty. */
+/** Returns a text block; an empty list if the text is empty. */
 export function textBlocks(text: string): readonly JsonObject[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
 /**
- * The `cache_control` of a part, a message or a tool, an extension that many clients send; an empty
- * object when there is none.
+ * Returns the `cache_control` of a part, a message or a tool, an extension that many clients send;
+ * an empty object if absent.
  */
 export function cacheControl(holder: JsonObject, path: string): Result<JsonObject> {
   const given = holder.cache_control ?? null;
@@ -58,7 +58,7 @@ export function cacheControl(holder: JsonObject, path: string): Result<JsonObjec
   return unknownMember(given, ["type", "ttl"], at) ?? success({ cache_control: given });
 }
 
-/** The blocks with the holder's `cache_control` on the last of them. */
+/** Returns the blocks with the holder's `cache_control` on the last block. */
 export function withCacheControl(
   blocks: readonly JsonObject[],
   holder: JsonObject,
@@ -75,7 +75,7 @@ export function withCacheControl(
   return success([...blocks.slice(0, -1), { ...last, ...control.value }]);
 }
 
-function readPart(
+function encodePart(
   part: JsonObject,
   path: string,
   allowed: readonly PartType[],
@@ -93,9 +93,9 @@ function readPart(
         ? success(textBlocks(value))
         : wrongOrMissing(value, at, "a string");
     case "image_url":
-      return isObject(value) ? readImage(value, at) : wrongOrMissing(value, at, "an object");
+      return isObject(value) ? encodeImage(value, at) : wrongOrMissing(value, at, "an object");
     case "file":
-      return isObject(value) ? readFile(value, at) : wrongOrMissing(value, at, "an object");
+      return isObject(value) ? encodeFile(value, at) : wrongOrMissing(value, at, "an object");
   }
 }
 
@@ -103,10 +103,10 @@ function wrongOrMissing(value: Optional, path: string, expected: string): Failed
   return (value ?? null) === null ? missing(path) : wrongType(path, expected);
 }
 
-function readImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
+function encodeImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
   const unknown = unknownMember(image, ["url", "detail"], path);
   if (unknown !== null) return unknown;
-  // An image is always seen at full size.
+  // The upstream always processes an image at full size.
   const detail = image.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
   if (typeof image.url !== "string") return wrongOrMissing(image.url, `${path}.url`, "a string");
@@ -114,7 +114,7 @@ function readImage(image: JsonObject, path: string): Result<readonly JsonObject[
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
-function readFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
+function encodeFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
   const unknown = unknownMember(file, ["file_data", "filename"], path);
   if (unknown !== null) return unknown;
   const { file_data: data } = file;

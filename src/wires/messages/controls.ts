@@ -3,32 +3,32 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
-import { CEILINGS } from "../../data/known_models.ts";
+import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 
-/** What a part of the encoding reads: the client's request, the provider and the model. */
-export interface Asked {
-  /** Numbers keep their text. */
+/** Input of a section: the client's request, the provider and the model. */
+export interface SectionInput {
+  /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
-  /** The bare model of the target. */
+  /** Model name of the target, without provider prefix. */
   readonly model: string;
 }
 
-/** Longest `metadata.user_id`, in characters (Messages API, create). */
-const LONGEST_USER = 256;
+/** Maximum length of `metadata.user_id` (Messages API, create). */
+const MAX_USER_CHARS = 256;
 
-/** Every current model can write this many tokens. */
-const USUAL_LIMIT = 32_000;
+/** Default `max_tokens`: every current model supports this output length. */
+const DEFAULT_MAX_TOKENS = 32_000;
 
-/** `max_tokens`, which the Messages API demands; a client's value is never raised or lowered. */
-export function limits({ body, settings, model }: Asked): Result<JsonObject> {
+/** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
+export function limits({ body, settings, model }: SectionInput): Result<JsonObject> {
   const given = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
     const value = body[key] ?? null;
     return value === null ? [] : [{ key, number: numberOf(value) }];
   });
   for (const { key, number } of given) {
     if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
-    // 0 would warm the upstream's cache and answer nothing.
+    // 0 would only fill the upstream's prompt cache, without a response.
     if (number < 1) return wrongValue(key, "at least 1");
   }
   const [first, second] = given;
@@ -45,17 +45,17 @@ export function limits({ body, settings, model }: Asked): Result<JsonObject> {
 }
 
 /**
- * Tokens to ask for when the client names no limit: what the provider is configured with, else all
- * that the model can write. Never above a ceiling that is known.
+ * Returns the `max_tokens` for a request without a limit: the provider's configured value, else the
+ * model's maximum. It never exceeds a known model maximum.
  */
 function defaultMaxTokens(model: string, configured: string | undefined): number {
-  const ceiling = CEILINGS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
-  const wanted = /^0*[1-9]\d*$/.test(configured ?? "") ? Number(configured) : null;
-  return Math.min(wanted ?? ceiling ?? USUAL_LIMIT, ceiling ?? Infinity);
+  const ceiling = MAX_OUTPUT_TOKENS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
+  const requested = /^0*[1-9]\d*$/.test(configured ?? "") ? Number(configured) : null;
+  return Math.min(requested ?? ceiling ?? DEFAULT_MAX_TOKENS, ceiling ?? Infinity);
 }
 
-/** `temperature`, `top_p` and `top_k`; the provider's defaults fill the first two. */
-export function sampling({ body, settings }: Asked): Result<JsonObject> {
+/** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */
+export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
   const isGone = settings.api_version === "2026-10-21";
   const sent: JsonObject = {};
   for (const key of ["temperature", "top_p", "top_k"] as const) {
@@ -69,8 +69,10 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
     if (number < 0 || number > most) {
       return wrongValue(key, most === Infinity ? "at least 0" : `between 0 and ${most}`);
     }
-    // Clamping would answer another question than the one asked.
-    if (key === "temperature" && number > 1) return unsupported(key, "Its range there is 0 to 1.");
+    // Clamping would change the meaning of the request without an error.
+    if (key === "temperature" && number > 1) {
+      return unsupported(key, "The provider's range is 0 to 1.");
+    }
     sent[key] = value;
   }
   if (!isGone) {
@@ -80,8 +82,8 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
   return success(sent);
 }
 
-/** `stop_sequences`. The API refuses one that shows nothing, so it cannot be honoured. */
-export function stops({ body }: Asked): Result<JsonObject> {
+/** Returns `stop_sequences`. The API refuses a sequence of whitespace, so it cannot be translated. */
+export function stops({ body }: SectionInput): Result<JsonObject> {
   const given = body.stop ?? [];
   const isList = Array.isArray(given);
   const list = isList ? given : [given];
@@ -93,15 +95,15 @@ export function stops({ body }: Asked): Result<JsonObject> {
   return success(list.length === 0 ? {} : { stop_sequences: list });
 }
 
-/** `metadata.user_id`, from either of the names that Chat has for it. */
-export function caller({ body }: Asked): Result<JsonObject> {
+/** Returns `metadata.user_id`, from either of its two Chat fields. */
+export function caller({ body }: SectionInput): Result<JsonObject> {
   const user = body.user ?? null;
   const safety = body.safety_identifier ?? null;
   for (const [key, value] of Object.entries({ user, safety_identifier: safety })) {
     if (value === null) continue;
     if (typeof value !== "string") return wrongType(key, "a string");
-    if ([...value].length > LONGEST_USER) {
-      return unsupported(key, `It may have at most ${LONGEST_USER} characters.`);
+    if ([...value].length > MAX_USER_CHARS) {
+      return unsupported(key, `It may have at most ${MAX_USER_CHARS} characters.`);
     }
   }
   if (user !== null && safety !== null && user !== safety) {
@@ -111,11 +113,11 @@ export function caller({ body }: Asked): Result<JsonObject> {
   return success(id === null ? {} : { metadata: { user_id: id } });
 }
 
-/** `service_tier`: only the choice between the standard tier and the upstream's own. */
-export function tier({ body }: Asked): Result<JsonObject> {
-  const wanted = body.service_tier ?? "auto";
-  if (wanted === "auto") return success({});
-  return wanted === "default"
+/** Returns `service_tier`, which has two values: the standard tier and the upstream's default. */
+export function tier({ body }: SectionInput): Result<JsonObject> {
+  const requested = body.service_tier ?? "auto";
+  if (requested === "auto") return success({});
+  return requested === "default"
     ? success({ service_tier: "standard_only" })
     : unsupported("service_tier");
 }

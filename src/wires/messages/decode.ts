@@ -3,32 +3,32 @@ import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../c
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { annotationsOf, endOf, startOf, thinkingBlockOf } from "./answer.ts";
+import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./answer.ts";
 import { malformed, reportedFault } from "./errors.ts";
 
-/** What was read before a block: its place in the whole text and among the calls. */
+/** Position of a block: the length of the text and the number of calls before it. */
 interface Before {
   readonly textLength: number;
   readonly calls: number;
-  /** Returns the id of the next call, which no other call of the answer has. */
+  /** Returns the ID of the next tool call, unique in the response. */
   readonly nameCall: (given: string) => string;
 }
 
 /**
- * A whole Messages answer as events. Fails on an error under status 200, on a block that Chat has
- * no place for and on a stop reason that is missing or unknown.
+ * Returns a complete Messages response as events. Fails on an error under status 200, on a block
+ * type that has no counterpart in Chat, and on a missing or unknown stop reason.
  */
 export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
   const exact = parseExact(body.text);
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);
   if (!Array.isArray(message.content)) return malformed("an answer without content");
-  const events = [startOf(message, mint)];
+  const events = [decodeStart(message, mint)];
   let textLength = 0;
   let calls = 0;
   const nameCall = newCallIds(mint);
   for (const block of message.content) {
-    const read = eventsOf(block, { textLength, calls, nameCall });
+    const read = decodeBlock(block, { textLength, calls, nameCall });
     if (!read.ok) return read;
     for (const event of read.value) {
       if (event.type === "text") textLength += event.delta.length;
@@ -37,11 +37,11 @@ export function decode(body: JsonDocument, mint: IdSource): Result<readonly Stre
     }
   }
   const stop = { reason: message.stop_reason, details: message.stop_details };
-  const end = endOf(stop, message.usage, calls > 0);
+  const end = decodeEnd(stop, message.usage, calls > 0);
   return end.ok ? success([...events, ...end.value]) : end;
 }
 
-function eventsOf(block: JsonValue, before: Before): Result<readonly StreamEvent[]> {
+function decodeBlock(block: JsonValue, before: Before): Result<readonly StreamEvent[]> {
   if (!isObject(block)) return malformed("a content block that is no object");
   switch (block.type) {
     case "text": {
@@ -49,13 +49,13 @@ function eventsOf(block: JsonValue, before: Before): Result<readonly StreamEvent
       if (typeof text !== "string") return malformed("a text block without text");
       const end = before.textLength + text.length;
       const cited = Array.isArray(citations) ? citations : [];
-      const annotations = annotationsOf(cited, before.textLength, end);
+      const annotations = decodeAnnotations(cited, before.textLength, end);
       return success([{ type: "text", delta: text }, ...annotations]);
     }
     case "thinking": {
       const { thinking, signature } = block;
       if (typeof thinking !== "string") return malformed("a thinking block without thinking");
-      const signed = thinkingBlockOf(thinking, signature);
+      const signed = thinkingEvents(thinking, signature);
       return success([{ type: "reasoning", delta: thinking }, ...signed]);
     }
     case "redacted_thinking":

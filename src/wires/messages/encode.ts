@@ -1,19 +1,24 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { assembled, exactBody, posted, type Section } from "../chat_request/encoding.ts";
+import {
+  assemble,
+  newPostRequest,
+  parseExactBody,
+  type Section,
+} from "../chat_request/encoding.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
-import { type Asked, caller, limits, sampling, stops, tier } from "./controls.ts";
+import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
 import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
-import { turns } from "./turns.ts";
+import { encodeTurns } from "./turns.ts";
 
-const SECTIONS: readonly Section<Asked>[] = [
+const SECTIONS: readonly Section<SectionInput>[] = [
   limits,
   sampling,
   stops,
-  ({ body }) => turns(body.messages),
+  ({ body }) => encodeTurns(body.messages),
   tools,
   thinking,
   outputConfig,
@@ -22,21 +27,21 @@ const SECTIONS: readonly Section<Asked>[] = [
 ];
 
 /**
- * A Chat request as a Messages request. Only what is known here is sent, because the API refuses
- * unknown keys; a Refusal names the first field that cannot be kept.
+ * Returns a Chat request as a Messages request. Only known fields are sent, because the API refuses
+ * unknown keys. A Refusal names the first field that cannot be translated.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = exactBody(chat, ENCODED);
+  const body = parseExactBody(chat, ENCODED);
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const asked = {
+  const input = {
     body: body.value,
     settings: target.provider.settings,
     model: target.model,
   };
-  const request = assembled({ model: target.model }, SECTIONS, asked);
+  const request = assemble({ model: target.model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  return success(posted("/v1/messages", { ...request.value, ...streamed }));
+  return success(newPostRequest("/v1/messages", { ...request.value, ...streamed }));
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { ErrorFields } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
 
-/** The status that an error of each type has as an HTTP answer (Messages API, errors). */
+/** HTTP status of each error type (Messages API, errors). */
 const STATUS: ReadonlyMap<unknown, number> = new Map([
   ["invalid_request_error", 400],
   ["authentication_error", 401],
@@ -18,10 +18,10 @@ const STATUS: ReadonlyMap<unknown, number> = new Map([
   ["overloaded_error", 529],
 ]);
 
-/** Statuses with which an upstream says that it did not start processing. */
+/** Statuses with which an upstream states that it did not start processing. */
 const STATUS_NOT_PROCESSED: readonly number[] = [429, 529];
 
-/** Message, type and code of a Messages error body; null when it is none. */
+/** Returns message, type and code of a Messages error body; null if the body is not an error. */
 export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
   const { error } = body;
   if (!isObject(error)) return null;
@@ -35,8 +35,8 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
 }
 
 /**
- * The failure that an error in place of an answer stands for, under status 200 or in a stream: the
- * one that its own status would have been.
+ * Returns the fault of an error under status 200 or in a stream. It equals the fault of the HTTP
+ * status that belongs to the error type.
  */
 export function reportedFault(body: JsonObject): Failed<Fault> {
   const fields = errorFields(body);
@@ -57,7 +57,7 @@ function kindOf(status: number): FaultKind {
   return status < 500 ? "upstream_rejected" : "upstream_unavailable";
 }
 
-/** An answer or a record that cannot be understood, or not be carried. */
+/** Returns the fault of a response or record that is malformed or cannot be translated. */
 export function malformed(what: string): Failed<Fault> {
   return fault("invalid_upstream_response", `The upstream sent ${what}.`);
 }

@@ -1,6 +1,6 @@
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 
-/** Fields that have a place in a Messages request; their own files look at their values. */
+/** Request fields that have a counterpart in Messages. Their sections validate the values. */
 export const ENCODED: ReadonlySet<string> = new Set([
   ...ENCODED_BY_ALL,
   "top_k",

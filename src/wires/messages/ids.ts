@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 const PLAIN = /^[a-zA-Z0-9_-]+$/;
 
 /**
- * The id of a tool call as the Messages API takes it. One that does not fit becomes a value made
- * from the id alone, so that call and result meet again; the hash keeps `a.b` and `a:b` apart.
+ * Returns a tool call ID that the Messages API accepts. An invalid ID is replaced by a value
+ * derived from it, so that call and result still match. The hash keeps `a.b` and `a:b` distinct.
  */
 export function toolId(id: string): string {
   if (PLAIN.test(id)) return id;

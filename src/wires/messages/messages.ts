@@ -4,29 +4,32 @@ import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
-import { decoder } from "./stream.ts";
+import { newDecoder } from "./stream.ts";
 
-/** The first version has sampling fields, which a provider may be configured with. */
-const USUAL_VERSION = "2023-06-01";
+/**
+ * Default API version: the first version, because it has the sampling fields that a provider may
+ * configure.
+ */
+const DEFAULT_API_VERSION = "2023-06-01";
 
-/** The protocol of messages-style upstreams: server-sent events, paths under /v1. */
+/** The Messages protocol: server-sent events, paths under /v1. */
 export const messages: Wire = {
   name: "messages",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
   encode,
   decode,
-  decoder,
+  newDecoder,
   headers({ settings }, client) {
     const { authorization, ...others } = settings.headers;
     const beta = client.get("messages-beta") ?? "";
-    // Upstreams want one kind of credentials, never both.
+    // Upstreams accept either an API key or an Authorization header, never both.
     const hasKey = settings.api_key !== undefined && settings.api_key !== "";
     return {
       ...others,
       ...authorization !== undefined && !hasKey && { authorization },
       "content-type": "application/json",
-      "anthropic-version": settings.api_version ?? USUAL_VERSION,
+      "anthropic-version": settings.api_version ?? DEFAULT_API_VERSION,
       ...beta !== "" && { "anthropic-beta": beta },
       ...hasKey && { "x-api-key": settings.api_key },
     };
@@ -36,7 +39,10 @@ export const messages: Wire = {
   catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };
 
-/** Only the vendor itself is sure to have the vendor's models. */
+/**
+ * Returns the models known without a request. Only the vendor's own address is certain to serve the
+ * vendor's models.
+ */
 function known({ base }: Pick<Provider, "base">): readonly string[] {
   return base === "https://api.anthropic.com" ? ANTHROPIC_MODELS : [];
 }

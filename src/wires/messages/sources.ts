@@ -3,21 +3,21 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { unsupported, wrongValue } from "../chat_request/refusals.ts";
 
-/** The image types of the Messages API; the first is often written `image/jpg`. */
+/** Image types of the Messages API. The first is often written `image/jpg`. */
 const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 interface DataUrl {
-  /** Lower case, without parameters. */
+  /** Media type in lower case, without parameters. */
   readonly mime: string;
   readonly charset: string | null;
-  /** Bare standard base64, padded. */
+  /** Standard base64 with padding. */
   readonly data: string;
 }
 
-/** The source of an image: its data, or an address that the upstream fetches itself. */
+/** Returns the source of an image: its data, or a URL that the upstream fetches. */
 export function imageSource(url: string, path: string): Result<JsonObject> {
   if (/^https?:\/\//i.test(url)) return success({ type: "url", url });
-  const read = readDataUrl(url, path);
+  const read = parseDataUrl(url, path);
   if (!read.ok) return read;
   const mime = read.value.mime === "image/jpg" ? "image/jpeg" : read.value.mime;
   if (!IMAGE_TYPES.includes(mime)) {
@@ -26,9 +26,9 @@ export function imageSource(url: string, path: string): Result<JsonObject> {
   return success({ type: "base64", media_type: mime, data: read.value.data });
 }
 
-/** The source of a document: a PDF as it is, a plain text decoded. */
+/** Returns the source of a document: a PDF unchanged, plain text decoded. */
 export function documentSource(url: string, path: string): Result<JsonObject> {
-  const read = readDataUrl(url, path);
+  const read = parseDataUrl(url, path);
   if (!read.ok) return read;
   const { mime, charset, data } = read.value;
   if (mime === "application/pdf") return success({ type: "base64", media_type: mime, data });
@@ -40,8 +40,8 @@ export function documentSource(url: string, path: string): Result<JsonObject> {
   return success({ type: "text", media_type: mime, data: bytes.toString("utf8") });
 }
 
-/** Takes a `data:` URL in base64 apart; its header is `mime[;param=value]*;base64` (RFC 2397). */
-function readDataUrl(url: string, path: string): Result<DataUrl> {
+/** Parses a base64 `data:` URL; its header is `mime[;param=value]*;base64` (RFC 2397). */
+function parseDataUrl(url: string, path: string): Result<DataUrl> {
   const comma = url.indexOf(",");
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
   const [mime = "", ...parameters] = header.replace(/^data:/, "").split(";");
@@ -57,7 +57,8 @@ function readDataUrl(url: string, path: string): Result<DataUrl> {
 function standardBase64(text: string): string | null {
   const data = text.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
   const digits = data.slice(0, data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : undefined);
-  // One test for what is foreign: a pattern for the whole would need a stack as long as the data.
+  // The pattern searches for one foreign character: a pattern that matches the whole text would
+  // need a stack as long as the data.
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return null;
   return digits + "=".repeat((4 - digits.length % 4) % 4);
 }

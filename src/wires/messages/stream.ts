@@ -12,7 +12,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { endOf, startOf, USAGE_MEMBERS, usageOf } from "./answer.ts";
+import { decodeEnd, decodeStart, parseUsage, USAGE_MEMBERS } from "./answer.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
@@ -22,10 +22,11 @@ type Events = Result<readonly StreamEvent[]>;
 const NOTHING: Events = { ok: true, value: [] };
 
 /**
- * Reads a Messages stream. The `type` in the data decides, the event line only repeats it. Usage and
- * finish come with message_stop; a source that ends before is a failure (Messages API, streaming).
+ * Returns the decoder of a Messages stream. The `type` in the data decides, because the event line
+ * only repeats it. Usage and finish are emitted at message_stop; a stream that ends earlier is a
+ * failure (Messages API, streaming).
  */
-export function decoder(mint: IdSource): Decoder {
+export function newDecoder(mint: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
   const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(mint) };
   let usage: JsonObject | null = null;
@@ -37,7 +38,7 @@ export function decoder(mint: IdSource): Decoder {
   let done = false;
 
   function push(record: StreamRecord): Events {
-    // A block of comments has no data.
+    // A record of comments has no data.
     if (record.data === "") return NOTHING;
     const data = parseJson(record.data);
     if (!isObject(data)) return malformed("a stream record that is no JSON object");
@@ -45,7 +46,7 @@ export function decoder(mint: IdSource): Decoder {
       case "message_start": {
         const message = isObject(data.message) ? data.message : {};
         takeUsage(message.usage);
-        return success([startOf(message, mint)]);
+        return success([decodeStart(message, mint)]);
       }
       case "content_block_start":
         return start(data, record.data);
@@ -78,7 +79,7 @@ export function decoder(mint: IdSource): Decoder {
     const exact = parseExact(text);
     const opening = openBlock(isObject(exact) ? exact.content_block : undefined, counts);
     if (!opening.ok) return opening;
-    // Some servers begin a block with the index of one that they never closed.
+    // Some servers start a block with the index of a block that they never stopped.
     const closed = close(index);
     open.set(index, opening.value.block);
     return success([...closed, ...opening.value.events]);
@@ -102,20 +103,23 @@ export function decoder(mint: IdSource): Decoder {
 
   function finish(): Events {
     const closed = [...open.keys()].flatMap(close);
-    const end = endOf(stop, usage, counts.calls > 0);
+    const end = decodeEnd(stop, usage, counts.calls > 0);
     if (!end.ok) return end;
-    // Arguments that the token limit cut off are kept, like any text that it cuts off.
+    // Arguments truncated by the token limit are delivered, like any text that the limit truncates.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");
     if (hasBrokenCall && !isCut) return malformed("tool arguments that are no JSON object");
     done = true;
     return success([...closed, ...end.value]);
   }
 
-  /** Later counts replace earlier ones; null says nothing. Other members would only add up. */
+  /**
+   * Merges token counts. Later counts replace earlier ones; null changes nothing. Only the counted
+   * members are stored, because others would use memory.
+   */
   function takeUsage(given: Optional): void {
     if (!isObject(given)) return;
-    const told = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
-    usage = { ...usage, ...Object.fromEntries(told.map((key) => [key, given[key]])) };
+    const known = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
+    usage = { ...usage, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
   }
 
   return {
@@ -123,7 +127,7 @@ export function decoder(mint: IdSource): Decoder {
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
     usage() {
-      const counted = usageOf(usage);
+      const counted = parseUsage(usage);
       return counted.ok ? counted.value : null;
     },
   };

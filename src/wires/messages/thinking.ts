@@ -1,8 +1,8 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Asked } from "./controls.ts";
-import { requestedEffort } from "../chat_request/effort.ts";
+import type { SectionInput } from "./controls.ts";
+import { parseEffort } from "../chat_request/effort.ts";
 import {
   type Optional,
   undeclared,
@@ -10,12 +10,12 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import { schemaOf } from "../chat_request/json_schema.ts";
+import { parseSchema } from "../chat_request/json_schema.ts";
 
-const USUAL_LEVELS: readonly string[] = ["low", "medium", "high"];
+const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
 
-/** `thinking`, as the client gave it. An effort never adds it. */
-export function thinking({ body, settings }: Asked): Result<JsonObject> {
+/** Returns `thinking` as the client sent it. A reasoning effort never adds it. */
+export function thinking({ body, settings }: SectionInput): Result<JsonObject> {
   const given = body.thinking ?? null;
   if (given === null) return success({});
   if (!isObject(given)) return wrongType("thinking", "an object");
@@ -28,20 +28,20 @@ export function thinking({ body, settings }: Asked): Result<JsonObject> {
   return unknownMember(given, known, "thinking") ?? success({ thinking: given });
 }
 
-/** `output_config`: the effort and the form of the answer. */
-export function outputConfig({ body, settings }: Asked): Result<JsonObject> {
-  const effort = effortOf(body, settings);
+/** Returns `output_config`: the effort and the format of the response. */
+export function outputConfig({ body, settings }: SectionInput): Result<JsonObject> {
+  const effort = encodeEffort(body, settings);
   if (!effort.ok) return effort;
-  const format = formatOf(body.response_format ?? null, settings);
+  const format = encodeFormat(body.response_format ?? null, settings);
   if (!format.ok) return format;
   const config = { ...effort.value, ...format.value };
   return success(Object.keys(config).length === 0 ? {} : { output_config: config });
 }
 
-function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject> {
-  const asked = requestedEffort(body);
-  if (!asked.ok) return asked;
-  const { path, effort } = asked.value;
+function encodeEffort(body: JsonObject, settings: ProviderConfig): Result<JsonObject> {
+  const requested = parseEffort(body);
+  if (!requested.ok) return requested;
+  const { path, effort } = requested.value;
   if (effort === null) return success({});
   if (typeof effort !== "string") return wrongType(path, "a string");
   if (!settings.capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
@@ -49,13 +49,13 @@ function effortOf(body: JsonObject, settings: ProviderConfig): Result<JsonObject
 }
 
 function isPermitted(effort: string, { capabilities }: ProviderConfig): boolean {
-  // The Messages API has neither word, whatever the list says.
+  // The Messages API has neither level, whatever the provider's list contains.
   if (effort === "none" || effort === "minimal") return false;
   const listed = capabilities.reasoning_effort_levels;
-  return (listed.length === 0 ? USUAL_LEVELS : listed).includes(effort);
+  return (listed.length === 0 ? DEFAULT_LEVELS : listed).includes(effort);
 }
 
-function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObject> {
+function encodeFormat(format: JsonValue, settings: ProviderConfig): Result<JsonObject> {
   if (format === null) return success({});
   if (!isObject(format)) return wrongType("response_format", "an object");
   switch (format.type) {
@@ -70,8 +70,11 @@ function formatOf(format: JsonValue, settings: ProviderConfig): Result<JsonObjec
   }
 }
 
-/** Name and description are labels without a place; a schema is always enforced upstream. */
+/**
+ * Returns the schema format. Name and description are only labels and are dropped; the upstream
+ * always enforces a schema.
+ */
 function schemaFormat(given: Optional): Result<JsonObject> {
-  const schema = schemaOf(given, "response_format.json_schema");
+  const schema = parseSchema(given, "response_format.json_schema");
   return schema.ok ? success({ format: { type: "json_schema", schema: schema.value } }) : schema;
 }

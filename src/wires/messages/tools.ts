@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
-  bothChoices,
-  bothTools,
-  eachOf,
-  functionWithin,
-  namedFunction,
+  findFunction,
+  mapObjects,
+  parseFunction,
+  refuseBothChoices,
+  refuseBothTools,
 } from "../chat_request/chat_tools.ts";
 import { cacheControl } from "./content.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 import {
   isEmpty,
   missing,
@@ -19,26 +19,26 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** What the Messages API lets a tool be called (Messages API, tools). */
+/** Valid tool names (Messages API, tools). */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** Root keywords that the Messages API does not take; one bad tool fails the whole request. */
+/** Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole request. */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
-/** `tools` and `tool_choice`, from the tools of Chat or its older functions. */
-export function tools({ body }: Asked): Result<JsonObject> {
+/** Returns `tools` and `tool_choice`, from the request's tools or its legacy functions. */
+export function tools({ body }: SectionInput): Result<JsonObject> {
   const { functions, function_call, tool_choice } = body;
-  const both = bothTools(body) ?? bothChoices(body);
+  const both = refuseBothTools(body) ?? refuseBothChoices(body);
   if (both !== null) return both;
   const source = isEmpty(functions) ? "tools" : "functions";
-  const made = eachOf(body[source], source, source === "tools" ? toolOf : functionOf);
+  const made = mapObjects(body[source], source, source === "tools" ? encodeTool : encodeFunction);
   if (!made.ok) return made;
   const names = made.value.map(({ name }) => name);
-  // An answer with functions has room for one call.
+  // A legacy response can hold only one call.
   const isSingle = body.parallel_tool_calls === false || source === "functions";
   const choice = (function_call ?? null) === null
-    ? choiceOf(tool_choice, "tool_choice", names, isSingle)
-    : choiceOf(asToolChoice(function_call), "function_call", names, isSingle);
+    ? encodeChoice(tool_choice, "tool_choice", names, isSingle)
+    : encodeChoice(asToolChoice(function_call), "function_call", names, isSingle);
   if (!choice.ok) return choice;
   if (names.length === 0) return success({});
   const kind = choice.value.type;
@@ -51,7 +51,7 @@ export function tools({ body }: Asked): Result<JsonObject> {
   });
 }
 
-/** A function's choice in the shape of a tool's. */
+/** Returns the choice of a legacy function in the form of a tool choice. */
 function asToolChoice(given: Optional): Optional {
   return isObject(given) ? { type: "function", function: given } : given;
 }
@@ -60,23 +60,23 @@ function isThinking(given: Optional): boolean {
   return isObject(given) && given.type !== "disabled";
 }
 
-function toolOf(item: JsonObject, path: string): Result<JsonObject> {
-  const called = functionWithin(item, path, ["cache_control"]);
+function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
+  const called = findFunction(item, path, ["cache_control"]);
   if (!called.ok) return called;
-  const tool = functionOf(called.value, `${path}.function`);
+  const tool = encodeFunction(called.value, `${path}.function`);
   if (!tool.ok) return tool;
   const control = cacheControl(item, path);
   return control.ok ? success({ ...tool.value, ...control.value }) : control;
 }
 
-function functionOf(item: JsonObject, path: string): Result<JsonObject> {
-  const named = namedFunction(item, path);
+function encodeFunction(item: JsonObject, path: string): Result<JsonObject> {
+  const named = parseFunction(item, path);
   if (!named.ok) return named;
   const { name, description, parameters, strict } = named.value;
   if (!TOOL_NAME.test(name)) {
     return unsupported(`${path}.name`, "Use at most 128 letters, digits, '_' and '-'.");
   }
-  const schema = schemaOf(parameters ?? {}, `${path}.parameters`);
+  const schema = encodeSchema(parameters ?? {}, `${path}.parameters`);
   if (!schema.ok) return schema;
   return success({
     name,
@@ -86,7 +86,7 @@ function functionOf(item: JsonObject, path: string): Result<JsonObject> {
   });
 }
 
-function schemaOf(given: JsonObject, path: string): Result<JsonObject> {
+function encodeSchema(given: JsonObject, path: string): Result<JsonObject> {
   if (isEmpty(given)) return success({ type: "object", properties: {} });
   if (FOREIGN_ROOT.some((key) => Object.hasOwn(given, key))) {
     return unsupported(path, "Its root must be a plain object schema.");
@@ -97,8 +97,8 @@ function schemaOf(given: JsonObject, path: string): Result<JsonObject> {
     : unsupported(path, "Its root must be of type object.");
 }
 
-/** `tool_choice`; an object without a type asks for nothing. */
-function choiceOf(
+/** Returns `tool_choice`. An object without a type requests nothing. */
+function encodeChoice(
   given: Optional,
   path: string,
   names: readonly Optional[],
@@ -108,7 +108,7 @@ function choiceOf(
   const choice = given ?? (isSingle ? "auto" : null);
   if (choice === null) return success({});
   if (choice === "auto") return success({ type: "auto", ...single });
-  // The flag is refused upstream beside "none".
+  // The upstream refuses the flag together with "none".
   if (choice === "none") return success({ type: "none" });
   if (typeof choice === "string" && choice !== "required") {
     return wrongValue(path, "'auto', 'none', 'required' or an object");

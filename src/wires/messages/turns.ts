@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { assistantBlocks } from "./assistant.ts";
-import { blocksOf, withCacheControl } from "./content.ts";
+import { encodeContent, withCacheControl } from "./content.ts";
 import {
   missing,
   type Optional,
@@ -10,39 +10,39 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
-import { openCalls } from "../open_calls.ts";
+import { newOpenCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 
-/** One message as it goes out, before its shape is chosen. */
+/** One message of the upstream request, before its form is chosen. */
 interface Turn {
   readonly role: "user" | "assistant";
   readonly blocks: readonly JsonObject[];
-  /** Path of the message that it began with. */
+  /** Path of its first client message. */
   readonly path: string;
-  /** The client sent one text and no parts. */
+  /** True if the client sent a string instead of parts. */
   readonly isText: boolean;
 }
 
-/** A turn that still grows: joining neighbours by copying would take quadratic time. */
+/** A turn to which messages are still added: copying on each merge would take quadratic time. */
 interface OpenTurn extends Pick<Turn, "role" | "path"> {
   readonly blocks: JsonObject[];
   isText: boolean;
 }
 
-/** The part of the dialogue that one message of the client becomes. */
+/** The translation of one client message: a turn or system instructions. */
 type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly JsonObject[] }>;
 
 /**
- * `system` and `messages` of a Messages request. Instructions are taken out, results become user
- * messages, neighbours of one role become one message, results come first in it (Messages API,
- * tool use). A Refusal names the field that cannot be kept.
+ * Returns `system` and `messages` of a Messages request. Instructions move to `system`, tool
+ * results become user messages, and adjacent messages of one role are merged, with results first
+ * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
-export function turns(messages: Optional): Result<JsonObject> {
+export function encodeTurns(messages: Optional): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
   const dialogue: OpenTurn[] = [];
-  const read = messageReader();
+  const read = newMessageEncoder();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
@@ -54,12 +54,15 @@ export function turns(messages: Optional): Result<JsonObject> {
   const [first] = dialogue;
   if (first === undefined) return wrongValue("messages", "a list with a user message");
   if (first.role !== "user") return wrongValue(`${first.path}.role`, "'user' in the first message");
-  return success({ ...systemOf(system), messages: dialogue.map(shown) });
+  return success({ ...encodeSystem(system), messages: dialogue.map(encodeTurn) });
 }
 
-/** Reads message by message; a result of a legacy function looks back at the calls before it. */
-function messageReader(): (message: JsonObject, path: string) => Piece {
-  const open = openCalls();
+/**
+ * Returns a parser for one message after another. A result of a legacy function needs the calls
+ * before it.
+ */
+function newMessageEncoder(): (message: JsonObject, path: string) => Piece {
+  const open = newOpenCalls();
 
   function read(message: JsonObject, path: string): Piece {
     switch (message.role) {
@@ -104,7 +107,7 @@ function messageReader(): (message: JsonObject, path: string) => Piece {
 function systemPiece(message: JsonObject, path: string): Piece {
   const blocks = plainBlocks(message, path, ["text"]);
   if (!blocks.ok) return blocks;
-  // Upstream refuses instructions that show nothing.
+  // The upstream refuses instructions of only whitespace.
   const visible = blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== "");
   return success({ role: "system", blocks: visible });
 }
@@ -120,13 +123,13 @@ function userPiece(message: JsonObject, path: string): Piece {
 function plainBlocks(
   message: JsonObject,
   path: string,
-  allowed: Parameters<typeof blocksOf>[2],
+  allowed: Parameters<typeof encodeContent>[2],
 ): Result<readonly JsonObject[]> {
   const unknown = unknownMember(message, ["role", "content", "cache_control"], path);
   if (unknown !== null) return unknown;
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const blocks = blocksOf(content, `${path}.content`, allowed);
+  const blocks = encodeContent(content, `${path}.content`, allowed);
   return blocks.ok ? withCacheControl(blocks.value, message, path) : blocks;
 }
 
@@ -139,11 +142,11 @@ function toolPiece(message: JsonObject, path: string): Piece {
   return resultPiece(message, path, toolId(id));
 }
 
-/** `is_error` is never guessed from the text. */
+/** Returns the turn of a tool result. `is_error` is never guessed from the text. */
 function resultPiece(message: JsonObject, path: string, id: string): Piece {
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const parts = blocksOf(content, `${path}.content`, ["text", "image_url", "file"]);
+  const parts = encodeContent(content, `${path}.content`, ["text", "image_url", "file"]);
   if (!parts.ok) return parts;
   const shape: JsonValue = typeof content === "string" ? content : [...parts.value];
   const result = { type: "tool_result", tool_use_id: id, content: shape };
@@ -151,7 +154,7 @@ function resultPiece(message: JsonObject, path: string, id: string): Piece {
   return blocks.ok ? success({ role: "user", blocks: blocks.value, path, isText: false }) : blocks;
 }
 
-/** Adds a turn to the dialogue, within the last one when both have the same role. */
+/** Adds a turn to the conversation, merged into the last one if both have the same role. */
 function join(dialogue: OpenTurn[], turn: Turn): void {
   const last = dialogue.at(-1);
   if (last?.role !== turn.role) {
@@ -162,9 +165,9 @@ function join(dialogue: OpenTurn[], turn: Turn): void {
   last.isText = false;
 }
 
-function shown({ role, blocks, isText }: Turn): JsonObject {
+function encodeTurn({ role, blocks, isText }: Turn): JsonObject {
   const [first] = blocks;
-  // Only an assistant's turn can be empty, and only as a text.
+  // Only an assistant turn can be empty, and only as a string.
   if (first === undefined) return { role, content: "" };
   if (isText && isBareText(first)) return { role, content: first.text };
   const results = blocks.filter(({ type }) => type === "tool_result");
@@ -176,7 +179,7 @@ function isBareText(block: JsonObject): boolean {
   return block.type === "text" && block.cache_control === undefined;
 }
 
-function systemOf(blocks: readonly JsonObject[]): JsonObject {
+function encodeSystem(blocks: readonly JsonObject[]): JsonObject {
   const [first] = blocks;
   if (first === undefined) return {};
   return { system: blocks.length === 1 && isBareText(first) ? first.text : [...blocks] };

@@ -3,7 +3,7 @@ import { errorFields } from "./errors.ts";
 import { OPENAI_MODELS } from "../../data/known_models.ts";
 import type { Provider, Wire } from "../wire.ts";
 
-/** What the protocols of a provider of type compat share: address, credentials, errors, models. */
+/** Address, credentials, errors and models: the properties shared by the protocols of a compat provider. */
 export const compatAccount = {
   framing: "sse",
   base: (url) => url.replace(/\/+$/, ""),
@@ -12,7 +12,10 @@ export const compatAccount = {
   catalog: { path: MODELS_PATH, decode: decodeModels, known },
 } as const satisfies Pick<Wire, "framing" | "base" | "headers" | "error" | "catalog">;
 
-/** Only the vendor itself is sure to have the vendor's models. */
+/**
+ * Returns the models known without a request. Only the vendor's own address is certain to serve the
+ * vendor's models.
+ */
 function known({ base }: Pick<Provider, "base">): readonly string[] {
   return base === "https://api.openai.com/v1" ? OPENAI_MODELS : [];
 }
@@ -23,7 +26,7 @@ function headers({ settings }: Provider, client: Headers): Record<string, string
   return {
     ...settings.headers,
     "content-type": "application/json",
-    // Under the gateway's neutral name and the one that hosted upstreams know.
+    // Sent under the gateway's neutral header name and under the name that hosted upstreams know.
     ...(beta ? { "compat-beta": beta, "openai-beta": beta } : {}),
     ...(idempotencyKey ? { "idempotency-key": idempotencyKey } : {}),
     ...(settings.organization ? { "openai-organization": settings.organization } : {}),

@@ -1,12 +1,12 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 
-/** Where the list of models is, below the base. */
+/** Path of the model list, relative to the base URL. */
 export const MODELS_PATH = "/models";
 
 /**
- * The model ids of an answer to GET /models, each once, in the order given; some servers send the
- * bare list without its object. Entries without an id are skipped; no list at all is a failure.
+ * Returns the model IDs of a GET /models response, each once, in their order. Some servers send the
+ * bare list without its object. Entries without an ID are skipped; a missing list is a failure.
  */
 export function decodeModels(text: string): Result<readonly string[]> {
   const body = parseJson(text);

@@ -22,10 +22,10 @@ const COMPLETION_DETAILS = [
 ];
 
 /**
- * Returns the counts of a `usage` object of Chat Completions; null when it holds none. A count with a
- * fraction is a fault; other members may be any numbers, such as times and prices.
+ * Returns the counts of a `usage` object of Chat Completions; null if it has none. A fractional
+ * count is a fault. Other fields may be any numbers, such as times and prices.
  */
-export function usageOf(usage: JsonObject): Result<Usage | null> {
+export function parseUsage(usage: JsonObject): Result<Usage | null> {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage;
   const problem = fractionProblem([
     ...membersNamed(usage, COUNTS),

@@ -3,7 +3,10 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
 
-/** Message, type, param and code of a Chat Completions error body; null when it is none. */
+/**
+ * Returns message, type, param and code of a Chat Completions error body; null if the body is not
+ * an error.
+ */
 export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
   if (typeof body.error === "string") return { message: body.error };
   const fields = isObject(body.error) ? body.error : body;
@@ -18,8 +21,8 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
 }
 
 /**
- * An error that a provider tells with status 200, in a body or as a record of a stream. Its own
- * status decides where it names one, else it counts as 502.
+ * Returns the fault of a provider error under status 200, in a body or a stream record. The error's
+ * own status applies if it has one; otherwise 502.
  */
 export function providerError(body: JsonObject): Failed<Fault> {
   const status = statusIn(body);
@@ -38,7 +41,7 @@ export function providerError(body: JsonObject): Failed<Fault> {
 function statusIn(body: JsonObject): number {
   const error = isObject(body.error) ? body.error : body;
   const named = [error.status, error.code].find((value) =>
-    // 499 is the gateway's own word for a client that has gone.
+    // 499 is excluded: the gateway uses it for a client that disconnected.
     typeof value === "number" && Number.isInteger(value) && value >= 400 && value <= 599 &&
     value !== 499
   );
@@ -50,7 +53,7 @@ function kindOf(status: number): FaultKind {
   return status >= 500 ? "upstream_unavailable" : "upstream_rejected";
 }
 
-/** An answer or a record that cannot be understood, or not be carried. */
+/** Returns the fault of a response or record that is malformed or cannot be translated. */
 export function malformed(what: string): Failed<Fault> {
   return fault("invalid_upstream_response", `The provider sent ${what}.`);
 }

@@ -8,10 +8,10 @@ const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
 const OUTPUT_DETAILS = ["reasoning_tokens"];
 
 /**
- * Returns the counts of a Response object; null when it holds none. A count with a fraction is a fault
+ * Returns the counts of a Response object; null if it has none. A fractional count is a fault
  * (Responses API, the Response object).
  */
-export function responseUsage(
+export function parseResponseUsage(
   { usage, service_tier: tier }: JsonObject,
 ): Result<Usage | null> {
   if (!isObject(usage)) return success(null);

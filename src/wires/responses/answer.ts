@@ -6,11 +6,11 @@ import { type Failed, type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { IdSource } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
-import { moderationOf } from "./moderation.ts";
-import { responseUsage } from "../openai/responses_usage.ts";
+import { decodeModeration } from "./moderation.ts";
+import { parseResponseUsage } from "../openai/responses_usage.ts";
 
-/** The event that a response begins with; fails on what is no response, or has no exact id. */
-export function startOf(
+/** Returns the first event of a response. Fails if the value is not a response with an ID. */
+export function decodeStart(
   { object, id, model, created_at }: JsonObject,
   mint: IdSource,
 ): Result<StreamEvent & { readonly type: "start" }> {
@@ -25,28 +25,28 @@ export function startOf(
   });
 }
 
-/** The failure that a response tells of itself; null when it tells none. */
-export function failureOf({ status, error }: JsonObject): Failed<Fault> | null {
+/** Returns the fault that a response reports; null if it reports none. */
+export function findFailure({ status, error }: JsonObject): Failed<Fault> | null {
   return status === "failed" || (error ?? null) !== null ? reportedFault(error) : null;
 }
 
 /**
- * The events that end an answer: usage and finish. Fails unless the response is completed or
- * incomplete for a known reason, because the answer may be half of one.
+ * Returns the last events of a response: usage and finish. Fails unless the response is completed,
+ * or incomplete for a known reason, because it may be truncated.
  */
-export function endOf(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
-  const reason = finishOf(response, hasCalls);
+export function decodeEnd(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
+  const reason = parseFinishReason(response, hasCalls);
   if (reason === null) return malformed("a response without a known end");
-  const moderated = moderationOf(response.moderation);
+  const moderated = decodeModeration(response.moderation);
   if (!moderated.ok) return moderated;
   const moderation = moderated.value;
-  const usage = responseUsage(response);
+  const usage = parseResponseUsage(response);
   if (!usage.ok) return usage;
   const told = usage.value === null ? [] : [{ type: "usage" as const, usage: usage.value }];
   return success([...told, { type: "finish", reason, ...moderation !== null && { moderation } }]);
 }
 
-function finishOf(
+function parseFinishReason(
   { status, incomplete_details: details }: JsonObject,
   hasCalls: boolean,
 ): FinishReason | null {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachCall, type PastCall } from "../chat_request/chat_calls.ts";
+import { mapCalls, type PastCall } from "../chat_request/chat_calls.ts";
 import { missing, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { callId } from "./call_id.ts";
-import { citationsOf, citedParts } from "./citations.ts";
+import { parseCallId } from "./call_id.ts";
+import { citedParts, parseCitations } from "./citations.ts";
 import { spokenParts } from "./content.ts";
 
 type Items = Result<readonly JsonObject[]>;
@@ -19,8 +19,9 @@ const MEMBERS: readonly string[] = [
 ];
 
 /**
- * An assistant's message as items, in the order that a model makes them: reasoning, message, calls.
- * `index` is that of the message; `legacyId` the id of its `function_call`, which has none itself.
+ * Returns the items of an assistant message in the order that a model generates them: reasoning,
+ * message, calls. `index` is the position of the message; `legacyId` is the ID for its
+ * `function_call`, which has none.
  */
 export function assistantItems(
   message: JsonObject,
@@ -39,7 +40,10 @@ export function assistantItems(
   return success([...reasoningItems(reasoning, index), ...said.value, ...calls.value]);
 }
 
-/** The API wants an id; nothing is kept there, so that it names nothing. */
+/**
+ * Returns the reasoning item. The API requires an ID; the upstream stores nothing, so the ID refers
+ * to nothing.
+ */
 function reasoningItems(text: string, index: number): readonly JsonObject[] {
   if (text === "") return [];
   const content = [{ type: "reasoning_text", text }];
@@ -55,11 +59,11 @@ function spokenItems(
   const content = message.content ?? null;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
-  const citations = citationsOf(message.annotations, `${path}.annotations`);
+  const citations = parseCitations(message.annotations, `${path}.annotations`);
   if (!citations.ok) return citations;
   const isCited = citations.value.length > 0;
   const isSilent = content === null || content === "";
-  // A citation is one of a text.
+  // A citation needs a text.
   if (isSilent && isCited) return unsupported(`${path}.annotations`);
   if (isSilent && refusal === "") {
     if (hasCalls) return success([]);
@@ -74,19 +78,19 @@ function spokenItems(
   const said = isCited ? citedParts(parts.value, citations.value) : parts.value;
   if (said === null) return unsupported(`${path}.annotations`);
   const refused = refusal === "" ? [] : [{ type: "refusal", refusal }];
-  // Parts can only be those of an answer, and an answer has id and status.
+  // Parts are only allowed in an output message, which requires ID and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
   return success([{ ...answer, content: [...said, ...refused] }]);
 }
 
 function callItems(message: JsonObject, path: string, legacyId: string): Items {
-  return eachCall(message, path, ["function", "custom"], (call) => {
-    const id = call.id === null ? success(legacyId) : callId(call.id, call.idPath);
+  return mapCalls(message, path, ["function", "custom"], (call) => {
+    const id = call.id === null ? success(legacyId) : parseCallId(call.id, call.idPath);
     return id.ok ? callItem(call, id.value) : id;
   });
 }
 
-/** What a model wrote keeps its text, whatever it is. */
+/** Returns the item of a call. The model's text is sent unchanged. */
 function callItem({ kind, name, text, textPath }: PastCall, id: string): Result<JsonObject> {
   const written = text ?? "";
   if (typeof written !== "string") return wrongType(textPath, "a string");

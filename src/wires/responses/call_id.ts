@@ -7,15 +7,15 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** Most characters of a `call_id` (Responses API, function call output). */
-const LONGEST = 64;
+/** Maximum length of a `call_id` (Responses API, function call output). */
+const MAX_CALL_ID_CHARS = 64;
 
-/** The id of a call, by which its result finds it. */
-export function callId(given: Optional, path: string): Result<string> {
+/** Returns the ID of a call, by which its result refers to it. */
+export function parseCallId(given: Optional, path: string): Result<string> {
   if ((given ?? null) === null || given === "") return missing(path);
   if (typeof given !== "string") return wrongType(path, "a string");
   if (given !== given.trim()) return wrongValue(path, "an id without white space around it");
-  return given.length <= LONGEST
+  return given.length <= MAX_CALL_ID_CHARS
     ? success(given)
-    : unsupported(path, `It may have at most ${LONGEST} characters.`);
+    : unsupported(path, `It may have at most ${MAX_CALL_ID_CHARS} characters.`);
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachOf } from "../chat_request/chat_tools.ts";
+import { mapObjects } from "../chat_request/chat_tools.ts";
 import {
   missing,
   type Optional,
@@ -12,7 +12,7 @@ import {
 
 const PLAIN: readonly Optional[] = ["none", "auto", "required"];
 
-/** `tool_choice` without its nesting; null when nothing is asked for. */
+/** Returns `tool_choice` without the nested object of Chat; null if the request does not set it. */
 export function toolChoice(choice: Optional, path = "tool_choice"): Result<JsonValue> {
   if ((choice ?? null) === null) return success(null);
   if (typeof choice === "string") {
@@ -24,10 +24,10 @@ export function toolChoice(choice: Optional, path = "tool_choice"): Result<JsonV
   return choice.type === "allowed_tools" ? allowedChoice(choice, path) : namedChoice(choice, path);
 }
 
-/** The older `function_call` as a `tool_choice`; null when nothing is asked for. */
+/** Returns the legacy `function_call` as a `tool_choice`; null if the request does not set it. */
 export function functionChoice(choice: Optional): Result<JsonValue> {
   return isObject(choice)
-    ? nameOf(choice, "function_call", "function")
+    ? encodeName(choice, "function_call", "function")
     : toolChoice(choice, "function_call");
 }
 
@@ -36,10 +36,10 @@ function namedChoice(choice: JsonObject, path: string): Result<JsonObject> {
   if (type !== "function" && type !== "custom") return unsupported(`${path}.type`);
   const unknown = unknownMember(choice, ["type", type], path);
   if (unknown !== null) return unknown;
-  return nameOf(choice[type], `${path}.${type}`, type);
+  return encodeName(choice[type], `${path}.${type}`, type);
 }
 
-function nameOf(called: Optional, path: string, type: string): Result<JsonObject> {
+function encodeName(called: Optional, path: string, type: string): Result<JsonObject> {
   if (!isObject(called)) return wrongType(path, "an object");
   const unknown = unknownMember(called, ["name"], path);
   if (unknown !== null) return unknown;
@@ -59,6 +59,6 @@ function allowedChoice(choice: JsonObject, path: string): Result<JsonObject> {
   if (mode !== "auto" && mode !== "required") {
     return wrongValue(`${at}.mode`, "'auto' or 'required'");
   }
-  const named = eachOf(inner.tools, `${at}.tools`, namedChoice);
+  const named = mapObjects(inner.tools, `${at}.tools`, namedChoice);
   return named.ok ? success({ type: "allowed_tools", mode, tools: [...named.value] }) : named;
 }

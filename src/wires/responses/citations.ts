@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { eachOf } from "../chat_request/chat_tools.ts";
+import { mapObjects } from "../chat_request/chat_tools.ts";
 import {
   missing,
   type Optional,
@@ -10,7 +10,7 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** A web citation as Responses has it, except that it counts from the beginning of the answer. */
+/** A web citation in the form of Responses, with offsets from the start of the whole response text. */
 export interface Citation extends JsonObject {
   readonly start_index: number;
   readonly end_index: number;
@@ -18,12 +18,15 @@ export interface Citation extends JsonObject {
 
 const MEMBERS: readonly string[] = ["url", "title", "start_index", "end_index"];
 
-/** The `annotations` of an assistant's message; a Refusal names what is no web citation. */
-export function citationsOf(given: Optional, path: string): Result<readonly Citation[]> {
-  return eachOf(given, path, citationOf);
+/**
+ * Returns the `annotations` of an assistant message. A Refusal names the first that is not a web
+ * citation.
+ */
+export function parseCitations(given: Optional, path: string): Result<readonly Citation[]> {
+  return mapObjects(given, path, parseCitation);
 }
 
-function citationOf(annotation: JsonObject, path: string): Result<Citation> {
+function parseCitation(annotation: JsonObject, path: string): Result<Citation> {
   if (annotation.type !== "url_citation") return unsupported(`${path}.type`);
   const unknown = unknownMember(annotation, ["type", "url_citation"], path);
   if (unknown !== null) return unknown;
@@ -36,9 +39,9 @@ function citationOf(annotation: JsonObject, path: string): Result<Citation> {
   const title = cited.title ?? "";
   if (typeof url !== "string") return missing(`${at}.url`);
   if (typeof title !== "string") return wrongType(`${at}.title`, "a string");
-  const start = indexOf(cited.start_index, `${at}.start_index`);
+  const start = parseIndex(cited.start_index, `${at}.start_index`);
   if (!start.ok) return start;
-  const end = indexOf(cited.end_index, `${at}.end_index`);
+  const end = parseIndex(cited.end_index, `${at}.end_index`);
   if (!end.ok) return end;
   return success({
     type: "url_citation",
@@ -49,15 +52,15 @@ function citationOf(annotation: JsonObject, path: string): Result<Citation> {
   });
 }
 
-function indexOf(given: Optional, path: string): Result<number> {
+function parseIndex(given: Optional, path: string): Result<number> {
   const index = numberOf(given);
   if (index === null || !Number.isInteger(index)) return wrongType(path, "an integer");
   return index < 0 ? wrongValue(path, "at least 0") : success(index);
 }
 
 /**
- * Parts of a message, each text with the citations that begin in it, counted from its own beginning;
- * null when there is no text.
+ * Returns the parts of a message, each text with the citations that start in it and offsets from
+ * its own start; null if there is no text.
  */
 export function citedParts(
   parts: readonly JsonObject[],
@@ -84,7 +87,7 @@ export function citedParts(
   return texts.length === 0 ? null : placed;
 }
 
-/** A text of a message: the characters of the answer from `from` up to `to`, and its citations. */
+/** A text part of a message: the response characters from `from` to `to`, and its citations. */
 interface PlacedText {
   readonly from: number;
   readonly to: number;
@@ -92,8 +95,8 @@ interface PlacedText {
 }
 
 /**
- * Returns the text that holds a character, by bisection; the last one for a character behind all
- * texts, and null when there are none.
+ * Returns the text part that contains a character, by bisection. A character after all parts
+ * belongs to the last; null if there are no parts.
  */
 function findText(texts: readonly PlacedText[], at: number): PlacedText | null {
   let low = 0;
@@ -110,7 +113,10 @@ function isText(part: JsonObject): part is JsonObject & { readonly text: string 
   return part.type === "output_text" && typeof part.text === "string";
 }
 
-/** A web citation as Chat nests it, counted from the beginning of the answer; null for other kinds, which have no place there. */
+/**
+ * Returns a web citation in the nested form of Chat, with offsets from the start of the response
+ * text; null for other types, which Chat does not have.
+ */
 export function nestedCitation(given: JsonValue, start: number): JsonObject | null {
   if (!isObject(given) || given.type !== "url_citation" || typeof given.url !== "string") {
     return null;

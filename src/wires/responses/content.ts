@@ -9,15 +9,15 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
-/** The kinds of content part that a message may hold. */
+/** Types of content part that a message may contain. */
 export type PartType = "text" | "image_url" | "file" | "refusal";
 
-/** Reads one part whose type is right; `value` is the member that is named like it. */
+/** Translates a part of a known type. `value` is the field with the name of the type. */
 type PartReader = (part: JsonObject, path: string) => Result<JsonObject>;
 
 /**
- * The content of a Chat message that is not the assistant's: a text stays one, parts become those of
- * Responses. A Refusal names the part that cannot be kept.
+ * Returns the content of a Chat message, except of an assistant. A string stays a string; parts
+ * become Responses parts. A Refusal names the part that cannot be translated.
  */
 export function inputContent(
   content: Optional,
@@ -26,23 +26,23 @@ export function inputContent(
 ): Result<JsonValue> {
   if ((content ?? null) === null) return missing(path);
   if (typeof content === "string") return success(content);
-  const parts = partsOf(content, path, allowed, inputPart);
+  const parts = encodeParts(content, path, allowed, inputPart);
   return parts.ok ? success([...parts.value]) : parts;
 }
 
-/** The content of an assistant's message as parts; none for an absent one. */
+/** Returns the content of an assistant message as parts; an empty list if absent. */
 export function spokenParts(content: Optional, path: string): Result<readonly JsonObject[]> {
   if ((content ?? null) === null) return success([]);
   if (typeof content === "string") return success([outputText(content)]);
-  return partsOf(content, path, ["text", "refusal"], spokenPart);
+  return encodeParts(content, path, ["text", "refusal"], spokenPart);
 }
 
-/** A text that an assistant said, as an answer would hold it. */
+/** Returns a text part of an output message. */
 function outputText(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-function partsOf(
+function encodeParts(
   content: Optional,
   path: string,
   allowed: readonly PartType[],
@@ -89,7 +89,7 @@ function inputText(text: Optional, path: string): Result<JsonObject> {
   return typeof text === "string" ? success({ type: "input_text", text }) : notText(text, path);
 }
 
-/** The address stands flat, and the detail is never left out (Responses API, input image). */
+/** Returns an image part. The URL is not nested, and `detail` is required (Responses API, input image). */
 function inputImage(image: Optional, path: string): Result<JsonObject> {
   if (!isObject(image)) return notObject(image, path);
   const unknown = unknownMember(image, ["url", "detail"], path);

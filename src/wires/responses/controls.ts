@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { requestedEffort } from "../chat_request/effort.ts";
+import { parseEffort } from "../chat_request/effort.ts";
 import {
   missing,
   type Optional,
@@ -9,34 +9,37 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import { JSON_SCHEMA_MEMBERS, schemaOf } from "../chat_request/json_schema.ts";
+import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts";
 import { SAME } from "./fields.ts";
 
-/** What a part of the encoding reads: the client's request and the provider. */
-export interface Asked {
-  /** Numbers keep their text. */
+/** Input of a section: the client's request and the provider. */
+export interface SectionInput {
+  /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly settings: ProviderConfig;
 }
 
-/** The least `max_output_tokens` (Responses API, create). */
-const LEAST_TOKENS = 16;
+/** Minimum `max_output_tokens` (Responses API, create). */
+const MIN_OUTPUT_TOKENS = 16;
 
-/** `max_output_tokens`, from either of the names that Chat has for it; the newer one wins. */
-export function limit({ body }: Asked): Result<JsonObject> {
+/**
+ * Returns `max_output_tokens`, from either of its two Chat fields; `max_completion_tokens` has
+ * precedence.
+ */
+export function limit({ body }: SectionInput): Result<JsonObject> {
   const isNewer = (body.max_completion_tokens ?? null) !== null;
   const key = isNewer ? "max_completion_tokens" : "max_tokens";
   const value = body[key] ?? null;
   if (value === null) return success({});
   const tokens = numberOf(value);
   if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
-  return tokens < LEAST_TOKENS
-    ? unsupported(key, `There it is at least ${LEAST_TOKENS}.`)
+  return tokens < MIN_OUTPUT_TOKENS
+    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}.`)
     : success({ max_output_tokens: value });
 }
 
-/** `temperature` and `top_p`, filled with the provider's defaults. */
-export function sampling({ body, settings }: Asked): Result<JsonObject> {
+/** Returns `temperature` and `top_p`, with the provider's defaults. */
+export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
   const temperature = body.temperature ?? settings.temperature;
   const top_p = body.top_p ?? settings.top_p;
   return success({
@@ -45,20 +48,20 @@ export function sampling({ body, settings }: Asked): Result<JsonObject> {
   });
 }
 
-/** `reasoning.effort`, from either of the names that clients have for it. */
-export function reasoning({ body }: Asked): Result<JsonObject> {
-  const asked = requestedEffort(body);
-  if (!asked.ok) return asked;
-  const { path, effort } = asked.value;
+/** Returns `reasoning.effort`, from either of its two request fields. */
+export function reasoning({ body }: SectionInput): Result<JsonObject> {
+  const requested = parseEffort(body);
+  if (!requested.ok) return requested;
+  const { path, effort } = requested.value;
   if (effort === null) return success({});
   return typeof effort === "string"
     ? success({ reasoning: { effort } })
     : wrongType(path, "a string");
 }
 
-/** `text`: the format of the answer and how wordy it is. */
-export function text({ body }: Asked): Result<JsonObject> {
-  const made = formatOf(body.response_format);
+/** Returns `text`: the format and verbosity of the response. */
+export function text({ body }: SectionInput): Result<JsonObject> {
+  const made = encodeFormat(body.response_format);
   if (!made.ok) return made;
   const format = made.value;
   const verbosity = body.verbosity ?? null;
@@ -68,7 +71,7 @@ export function text({ body }: Asked): Result<JsonObject> {
   });
 }
 
-function formatOf(given: Optional): Result<JsonObject | null> {
+function encodeFormat(given: Optional): Result<JsonObject | null> {
   const path = "response_format";
   if ((given ?? null) === null) return success(null);
   if (!isObject(given)) return wrongType(path, "an object");
@@ -80,9 +83,9 @@ function formatOf(given: Optional): Result<JsonObject | null> {
   return isPlain ? success({ type }) : schemaFormat(given.json_schema, `${path}.json_schema`);
 }
 
-/** What Chat nests stands flat in Responses. */
+/** Returns a schema format without the nested object of Chat. */
 function schemaFormat(given: Optional, path: string): Result<JsonObject> {
-  const schema = schemaOf(given, path);
+  const schema = parseSchema(given, path);
   if (!schema.ok) return schema;
   const named = isObject(given) ? given : {};
   if (typeof named.name !== "string") return missing(`${path}.name`);
@@ -93,14 +96,14 @@ function schemaFormat(given: Optional, path: string): Result<JsonObject> {
   });
 }
 
-/** What both APIs call and mean the same. */
-export function sameFields({ body }: Asked): Result<JsonObject> {
+/** Returns the fields with the same name and meaning in both APIs. */
+export function sameFields({ body }: SectionInput): Result<JsonObject> {
   const sent = SAME.filter((key) => (body[key] ?? null) !== null);
   return success(Object.fromEntries(sent.map((key) => [key, body[key]])));
 }
 
-/** `stream`; the usage need not be asked for, because every terminal tells it. */
-export function streaming({ body }: Asked): Result<JsonObject> {
+/** Returns `stream`. Usage need not be requested: every terminal event contains it. */
+export function streaming({ body }: SectionInput): Result<JsonObject> {
   if (body.stream !== true) return success({});
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const isBare = options.include_obfuscation === false;

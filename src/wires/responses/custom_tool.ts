@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { namedTool } from "../chat_request/chat_tools.ts";
+import { parseNamedTool } from "../chat_request/chat_tools.ts";
 import {
   missing,
   type Optional,
@@ -9,7 +9,7 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
-/** A custom tool of Chat, which stands flat in Responses. */
+/** Returns a custom tool without the nested object of Chat. */
 export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
   const unknown = unknownMember(tool, ["type", "custom"], path);
   if (unknown !== null) return unknown;
@@ -18,9 +18,9 @@ export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
   if (!isObject(custom)) return wrongType(at, "an object");
   const other = unknownMember(custom, ["name", "description", "format"], at);
   if (other !== null) return other;
-  const named = namedTool(custom, at);
+  const named = parseNamedTool(custom, at);
   if (!named.ok) return named;
-  const format = formatOf(custom.format, `${at}.format`);
+  const format = encodeFormat(custom.format, `${at}.format`);
   if (!format.ok) return format;
   const { name, description } = named.value;
   return success({
@@ -31,7 +31,7 @@ export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
   });
 }
 
-function formatOf(format: Optional, path: string): Result<JsonObject | null> {
+function encodeFormat(format: Optional, path: string): Result<JsonObject | null> {
   if ((format ?? null) === null) return success(null);
   if (!isObject(format)) return wrongType(path, "an object");
   const { type, grammar } = format;

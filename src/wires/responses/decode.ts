@@ -4,26 +4,27 @@ import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { IdSource } from "../wire.ts";
-import { endOf, failureOf, startOf } from "./answer.ts";
-import { outputReader } from "./output.ts";
+import { decodeEnd, decodeStart, findFailure } from "./answer.ts";
+import { newOutputReader } from "./output.ts";
 
 /**
- * A whole response as events. Fails on an error, on what is no response with an exact id, on one that
- * is neither completed nor incomplete for a known reason, and on an item that Chat has no place for.
+ * Returns a complete response as events. Fails on an error, on a response without an ID, on a
+ * status other than completed or incomplete for a known reason, and on an item type that has no
+ * counterpart in Chat.
  */
 export function decode({ value }: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
-  const failure = failureOf(value);
+  const failure = findFailure(value);
   if (failure !== null) return failure;
   if (!Array.isArray(value.output)) return malformed("a response without output");
-  const start = startOf(value, mint);
+  const start = decodeStart(value, mint);
   if (!start.ok) return start;
-  const reader = outputReader(mint);
+  const reader = newOutputReader(mint);
   const events: StreamEvent[] = [start.value];
   for (const [index, item] of value.output.entries()) {
-    const told = reader.finish(index, item);
-    if (!told.ok) return told;
-    pushAll(events, told.value);
+    const finished = reader.finish(index, item);
+    if (!finished.ok) return finished;
+    pushAll(events, finished.value);
   }
-  const end = endOf(value, reader.hasCalls());
+  const end = decodeEnd(value, reader.hasCalls());
   return end.ok ? success([...events, ...end.value]) : end;
 }

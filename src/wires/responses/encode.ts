@@ -1,14 +1,27 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { assembled, exactBody, posted, type Section } from "../chat_request/encoding.ts";
+import {
+  assemble,
+  newPostRequest,
+  parseExactBody,
+  type Section,
+} from "../chat_request/encoding.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
-import { type Asked, limit, reasoning, sameFields, sampling, streaming, text } from "./controls.ts";
+import {
+  limit,
+  reasoning,
+  sameFields,
+  sampling,
+  type SectionInput,
+  streaming,
+  text,
+} from "./controls.ts";
 import { ENCODED } from "./fields.ts";
 import { input } from "./input.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
-const SECTIONS: readonly Section<Asked>[] = [
+const SECTIONS: readonly Section<SectionInput>[] = [
   input,
   limit,
   sampling,
@@ -21,15 +34,15 @@ const SECTIONS: readonly Section<Asked>[] = [
 ];
 
 /**
- * A Chat request as a Responses request that leaves nothing upstream. Only fields with an exact
- * counterpart are sent; a Refusal names the first one that has none.
+ * Returns a Chat request as a Responses request that is not stored upstream. Only fields with an
+ * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = exactBody(chat, ENCODED);
+  const body = parseExactBody(chat, ENCODED);
   if (!body.ok) return body;
   const asked = { body: body.value, settings: target.provider.settings };
-  const request = assembled({ model: target.model }, SECTIONS, asked);
+  const request = assemble({ model: target.model }, SECTIONS, asked);
   if (!request.ok) return request;
-  // There the default is to keep, and Chat's is not to.
-  return success(posted("/responses", { ...request.value, store: false }));
+  // The default of Responses is to store a response; the default of Chat is not to.
+  return success(newPostRequest("/responses", { ...request.value, store: false }));
 }

@@ -4,7 +4,7 @@ import type { Failed } from "../../core/result.ts";
 import { providerError } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
-/** The status that an error of each code or type has as an HTTP answer (Responses API, errors). */
+/** HTTP status of each error code or type (Responses API, errors). */
 const STATUS: ReadonlyMap<Optional, number> = new Map<Optional, number>([
   ["rate_limit_exceeded", 429],
   ["insufficient_quota", 429],
@@ -33,8 +33,8 @@ const STATUS: ReadonlyMap<Optional, number> = new Map<Optional, number>([
 ]);
 
 /**
- * The failure that the `error` of a resource, of a body or of an `error` event stands for: the one
- * that its own status would have been, 502 where it is not known.
+ * Returns the fault for the `error` of a response, a body or an `error` event. It equals the fault
+ * of the HTTP status that belongs to the error, or of 502 if unknown.
  */
 export function reportedFault(error: Optional): Failed<Fault> {
   const fields = isObject(error) ? error : {};
@@ -42,7 +42,7 @@ export function reportedFault(error: Optional): Failed<Fault> {
   return providerError({ error: { ...fields, ...status !== undefined && { status } } });
 }
 
-/** The error of an `error` event: nested, a bare text, or flat beside the event's own type. */
+/** Returns the error of an `error` event: a nested object, a string, or fields beside the event's type. */
 export function eventError(event: JsonObject): JsonObject {
   if (isObject(event.error)) return event.error;
   if (typeof event.error === "string") return { message: event.error };

@@ -1,6 +1,6 @@
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
 
-/** Fields of Chat that have the same name and meaning in Responses. */
+/** Fields with the same name and meaning in Chat and Responses. */
 export const SAME = [
   "metadata",
   "service_tier",
@@ -12,7 +12,7 @@ export const SAME = [
   "moderation",
 ] as const;
 
-/** Fields that have a place in a Responses request. */
+/** Request fields that have a counterpart in Responses. */
 export const ENCODED: ReadonlySet<string> = new Set([
   ...ENCODED_BY_ALL,
   ...SAME,

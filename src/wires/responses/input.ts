@@ -8,20 +8,23 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
-import { openCalls } from "../open_calls.ts";
+import { newOpenCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
-import { callId } from "./call_id.ts";
+import { parseCallId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
-/** `input`: the messages as items, in their order. A Refusal names the field that cannot be kept. */
-export function input({ body, settings }: Asked): Result<JsonObject> {
+/**
+ * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
+ * translated.
+ */
+export function input({ body, settings }: SectionInput): Result<JsonObject> {
   const { messages } = body;
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  const read = messageReader(settings.normalize_developer_role);
+  const read = newMessageEncoder(settings.normalize_developer_role);
   const items: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
@@ -32,12 +35,15 @@ export function input({ body, settings }: Asked): Result<JsonObject> {
   return success({ input: items });
 }
 
-/** Reads message by message; a result of a legacy function looks back at the calls before it. */
-function messageReader(
+/**
+ * Returns a parser for one message after another. A result of a legacy function needs the calls
+ * before it.
+ */
+function newMessageEncoder(
   normalizesDeveloper: boolean,
 ): (message: JsonObject, index: number) => Items {
-  const open = openCalls();
-  /** Ids of the calls of custom tools, whose results are of their own type. */
+  const open = newOpenCalls();
+  /** IDs of the calls of custom tools, whose results have their own item type. */
   const custom = new Set<Optional>();
 
   function read(message: JsonObject, index: number): Items {
@@ -95,10 +101,10 @@ function plainItem(
 }
 
 function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
-  // The call has the name already.
+  // The call already contains the name.
   const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
   if (unknown !== null) return unknown;
-  const id = callId(message.tool_call_id, `${path}.tool_call_id`);
+  const id = parseCallId(message.tool_call_id, `${path}.tool_call_id`);
   if (!id.ok) return id;
   const type = isCustom ? "custom_tool_call_output" : "function_call_output";
   return resultItem(message.content, path, id.value, type);

@@ -3,11 +3,11 @@ import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
-/** The items that are calls, and the member in which each has what the model wrote. */
-export const WRITTEN = { function_call: "arguments", custom_tool_call: "input" } as const;
+/** Item types that are tool calls, with the field that holds the model's text. */
+export const TEXT_FIELDS = { function_call: "arguments", custom_tool_call: "input" } as const;
 
-/** The kinds of call. */
-export type CallType = keyof typeof WRITTEN;
+/** Item types of tool calls. */
+export type CallType = keyof typeof TEXT_FIELDS;
 
 /** A call of a tool that the client runs. */
 export interface Call {
@@ -16,21 +16,21 @@ export interface Call {
   readonly name: string;
 }
 
-/** An output item as far as it can be told from its beginning. */
+/** The fields of an output item that are known at its start. */
 export interface BegunItem {
   readonly type: Optional;
-  /** Null for what is no call. */
+  /** Null if the item is not a tool call. */
   readonly call: Call | null;
 }
 
-/** Reads what an item is. Fails on a type that Chat has no place for. */
-export function readItem(given: Optional): Result<BegunItem> {
+/** Parses an output item. Fails on a type that has no counterpart in Chat. */
+export function parseItem(given: Optional): Result<BegunItem> {
   if (!isObject(given)) return malformed("an output item that is no object");
   const { type } = given;
   switch (type) {
     case "message":
     case "reasoning":
-    // What a search has found is in the text and its citations.
+    // The results of a search appear in the text and its citations.
     case "web_search_call":
       return success({ type, call: null });
     case "function_call":
@@ -46,7 +46,7 @@ export function readItem(given: Optional): Result<BegunItem> {
   }
 }
 
-/** Whether both can be the same item. */
+/** True if both values can describe the same item. */
 export function isSame(one: BegunItem, other: BegunItem): boolean {
   return one.type === other.type && one.call?.id === other.call?.id &&
     one.call?.name === other.call?.name;

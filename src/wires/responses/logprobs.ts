@@ -2,10 +2,10 @@ import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { contradiction, type Optional, wrongType } from "../chat_request/refusals.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 
-/** `top_logprobs`, and the `include` without which none are told. */
-export function logprobs({ body }: Asked): Result<JsonObject> {
+/** Returns `top_logprobs`, and the `include` without which the upstream sends no logprobs. */
+export function logprobs({ body }: SectionInput): Result<JsonObject> {
   const top = body.top_logprobs ?? null;
   const most = top === null ? 0 : numberOf(top);
   if (most === null || !Number.isInteger(most)) return wrongType("top_logprobs", "an integer");
@@ -18,26 +18,26 @@ export function logprobs({ body }: Asked): Result<JsonObject> {
     : contradiction("top_logprobs", "'top_logprobs' needs 'logprobs: true'.");
 }
 
-/** The tokens of a text in the shape of Chat; none where they are not told. */
-export function tokensOf(given: Optional): Result<readonly JsonObject[]> {
+/** Returns the logprobs of a text in the form of Chat; an empty list if absent. */
+export function decodeTokens(given: Optional): Result<readonly JsonObject[]> {
   const list = given ?? [];
   if (!Array.isArray(list)) return malformed("log probabilities that are no list");
   const tokens: JsonObject[] = [];
   for (const item of list) {
-    const token = tokenOf(item);
+    const token = decodeToken(item);
     const others = isObject(item) ? item.top_logprobs ?? [] : null;
     if (token === null || !Array.isArray(others)) return malformed("malformed log probabilities");
-    const known = others.map(tokenOf).filter((other) => other !== null);
+    const known = others.map(decodeToken).filter((other) => other !== null);
     tokens.push({ ...token, top_logprobs: known });
   }
   return success(tokens);
 }
 
-/** Null for what does not tell its token or how probable it is: events may leave both out. */
-function tokenOf(given: Optional): JsonObject | null {
+/** Returns a token with its logprob; null without either field: stream events may omit both. */
+function decodeToken(given: Optional): JsonObject | null {
   if (!isObject(given)) return null;
   const { token, logprob } = given;
   if (typeof token !== "string" || numberOf(logprob) === null) return null;
-  // Null where they are not told, as in the events of a stream.
+  // `bytes` is null if absent, as in stream events.
   return { token, logprob, bytes: given.bytes ?? null };
 }

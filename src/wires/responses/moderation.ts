@@ -4,20 +4,21 @@ import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 /**
- * What the moderation of input and output has found, in the shape of Chat, where there is a list of
- * results; null when nothing was moderated. Fails on a finding of an unknown kind: it must not be lost.
+ * Returns the moderation results of input and output in the form of Chat, which has lists of
+ * results; null if nothing was moderated. Fails on an unknown result type, because a result must
+ * not be dropped.
  */
-export function moderationOf(given: Optional): Result<JsonObject | null> {
+export function decodeModeration(given: Optional): Result<JsonObject | null> {
   if ((given ?? null) === null) return success(null);
   const found = isObject(given) ? given : {};
-  const input = findingOf(found.input ?? null);
-  const output = findingOf(found.output ?? null);
+  const input = decodeFinding(found.input ?? null);
+  const output = decodeFinding(found.output ?? null);
   return input === null || output === null
     ? malformed("a moderation that Chat Completions has no place for")
     : success({ input, output });
 }
 
-function findingOf(given: JsonValue): JsonObject | null {
+function decodeFinding(given: JsonValue): JsonObject | null {
   if (!isObject(given)) return null;
   const { type, model } = given;
   if (type === "moderation_result") return { type: "moderation_results", model, results: [given] };

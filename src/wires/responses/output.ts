@@ -6,68 +6,71 @@ import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
-import { type BegunItem, type CallType, isSame, readItem, WRITTEN } from "./item.ts";
-import { tokensOf } from "./logprobs.ts";
-import { newSpeech, type Place, type Spoken } from "./speech.ts";
+import { type BegunItem, type CallType, isSame, parseItem, TEXT_FIELDS } from "./item.ts";
+import { decodeTokens } from "./logprobs.ts";
+import { newSpeech, type Place, type TextKind } from "./speech.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** The two forms of reasoning, of which an item is told in one. */
+/** The two forms of reasoning text. An item has only one of them. */
 export type ReasoningForm = "content" | "summary";
 
-/** A piece of what is said, and where it stands. */
+/** A text delta or complete text of a part, and its position. */
 export interface Piece {
-  readonly kind: Spoken;
-  /** Null for what is no reasoning. */
+  readonly kind: TextKind;
+  /** Null if the part is not reasoning. */
   readonly form: ReasoningForm | null;
   readonly place: Place;
   readonly text: string;
-  /** The tokens of the text, where they are told. */
+  /** Logprobs of the text, if sent. */
   readonly tokens: readonly JsonObject[];
-  /** The text is that of the whole part, not only its next piece. */
+  /** True if the text is the complete text of the part, not only a delta. */
   readonly isWhole: boolean;
 }
 
-/** Reads the output of one response, in pieces or whole. */
+/** Parses the output of one response, in deltas or complete. */
 export interface OutputReader {
-  /** An item has begun. Its content is told later: what it holds already is not looked at. */
+  /** Starts an item. Its content is ignored here, because later events repeat it. */
   begin(index: number, item: Optional): Events;
   say(piece: Piece): Events;
-  /** A piece of what the model wrote for the call of that type and place, or all of it. */
+  /** Returns the events of a text delta of a call, or of its complete text. */
   write(type: CallType, index: number, text: string, isWhole: boolean): Events;
   annotate(place: Place, annotation: JsonValue): Events;
-  /** An item that is whole: what of it has not been told yet. */
+  /** Returns the events of a complete item that no earlier event contained. */
   finish(index: number, item: Optional): Events;
   hasCalls(): boolean;
-  /** An item has begun that is not whole. */
+  /** True if an item has started that is not complete. */
   isOpen(): boolean;
 }
 
 interface Item extends BegunItem {
-  /** Which of the answer's calls it is. */
+  /** Position among the calls of the response. */
   readonly callIndex: number;
-  /** Length of what has been written for the call so far. */
+  /** Length of the call's text so far. */
   written: number;
   isWhole: boolean;
-  /** The form in which its reasoning is told. */
+  /** The form of the item's reasoning; null before its first text. */
   form: ReasoningForm | null;
 }
 
-/** The parts of a message; what is said in one stands in the member of that name. */
+/** The part types of a message. The text of a part is in the field with this name. */
 const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
   ["output_text", "text"],
   ["refusal", "refusal"],
 ]);
 
-/** Items are told apart by their index: some servers change the ids of items from event to event. */
-export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
+/**
+ * Returns the parser of one response. Items are identified by their index: some servers change item
+ * IDs from event to event.
+ */
+export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
   const items = new Map<number, Item>();
   const nameCall = newCallIds(mint);
   let calls = 0;
   const speech = newSpeech();
 
   function begin(index: number, given: Optional): Events {
-    const item = readItem(given);
+    const item = parseItem(given);
     if (!item.ok) return item;
     const known = items.get(index);
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
@@ -120,7 +123,7 @@ export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     }
     if (item.call === null) return success([]);
     const { type } = item.call;
-    const text = given[WRITTEN[type]];
+    const text = given[TEXT_FIELDS[type]];
     return typeof text === "string"
       ? write(type, index, text, true)
       : malformed("a malformed tool call");
@@ -149,7 +152,7 @@ export function outputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     if (kind === undefined || typeof text !== "string") {
       return malformed("a content part that has no place in a message");
     }
-    const tokens = tokensOf(kind === "text" ? part.logprobs : null);
+    const tokens = decodeTokens(kind === "text" ? part.logprobs : null);
     if (!tokens.ok) return tokens;
     const said = say({ kind, form: null, place, text, tokens: tokens.value, isWhole: true });
     if (!said.ok || !Array.isArray(part.annotations)) return said;

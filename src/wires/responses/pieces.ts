@@ -1,52 +1,67 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import { tokensOf } from "./logprobs.ts";
+import { decodeTokens } from "./logprobs.ts";
 import type { Piece } from "./output.ts";
 import type { Place } from "./speech.ts";
 
 type PlaceMember = "content_index" | "summary_index";
 
-/** What the events of one name say, and the members in which they do. */
-interface Said extends Pick<Piece, "kind" | "form"> {
-  readonly at: PlaceMember;
-  /** Where the whole of it is, once it is done. */
+/** The kind of text in events of one type, and the fields that hold it. */
+interface TextEvents extends Pick<Piece, "kind" | "form"> {
+  readonly indexField: PlaceMember;
+  /** The field of the complete text in the `.done` event. */
   readonly whole: "text" | "refusal";
 }
 
-const RAW: Said = { kind: "reasoning", form: "content", at: "content_index", whole: "text" };
+const REASONING_TEXT: TextEvents = {
+  kind: "reasoning",
+  form: "content",
+  indexField: "content_index",
+  whole: "text",
+};
 
-/** The events that say something, without `.delta` and `.done`. */
-const SAID: ReadonlyMap<string, Said> = new Map<string, Said>([
-  ["response.output_text", { kind: "text", form: null, at: "content_index", whole: "text" }],
-  ["response.refusal", { kind: "refusal", form: null, at: "content_index", whole: "refusal" }],
-  ["response.reasoning_text", RAW],
-  // Its name in Open Responses.
-  ["response.reasoning", RAW],
+/** Event types that contain text, without `.delta` and `.done`. */
+const TEXT_EVENTS: ReadonlyMap<string, TextEvents> = new Map<string, TextEvents>([
+  ["response.output_text", {
+    kind: "text",
+    form: null,
+    indexField: "content_index",
+    whole: "text",
+  }],
+  ["response.refusal", {
+    kind: "refusal",
+    form: null,
+    indexField: "content_index",
+    whole: "refusal",
+  }],
+  ["response.reasoning_text", REASONING_TEXT],
+  // Event name in Open Responses.
+  ["response.reasoning", REASONING_TEXT],
   [
     "response.reasoning_summary_text",
-    { kind: "reasoning", form: "summary", at: "summary_index", whole: "text" },
+    { kind: "reasoning", form: "summary", indexField: "summary_index", whole: "text" },
   ],
 ]);
 
-/** The piece that an event of this type says; null when events of this type say nothing. */
-export function pieceOf(type: string, event: JsonObject): Result<Piece> | null {
+/** Returns the text of an event; null if events of this type contain none. */
+export function parsePiece(type: string, event: JsonObject): Result<Piece> | null {
   const isWhole = type.endsWith(".done");
   const said = isWhole || type.endsWith(".delta")
-    ? SAID.get(type.slice(0, type.lastIndexOf(".")))
+    ? TEXT_EVENTS.get(type.slice(0, type.lastIndexOf(".")))
     : undefined;
   if (said === undefined) return null;
   const { kind, form } = said;
-  const place = placeOf(event, said.at);
+  const place = parsePlace(event, said.indexField);
   const text = isWhole ? event[said.whole] : event.delta;
   if (place === null || typeof text !== "string") return malformed(`a malformed piece of ${kind}`);
-  const tokens = tokensOf(kind === "text" ? event.logprobs : null);
+  const tokens = decodeTokens(kind === "text" ? event.logprobs : null);
   if (!tokens.ok) return tokens;
   return success({ kind, form, place, text, tokens: tokens.value, isWhole });
 }
 
-/** Where the part that an event speaks of stands; null when it does not say. */
-export function placeOf(event: JsonObject, member: PlaceMember): Place | null {
+/** Returns the position of the part that an event belongs to; null if the event does not have it. */
+export function parsePlace(event: JsonObject, member: PlaceMember): Place | null {
   const { output_index: item } = event;
   const part = event[member];
   return typeof item === "number" && typeof part === "number" ? { item, part } : null;

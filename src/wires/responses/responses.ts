@@ -2,15 +2,15 @@ import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
-import { decoder } from "./stream.ts";
+import { newDecoder } from "./stream.ts";
 
-/** The Responses API of a provider of type compat, which is asked there what Chat Completions can say. */
+/** The Responses API of a provider of type compat. It serves requests that Chat Completions can express. */
 export const responses: Wire = {
   name: "responses",
   ...compatAccount,
   encode,
   decode,
-  decoder,
-  // Those of the provider are made by the protocol of its type.
+  newDecoder,
+  // The protocol of the provider's type serves embeddings.
   embeddings: null,
 };

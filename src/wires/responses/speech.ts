@@ -6,31 +6,34 @@ import { nestedCitation } from "./citations.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
-/** What of Chat's message a part is a piece of. */
-export type Spoken = "text" | "refusal" | "reasoning";
+/** The field of Chat's message that a part belongs to. */
+export type TextKind = "text" | "refusal" | "reasoning";
 
-/** Where a part stands: the number of its item, and its own in the item. */
+/** The position of a part: the index of its item, and its index in the item. */
 export interface Place {
   readonly item: number;
   readonly part: number;
 }
 
-/** What a response has said so far, part by part. */
+/** The text of a response so far, part by part. */
 export interface Speech {
-  /** The next piece of a part, with its tokens where they are told. */
-  add(kind: Spoken, place: Place, delta: string, tokens: Tokens): Events;
-  /** What of a whole part has not been said yet; fails when more has been said than it holds. */
-  rest(kind: Spoken, place: Place, whole: string, tokens: Tokens): Events;
-  /** The next annotation of a text. */
+  /** Returns the events of the next delta of a part, with its logprobs if sent. */
+  add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events;
+  /**
+   * Returns the events of the rest of a complete part. Fails if the deltas so far are longer than
+   * the part.
+   */
+  rest(kind: TextKind, place: Place, whole: string, tokens: Tokens): Events;
+  /** Returns the event of the next annotation of a text. */
   annotate(place: Place, annotation: JsonValue): readonly StreamEvent[];
-  /** Those of the annotations of a whole text that have not been told yet. */
+  /** Returns the events of the annotations of a complete text that were not emitted yet. */
   restOfAnnotations(place: Place, whole: readonly JsonValue[]): readonly StreamEvent[];
 }
 
 type Tokens = readonly JsonObject[];
 
 interface Part extends Place {
-  /** Length of the answer's text before this one. */
+  /** Length of the response text before this part. */
   readonly start: number;
   length: number;
   annotations: number;
@@ -38,15 +41,16 @@ interface Part extends Place {
 }
 
 /**
- * Chat has one text, one refusal and one reasoning, so the parts of each kind must come one after
- * the other: a piece of an earlier part is a failure, because it would stand in the wrong place.
+ * Returns the text tracker of a new response. Chat has one text, one refusal and one reasoning, so
+ * the parts of each kind must arrive in order: a delta of an earlier part is a failure, because its
+ * text would be in the wrong position.
  */
 export function newSpeech(): Speech {
   const parts = new Map<string, Part>();
-  const latest = new Map<Spoken | "tokens", Part>();
+  const latest = new Map<TextKind | "tokens", Part>();
   let textLength = 0;
 
-  function partAt(kind: Spoken, { item, part }: Place): Part {
+  function partAt(kind: TextKind, { item, part }: Place): Part {
     const key = `${kind} ${item} ${part}`;
     const known = parts.get(key);
     if (known !== undefined) return known;
@@ -55,15 +59,15 @@ export function newSpeech(): Speech {
     return made;
   }
 
-  /** Whether a part may go on in a list that the answer has once for all of them. */
-  function follows(list: Spoken | "tokens", part: Part): boolean {
+  /** True if a part may append to a list that the response has once for all parts. */
+  function follows(list: TextKind | "tokens", part: Part): boolean {
     const last = latest.get(list);
     if (last !== undefined && isBefore(part, last)) return false;
     latest.set(list, part);
     return true;
   }
 
-  function add(kind: Spoken, place: Place, delta: string, tokens: Tokens): Events {
+  function add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events {
     if (delta === "" && tokens.length === 0) return success([]);
     const part = partAt(kind, place);
     const isNext = (delta === "" || follows(kind, part)) &&
@@ -86,10 +90,10 @@ export function newSpeech(): Speech {
   return {
     add,
     rest(kind, place, whole, tokens) {
-      const told = partAt(kind, place);
-      return whole.length < told.length
+      const current = partAt(kind, place);
+      return whole.length < current.length
         ? malformed("a part that is shorter than its pieces")
-        : add(kind, place, whole.slice(told.length), tokens.slice(told.tokens));
+        : add(kind, place, whole.slice(current.length), tokens.slice(current.tokens));
     },
     annotate,
     restOfAnnotations: (place, whole) =>

@@ -7,18 +7,18 @@ import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
-import { endOf, failureOf, startOf } from "./answer.ts";
+import { decodeEnd, decodeStart, findFailure } from "./answer.ts";
 import { eventError, reportedFault } from "./errors.ts";
 import type { CallType } from "./item.ts";
-import { outputReader } from "./output.ts";
-import { pieceOf, placeOf } from "./pieces.ts";
-import { responseUsage } from "../openai/responses_usage.ts";
+import { newOutputReader } from "./output.ts";
+import { parsePiece, parsePlace } from "./pieces.ts";
+import { parseResponseUsage } from "../openai/responses_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
 const NOTHING: Events = { ok: true, value: [] };
 
-/** The status that the response of each terminal must have. */
+/** The response status that each terminal event requires. */
 const TERMINALS: ReadonlyMap<Optional, string> = new Map([
   ["response.completed", "completed"],
   ["response.incomplete", "incomplete"],
@@ -26,18 +26,19 @@ const TERMINALS: ReadonlyMap<Optional, string> = new Map([
 ]);
 
 /**
- * Reads a Responses stream, which is complete at its terminal. Each record must be an event whose
- * name, type and status agree, of the one response, with a number above the last one's.
+ * Returns the decoder of a Responses stream, which is complete at its terminal event. Each record
+ * must be an event with matching name, type and status, of one response, with an increasing
+ * sequence number.
  */
-export function decoder(mint: IdSource): Decoder {
-  const reader = outputReader(mint);
+export function newDecoder(mint: IdSource): Decoder {
+  const reader = newOutputReader(mint);
   let sequence = -1;
   let id: string | null = null;
   let done = false;
   let usage: Usage | null = null;
 
   function push({ event: name, data }: StreamRecord): Events {
-    // A block of comments has no data.
+    // A record of comments has no data.
     if (done || data === "") return NOTHING;
     const event = parseJson(data);
     if (!isObject(event)) return malformed("a stream record that is no JSON object");
@@ -51,7 +52,7 @@ export function decoder(mint: IdSource): Decoder {
       return malformed("a stream record out of its sequence");
     }
     sequence = number;
-    usage = usageIn(event) ?? usage;
+    usage = findUsage(event) ?? usage;
     return read(type, event);
   }
 
@@ -76,7 +77,7 @@ export function decoder(mint: IdSource): Decoder {
       case "response.custom_tool_call_input.done":
         return write("custom_tool_call", event, event.input, true);
       case "response.output_text.annotation.added": {
-        const place = placeOf(event, "content_index");
+        const place = parsePlace(event, "content_index");
         return place === null
           ? malformed("an annotation without its place")
           : reader.annotate(place, event.annotation ?? null);
@@ -88,8 +89,8 @@ export function decoder(mint: IdSource): Decoder {
       case "response.canceled":
         return finish(type, event.response);
       default: {
-        // What is told of hosted tools and of parts is told by their items too.
-        const piece = pieceOf(type, event);
+        // The items contain the content of hosted-tool and part events too.
+        const piece = parsePiece(type, event);
         if (piece === null) return NOTHING;
         return piece.ok ? reader.say(piece.value) : piece;
       }
@@ -107,11 +108,14 @@ export function decoder(mint: IdSource): Decoder {
       : malformed("malformed tool arguments");
   }
 
-  /** The first of the responses within the events begins the answer; the others must be the same one. */
+  /**
+   * Returns the first event, from the first response object in the stream. All later response
+   * objects must have the same ID.
+   */
   function begin(response: Optional): Events {
     if (!isObject(response)) return malformed("an event without its response");
-    // Some servers leave it out where the event says it.
-    const start = startOf({ object: "response", ...response }, mint);
+    // Some servers omit `object` inside an event.
+    const start = decodeStart({ object: "response", ...response }, mint);
     if (!start.ok) return start;
     if (id !== null) {
       return id === start.value.id ? NOTHING : malformed("events of another response");
@@ -126,19 +130,19 @@ export function decoder(mint: IdSource): Decoder {
     if (response.status !== TERMINALS.get(type)) {
       return malformed("a terminal that does not agree with its response");
     }
-    const failure = failureOf(response);
+    const failure = findFailure(response);
     if (failure !== null) return failure;
     const events = [...begun.value];
     const output = Array.isArray(response.output) ? response.output : [];
     for (const [index, item] of output.entries()) {
-      const told = reader.finish(index, item);
-      if (!told.ok) return told;
-      pushAll(events, told.value);
+      const finished = reader.finish(index, item);
+      if (!finished.ok) return finished;
+      pushAll(events, finished.value);
     }
     if (response.status === "completed" && reader.isOpen()) {
       return malformed("a completed response with an open item");
     }
-    const end = endOf(response, reader.hasCalls());
+    const end = decodeEnd(response, reader.hasCalls());
     if (!end.ok) return end;
     done = true;
     return success([...events, ...end.value]);
@@ -156,8 +160,11 @@ function isIndex(value: Optional): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The token counts of the response in an event; null for none. Ones that are wrong fail the terminal. */
-function usageIn({ response }: JsonObject): Usage | null {
-  const counted = isObject(response) ? responseUsage(response) : success(null);
+/**
+ * Returns the token counts of the response in an event; null if it has none. Invalid counts fail at
+ * the terminal event.
+ */
+function findUsage({ response }: JsonObject): Usage | null {
+  const counted = isObject(response) ? parseResponseUsage(response) : success(null);
   return counted.ok ? counted.value : null;
 }

@@ -1,28 +1,31 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
-  bothChoices,
-  bothTools,
-  eachOf,
-  functionWithin,
-  namedFunction,
+  findFunction,
+  mapObjects,
+  parseFunction,
+  refuseBothChoices,
+  refuseBothTools,
 } from "../chat_request/chat_tools.ts";
 import { isEmpty } from "../chat_request/refusals.ts";
 import { functionChoice, toolChoice } from "./choice.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 import { customTool } from "./custom_tool.ts";
 import { webSearchTools } from "./web_search.ts";
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`, from the tools of Chat or its older functions. */
-export function tools(asked: Asked): Result<JsonObject> {
+/**
+ * Returns `tools`, `tool_choice` and `parallel_tool_calls`, from the request's tools or its legacy
+ * functions.
+ */
+export function tools(asked: SectionInput): Result<JsonObject> {
   const { body } = asked;
   const { functions, function_call, tool_choice } = body;
-  const both = bothTools(body) ?? bothChoices(body);
+  const both = refuseBothTools(body) ?? refuseBothChoices(body);
   if (both !== null) return both;
   const isLegacy = !isEmpty(functions);
   const made = isLegacy
-    ? eachOf(functions, "functions", functionTool)
-    : eachOf(body.tools, "tools", toolOf);
+    ? mapObjects(functions, "functions", functionTool)
+    : mapObjects(body.tools, "tools", encodeTool);
   if (!made.ok) return made;
   const hosted = webSearchTools(asked);
   if (!hosted.ok) return hosted;
@@ -31,7 +34,7 @@ export function tools(asked: Asked): Result<JsonObject> {
     : functionChoice(function_call);
   if (!choice.ok) return choice;
   const all = [...made.value, ...hosted.value];
-  // An answer with functions has room for one call.
+  // A legacy response can hold only one call.
   const parallel = isLegacy ? false : body.parallel_tool_calls ?? null;
   return success({
     ...all.length > 0 && { tools: all },
@@ -40,21 +43,21 @@ export function tools(asked: Asked): Result<JsonObject> {
   });
 }
 
-function toolOf(item: JsonObject, path: string): Result<JsonObject> {
+function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
   if (item.type === "custom") return customTool(item, path);
-  const called = functionWithin(item, path);
+  const called = findFunction(item, path);
   return called.ok ? functionTool(called.value, `${path}.function`) : called;
 }
 
 function functionTool(item: JsonObject, path: string): Result<JsonObject> {
-  const named = namedFunction(item, path);
+  const named = parseFunction(item, path);
   if (!named.ok) return named;
   const { name, description, parameters, strict } = named.value;
   return success({
     type: "function",
     name,
     ...description !== null && { description },
-    // Both may be left out in Chat, where that means no parameters and not strict.
+    // Chat allows both fields to be absent, which means no parameters and not strict.
     parameters: parameters ?? { type: "object", properties: {} },
     strict,
   });

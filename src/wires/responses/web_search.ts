@@ -8,12 +8,12 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import type { Asked } from "./controls.ts";
+import type { SectionInput } from "./controls.ts";
 
 const PATH = "web_search_options";
 
-/** The hosted tool that `web_search_options` asks for, where the provider has it; none when absent. */
-export function webSearchTools({ body, settings }: Asked): Result<readonly JsonObject[]> {
+/** Returns the hosted tool for `web_search_options`, if the provider declares it; an empty list if absent. */
+export function webSearchTools({ body, settings }: SectionInput): Result<readonly JsonObject[]> {
   const options = body.web_search_options ?? null;
   if (options === null) return success([]);
   if (!settings.capabilities.hosted_tools.includes("web_search")) {
@@ -26,7 +26,7 @@ export function webSearchTools({ body, settings }: Asked): Result<readonly JsonO
   if (size !== null && typeof size !== "string") {
     return wrongType(`${PATH}.search_context_size`, "a string");
   }
-  const location = locationOf(options.user_location, `${PATH}.user_location`);
+  const location = encodeLocation(options.user_location, `${PATH}.user_location`);
   if (!location.ok) return location;
   return success([{
     type: "web_search",
@@ -35,8 +35,8 @@ export function webSearchTools({ body, settings }: Asked): Result<readonly JsonO
   }]);
 }
 
-/** What Chat nests stands flat in Responses. */
-function locationOf(location: Optional, path: string): Result<JsonObject | null> {
+/** Returns the location without the nested object of Chat. */
+function encodeLocation(location: Optional, path: string): Result<JsonObject | null> {
   if ((location ?? null) === null) return success(null);
   if (!isObject(location)) return wrongType(path, "an object");
   if (location.type !== "approximate") return unsupported(`${path}.type`);

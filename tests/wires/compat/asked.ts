@@ -6,7 +6,7 @@ import { compat } from "../../../src/wires/compat/compat.ts";
 import type { Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 
-/** A provider of type compat called `p`, with settings as YAML members such as `top_p: 0.5`. */
+/** Returns a provider of type compat with ID `p`. Settings are YAML fields such as `top_p: 0.5`. */
 export function provider(...settings: readonly string[]): Provider {
   const members = ["type: compat", 'base_url: "http://up/v1"', ...settings].join(", ");
   const parsed = parseConfig(
@@ -19,7 +19,10 @@ export function provider(...settings: readonly string[]): Provider {
   return made;
 }
 
-/** What a provider with these settings is sent for a request with this text; its model is `m`. */
+/**
+ * Returns the upstream request body for a client request text, for model `m` of a provider with
+ * these settings.
+ */
 export function encoded(text: string, ...settings: readonly string[]): string {
   const document = readDocument(text);
   assert(document.ok, text);

@@ -20,7 +20,7 @@ function documentOf(text: string, bytes?: Uint8Array<ArrayBuffer>): JsonDocument
   return document.value;
 }
 
-/** The bytes of a request's body, and the same as text. */
+/** Returns the body of a request as bytes and as text. */
 function bodyOf({ payload }: UpstreamRequest) {
   assert(payload !== null);
   const bytes = payload.bytes();
@@ -28,7 +28,7 @@ function bodyOf({ payload }: UpstreamRequest) {
   return { bytes, text: payload.text() };
 }
 
-Deno.test("a request that need not change goes out as the bytes that came in", () => {
+Deno.test("a request that needs no change is sent as the received bytes", () => {
   const text = '{"model":"m","messages":[],"user":"é"}';
   const bytes = utf8Bytes(text);
   const body = bodyOf(requestOf(documentOf(text, bytes)));
@@ -36,7 +36,7 @@ Deno.test("a request that need not change goes out as the bytes that came in", (
   assertEquals(body.text, text);
 });
 
-Deno.test("bytes that are out of date are not sent", () => {
+Deno.test("received bytes of a changed request are not sent", () => {
   const other = '{"model":"x","messages":[]}';
   const same = '{"model":"m","messages":[]}';
   assertEquals(bodyOf(requestOf(documentOf(other, utf8Bytes(other)))).text, same);

@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
 import { type Result, success } from "../../../src/core/result.ts";
-import { decoder } from "../../../src/wires/compat/decode.ts";
+import { newDecoder } from "../../../src/wires/compat/decode.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
@@ -13,7 +13,7 @@ function chunk(delta: JsonValue, finish_reason: JsonValue = null): JsonObject {
   return { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m", choices };
 }
 
-/** The last chunk of a choice. */
+/** Returns the last chunk of a choice. */
 function leave(reason: JsonValue = "stop"): JsonObject {
   return chunk({}, reason);
 }
@@ -23,7 +23,7 @@ function record(data: JsonObject | string, event: string | null = null): StreamR
 }
 
 function run(records: readonly (JsonObject | string)[]): Result<readonly StreamEvent[]> {
-  const codec = decoder(scriptedWorld());
+  const codec = newDecoder(scriptedWorld());
   const events: StreamEvent[] = [];
   for (const data of records) {
     const step = codec.push(record(data));
@@ -42,7 +42,7 @@ function eventsOf(...records: readonly (JsonObject | string)[]): readonly Stream
   return events.value;
 }
 
-/** What the deltas say, between the start and the finish. */
+/** Returns the events of the deltas, without start and finish. */
 function said(...deltas: readonly JsonObject[]): readonly StreamEvent[] {
   return eventsOf(...deltas.map((delta) => chunk(delta)), leave(), DONE).slice(1, -1);
 }
@@ -58,7 +58,7 @@ function added(index: number, delta: string): StreamEvent {
   return { type: "tool_arguments", index, delta };
 }
 
-Deno.test("a stream is told as it comes, usage and finish at its end", () => {
+Deno.test("a stream is decoded as it arrives, with usage and finish at its end", () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 9 };
   const events = eventsOf(
     "",
@@ -80,20 +80,20 @@ Deno.test("a stream is told as it comes, usage and finish at its end", () => {
   ]);
 });
 
-Deno.test("a stream that closes after its finish is complete without [DONE]", () => {
+Deno.test("a stream that ends after its finish reason is complete without [DONE]", () => {
   assertEquals(
     eventsOf(chunk({ content: "Hi" }), leave()),
     eventsOf(chunk({ content: "Hi" }), leave(), DONE),
   );
 });
 
-Deno.test("what comes after [DONE] is not read", () => {
-  const codec = decoder(scriptedWorld());
+Deno.test("records after [DONE] are ignored", () => {
+  const codec = newDecoder(scriptedWorld());
   for (const data of [leave(), DONE]) codec.push(record(data));
   assertEquals([codec.push(record("{")), codec.end()], [success([]), success([])]);
 });
 
-Deno.test("other choices are not spoken of", () => {
+Deno.test("choices other than the first are ignored", () => {
   const other = { choices: [{ index: 1, delta: { content: "x" }, finish_reason: "length" }] };
   assertEquals(eventsOf(chunk({ content: "a" }), other, leave()).slice(1), [
     { type: "text", delta: "a" },
@@ -101,7 +101,7 @@ Deno.test("other choices are not spoken of", () => {
   ]);
 });
 
-Deno.test("a call is told with its name, its arguments as they come", () => {
+Deno.test("a call is emitted with its name, and its arguments as they arrive", () => {
   assertEquals(
     said(
       calls({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }),
@@ -154,15 +154,15 @@ const CALLS: readonly (readonly [string, readonly JsonObject[], readonly StreamE
 ];
 
 for (const [name, deltas, events] of CALLS) {
-  Deno.test(`calls come ${name}`, () => assertEquals(said(...deltas), events));
+  Deno.test(`calls are decoded from deltas ${name}`, () => assertEquals(said(...deltas), events));
 }
 
-Deno.test("calls make the finish one with calls", () => {
+Deno.test("a stop after calls becomes the finish reason tool_calls", () => {
   const whole = chunk(calls({ id: "a", function: { name: "f", arguments: "{}" } }), "stop");
   assertEquals(eventsOf(whole).at(-1), { type: "finish", reason: "tool_calls" });
 });
 
-Deno.test("a call that never gets an id gets one of ours, at the latest at the end", () => {
+Deno.test("a call that never receives an ID gets a generated one, at the end of the stream at the latest", () => {
   const early = said(calls({ index: 0, function: { name: "f", arguments: "{}" } }));
   const late = said(calls({ index: 0, function: { name: "f" } }));
   for (const [event] of [early, late]) {
@@ -170,7 +170,7 @@ Deno.test("a call that never gets an id gets one of ours, at the latest at the e
   }
 });
 
-/** Ids and names of the calls of a stream, and their arguments by number. */
+/** Returns IDs, names and arguments of the calls of a stream. */
 function called(...deltas: readonly JsonObject[]) {
   const events = said(...deltas);
   const found: { readonly id: string; readonly name: string; text: string }[] = [];
@@ -191,7 +191,7 @@ const one = (name: string, args: string, more: JsonObject = {}) => ({
   ...more,
 });
 
-/** Streams of two calls with one id. */
+/** Streams of two calls with the same ID. */
 const SAME_ID: Readonly<Record<string, readonly JsonObject[]>> = {
   "in one chunk, without an index": [calls(one("f", "{}"), one("g", "[]"))],
   "of one function, in one chunk": [calls(one("f", "{}"), one("f", "[]"))],
@@ -222,14 +222,14 @@ const SAME_ID: Readonly<Record<string, readonly JsonObject[]>> = {
 };
 
 for (const [name, deltas] of Object.entries(SAME_ID)) {
-  Deno.test(`two calls with one id are two calls: ${name}`, () => {
+  Deno.test(`two calls with one ID are two calls: ${name}`, () => {
     const [first, second, ...others] = called(...deltas);
     assertEquals([first?.id, first?.text, second?.text, others.length], ["a", "{}", "[]", 0]);
     assert(/^call_[0-9a-f]{24}$/.test(second?.id ?? ""));
   });
 }
 
-/** Streams of a call whose id comes late. */
+/** Streams of a call whose ID arrives late. */
 const LATE_ID: Readonly<Record<string, readonly JsonObject[]>> = {
   "with its index": [
     calls({ index: 0, function: { name: "f", arguments: "" } }),
@@ -258,12 +258,12 @@ const LATE_ID: Readonly<Record<string, readonly JsonObject[]>> = {
 };
 
 for (const [name, deltas] of Object.entries(LATE_ID)) {
-  Deno.test(`an id that comes behind name and arguments is that of the call: ${name}`, () => {
+  Deno.test(`an ID that arrives after name and arguments belongs to their call: ${name}`, () => {
     assertEquals(called(...deltas), [{ id: "a", name: "f", text: "{}" }]);
   });
 }
 
-Deno.test("a call behind one that waits for its id keeps its place", () => {
+Deno.test("a call after one that waits for its ID keeps its position", () => {
   const found = called(
     calls({ index: 0, function: { name: "f", arguments: "{}" } }),
     calls({ index: 1, id: "b", function: { name: "g", arguments: "[]" } }),
@@ -275,8 +275,8 @@ Deno.test("a call behind one that waits for its id keeps its place", () => {
   ]);
 });
 
-Deno.test("an id is waited for during 512 pieces; then the call gets one of ours for good", () => {
-  const codec = decoder(scriptedWorld());
+Deno.test("a call waits for its ID for 512 deltas; then it keeps a generated ID", () => {
+  const codec = newDecoder(scriptedWorld());
   const push = (delta: JsonObject) => {
     const step = codec.push(record(chunk(delta)));
     assert(step.ok);
@@ -291,9 +291,9 @@ Deno.test("an id is waited for during 512 pieces; then the call gets one of ours
   assertEquals(push(calls({ index: 0, id: "a", function: { arguments: "}" } })), [added(0, "}")]);
 });
 
-Deno.test("long arguments do not wait for an id, and a name is not waited for without bound", () => {
+Deno.test("a call with long arguments does not wait for an ID, and no call waits for a name without bound", () => {
   const long = calls({ index: 0, function: { name: "f", arguments: "x".repeat(1024 * 1024 + 1) } });
-  const step = decoder(scriptedWorld()).push(record(chunk(long)));
+  const step = newDecoder(scriptedWorld()).push(record(chunk(long)));
   assert(step.ok);
   assertEquals(step.value.map(({ type }) => type), ["start", "tool_call", "tool_arguments"]);
   const nameless = calls({
@@ -301,12 +301,12 @@ Deno.test("long arguments do not wait for an id, and a name is not waited for wi
     id: "a",
     function: { arguments: "x".repeat(1024 * 1024 + 1) },
   });
-  assert(!decoder(scriptedWorld()).push(record(chunk(nameless))).ok);
+  assert(!newDecoder(scriptedWorld()).push(record(chunk(nameless))).ok);
   const many = Array.from({ length: 513 }, (_, index) => ({ index, id: `c${index}` }));
-  assert(!decoder(scriptedWorld()).push(record(chunk(calls(...many)))).ok);
+  assert(!newDecoder(scriptedWorld()).push(record(chunk(calls(...many)))).ok);
 });
 
-/** Records that say nothing to a client. */
+/** Records without client content. */
 const NOTHING = [
   "",
   "  ",
@@ -317,7 +317,7 @@ const NOTHING = [
   '{"object":"chat.completion.metadata","data":[1]}',
 ];
 
-Deno.test("records that are no chunks are passed over, wherever they stand", () => {
+Deno.test("records that are not chunks are ignored at any position", () => {
   const events = eventsOf(chunk({ content: "Hi" }), leave(), DONE);
   for (const nothing of NOTHING) {
     assertEquals(
@@ -328,15 +328,15 @@ Deno.test("records that are no chunks are passed over, wherever they stand", () 
   }
 });
 
-Deno.test("[DONE] may have blanks around it", () => {
+Deno.test("[DONE] may be surrounded by spaces", () => {
   const events = eventsOf(chunk({ content: "Hi" }), leave(), DONE);
   for (const done of [" [DONE]", "[DONE] ", "\t[DONE]\n"]) {
     assertEquals(eventsOf(chunk({ content: "Hi" }), leave(), done), events);
   }
 });
 
-Deno.test("the usage is that of the last chunk that had one, also where the stream breaks then", () => {
-  const codec = decoder(scriptedWorld());
+Deno.test("the usage is that of the last chunk with usage, also if the stream breaks after it", () => {
+  const codec = newDecoder(scriptedWorld());
   assertEquals(codec.usage(), null);
   const counts = { cached: 0, cacheWrite: 0, reasoning: 0 };
   for (const output of [1, 2]) {
@@ -349,7 +349,7 @@ Deno.test("the usage is that of the last chunk that had one, also where the stre
   assertEquals(codec.usage(), { input: 7, output: 2, total: 9, ...counts, serviceTier: "flex" });
 });
 
-Deno.test("the older function_call is one call", () => {
+Deno.test("the legacy function_call is decoded as one call", () => {
   const [begun, ...rest] = said(
     { function_call: { name: "f", arguments: "" } },
     { function_call: { arguments: "{" } },
@@ -372,14 +372,14 @@ const BROKEN: Readonly<Record<string, readonly (JsonObject | string)[]>> = {
 };
 
 for (const [name, records] of Object.entries(BROKEN)) {
-  Deno.test(`a stream that cannot be trusted is a failure: ${name}`, () => {
+  Deno.test(`a malformed stream is a failure: ${name}`, () => {
     const events = run(records);
     assert(!events.ok);
     assertEquals(events.failure.kind, "invalid_upstream_response");
   });
 }
 
-Deno.test("an error record is a failure, by its member, its name or its type", () => {
+Deno.test("a record is an error by its error field, its event name or its type", () => {
   const errors = [
     record({ error: { message: "m" } }),
     record({ message: "m" }, "error"),
@@ -387,7 +387,7 @@ Deno.test("an error record is a failure, by its member, its name or its type", (
     record({ type: "error", message: "m" }),
   ];
   for (const error of errors) {
-    const step = decoder(scriptedWorld()).push(error);
+    const step = newDecoder(scriptedWorld()).push(error);
     assert(!step.ok);
     assertEquals(step.failure.kind, "upstream_unavailable");
   }

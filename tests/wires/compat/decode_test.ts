@@ -26,7 +26,7 @@ function eventsOf(body: JsonObject): readonly StreamEvent[] {
   return events.value;
 }
 
-/** The events between the start and the finish. */
+/** Returns the events of a message, without start and finish. */
 function said(message: JsonObject, finish: JsonValue = "stop"): readonly StreamEvent[] {
   return eventsOf(completion({ role: "assistant", ...message }, finish)).slice(1, -1);
 }
@@ -37,7 +37,7 @@ function failureOf(body: JsonObject) {
   return events.failure;
 }
 
-Deno.test("a completion begins with what it says of itself and ends with usage and finish", () => {
+Deno.test("a completion starts with its ID and model and ends with usage and finish", () => {
   const usage = {
     prompt_tokens: 3,
     completion_tokens: 4,
@@ -64,7 +64,7 @@ Deno.test("a completion begins with what it says of itself and ends with usage a
   ]);
 });
 
-Deno.test("members that are missing are nothing, the time is ours", () => {
+Deno.test("missing fields produce no events, and a missing time is the current time", () => {
   const body = { choices: [{ message: { content: null }, finish_reason: "stop" }], usage: null };
   assertEquals(eventsOf(body), [
     { type: "start", id: "", model: "", created: 1_700_000_000 },
@@ -99,10 +99,10 @@ const SAID: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] =
 ];
 
 for (const [name, message, events] of SAID) {
-  Deno.test(`a message says: ${name}`, () => assertEquals(said(message), events));
+  Deno.test(`a message is decoded: ${name}`, () => assertEquals(said(message), events));
 }
 
-Deno.test("calls are told in order, their arguments as written", () => {
+Deno.test("calls are decoded in order, with their arguments unchanged", () => {
   const called = (name: string, text: JsonValue) => ({ name, arguments: text });
   const tool_calls = [
     { id: "a", type: "function", function: called("f", '{"x": 1.0}') },
@@ -129,14 +129,14 @@ Deno.test("arguments sent as an object keep the text of their numbers", () => {
   });
 });
 
-Deno.test("every call has an id of its own", () => {
+Deno.test("every call has a unique ID", () => {
   const call = { function: { name: "f", arguments: "{}" } };
   const tool_calls = [{ ...call, id: "a" }, call, { ...call, id: "" }];
   const ids = said({ tool_calls }).flatMap((event) => event.type === "tool_call" ? [event.id] : []);
   assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
 });
 
-Deno.test("calls with one id are calls of their own, with their own arguments", () => {
+Deno.test("calls with one ID are separate calls with separate arguments", () => {
   const call = (name: string, text: string) => ({
     id: "a",
     index: 0,
@@ -152,7 +152,7 @@ Deno.test("calls with one id are calls of their own, with their own arguments", 
   );
 });
 
-Deno.test("finish reasons are those of Chat; calls are never a plain stop", () => {
+Deno.test("finish reasons are those of Chat; a response with calls never finishes with stop", () => {
   const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" } }];
   const reasons = [
     ["stop", {}, "stop"],
@@ -184,12 +184,12 @@ const MALFORMED: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [name, body] of Object.entries(MALFORMED)) {
-  Deno.test(`an answer that cannot be understood is a failure: ${name}`, () => {
+  Deno.test(`a malformed response is a failure: ${name}`, () => {
     assertEquals(failureOf(body).kind, "invalid_upstream_response");
   });
 }
 
-Deno.test("an error under status 200 is the failure that its own status would have been", () => {
+Deno.test("an error under status 200 is the fault of the status that it contains", () => {
   const kinds = [429, 400, 503, undefined].map((code) =>
     failureOf({ error: { message: "m", ...code !== undefined && { code } } })
   );
@@ -201,7 +201,7 @@ Deno.test("an error under status 200 is the failure that its own status would ha
   ]);
 });
 
-Deno.test("20,000 calls without a number are told apart, with arguments as objects or as text", () => {
+Deno.test("20,000 calls without an index are separate calls, with arguments as objects or as text", () => {
   const ids = Array.from({ length: 20_000 }, (_, at) => `call_${at}`);
   for (const given of [{ a: 1 }, '{"a":1}']) {
     const tool_calls = ids.map((id) => ({ id, function: { name: "f", arguments: given } }));

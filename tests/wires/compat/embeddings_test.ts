@@ -44,7 +44,7 @@ function refusalOf(result: Result<unknown>): unknown {
   return [result.failure.kind, result.failure.param];
 }
 
-Deno.test("only the model of the client's text is replaced", () => {
+Deno.test("an embeddings request is the client's text with only the model replaced", () => {
   const rest = ' "input" : [[1, 2.0]], "dimensions":3, "user":"u", "encoding_format" : "float" }';
   assertEquals(encode(`{ "model" : "p/m" ,${rest}`), {
     ok: true,
@@ -53,14 +53,14 @@ Deno.test("only the model of the client's text is replaced", () => {
   assertEquals(encode(' {"input":"a"}'), { ok: true, value: ' {"model":"m\\"","input":"a"}' });
 });
 
-Deno.test("a field that is none of an embeddings request is refused by its name", () => {
+Deno.test("an unknown field of an embeddings request is refused by name", () => {
   assertEquals(refusalOf(encode('{"input":"a","truncate":true}')), [
     "unsupported_feature",
     "truncate",
   ]);
 });
 
-Deno.test("base64 needs the capability", () => {
+Deno.test("base64 encoding is refused unless the provider declares the capability", () => {
   const text = '{"model":"m\\"","input":"a","encoding_format":"base64"}';
   assertEquals(refusalOf(encode(text)), ["unsupported_feature", "encoding_format"]);
   assertEquals(encode(text, true), { ok: true, value: text });
@@ -68,7 +68,7 @@ Deno.test("base64 needs the capability", () => {
   assertEquals(refusalOf(encode(other, true)), ["invalid_value", "encoding_format"]);
 });
 
-Deno.test("an answer with data for every input is handed on as it is", () => {
+Deno.test("a response with an embedding for every input is returned unchanged", () => {
   const text = '{"object":"list", "data":[{"embedding":[1.0]}],"more":1}\n';
   assertEquals(decodeEmbeddings(text, "m", 1), { ok: true, value: text });
   for (

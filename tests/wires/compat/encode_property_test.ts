@@ -8,19 +8,19 @@ import { encoded } from "./asked.ts";
 const DEFAULTS = ["temperature: 0.25", "top_p: 0.5", "normalize_developer_role: true"];
 const CHANGEABLE = ["model", "temperature", "top_p", "messages", "stream_options"];
 
-/** Keys with the texts of their values. */
+/** Returns the keys of an object with the texts of their values. */
 function texts(text: string): readonly (readonly [key: string, value: string])[] {
   return membersOf(text).map(({ key, start, end }) => [key, text.slice(start, end)] as const);
 }
 
-Deno.test("whatever is sent, every member but those with a rule keeps its text and its place", () => {
+Deno.test("every field of any request without an edit keeps its text and position", () => {
   fc.assert(fc.property(objectTexts, (text) => {
     const kept = (all: string) => texts(all).filter(([key]) => !CHANGEABLE.includes(key));
     assertEquals(kept(encoded(text, ...DEFAULTS)), kept(text));
   }));
 });
 
-Deno.test("a request that needs no change is the same text", () => {
+Deno.test("a request that needs no edit is sent as the same text", () => {
   fc.assert(fc.property(objectTexts, (text) => {
     const first = encoded(text);
     assertEquals(encoded(first), first);
@@ -40,7 +40,7 @@ const roles = fc.constantFrom(
 );
 const messages = fc.array(fc.tuple(roles, valueTexts));
 
-Deno.test("only developer roles of messages change, whatever their content is", () => {
+Deno.test("only developer roles of messages change, for any message content", () => {
   fc.assert(fc.property(messages, (parts) => {
     const write = (roleOf: (role: string) => string) => {
       const list = parts.map(([role, content]) =>
@@ -54,7 +54,7 @@ Deno.test("only developer roles of messages change, whatever their content is", 
   }));
 });
 
-Deno.test("what is sent is JSON with the target's model and the sampling that applies", () => {
+Deno.test("every request is sent as JSON with the target's model and the effective sampling values", () => {
   const sampling = fc.constantFrom("", '"temperature":null,', '"temperature":0.1e1,');
   fc.assert(fc.property(objectTexts, sampling, (text, asked) => {
     const open = text.indexOf("{") + 1;

@@ -5,7 +5,7 @@ import { encoded, provider } from "./asked.ts";
 
 const DEVELOPER = "normalize_developer_role: true";
 
-Deno.test("a chat request goes to POST /chat/completions", () => {
+Deno.test("a Chat request is sent to POST /chat/completions", () => {
   const document = readDocument('{"messages":[]}');
   assert(document.ok);
   const chat = { document: document.value, stream: false, includeUsage: false };
@@ -14,12 +14,12 @@ Deno.test("a chat request goes to POST /chat/completions", () => {
   assertEquals([request.value.method, request.value.path], ["POST", "/chat/completions"]);
 });
 
-Deno.test("bytes that need not change do not", () => {
+Deno.test("text without an edit is sent byte for byte", () => {
   const text = ' {\n "model" : "m",\t"messages":[ ] , "n":1.0, "é":"\\u00e9\\/" }\r\n';
   assertEquals(encoded(text), text);
 });
 
-Deno.test("the model is the target's, in place or in front", () => {
+Deno.test("the target's model replaces the client's model, or is inserted at the start", () => {
   assertEquals(encoded('{ "a":1, "model" : "p/x" ,"b":2}'), '{ "a":1, "model" : "m" ,"b":2}');
   assertEquals(encoded('{"mod\\u0065l":"x"}'), '{"mod\\u0065l":"m"}');
   assertEquals(encoded('{ "a":1}'), '{"model":"m", "a":1}');
@@ -27,7 +27,7 @@ Deno.test("the model is the target's, in place or in front", () => {
   assertEquals(encoded("{ }"), '{"model":"m" }');
 });
 
-Deno.test("a model inside other values is not the model", () => {
+Deno.test("a model field inside other values is not changed", () => {
   const rest = '"metadata":{"model":"x"},"tools":[{"model":"y"}],"user":"\\"model\\":\\"z\\""';
   assertEquals(encoded(`{"model":"m",${rest}}`), `{"model":"m",${rest}}`);
 });
@@ -38,7 +38,7 @@ Deno.test("numbers keep their text", () => {
   assertEquals(encoded(text), text.replace('"x"', '"m"'));
 });
 
-Deno.test("sampling of the request wins over the provider's, and that over the upstream's own", () => {
+Deno.test("sampling values of the request override the provider's, which override the upstream's", () => {
   const defaults = ["temperature: 0.25", "top_p: 0.5"];
   const asked = '{"model":"m","temperature":0,"top_p":1.0}';
   assertEquals(encoded(asked, ...defaults), asked);
@@ -49,7 +49,7 @@ Deno.test("sampling of the request wins over the provider's, and that over the u
   assertEquals(encoded('{"model":"m"}'), '{"model":"m"}');
 });
 
-Deno.test("a null sampling value asks for nothing: the provider's stands in its place", () => {
+Deno.test("a null sampling value is replaced by the provider's default", () => {
   const asked = '{"model":"m","temperature":null,"top_p" : null}';
   assertEquals(
     encoded(asked, "temperature: 0.25", "top_p: 0.5"),
@@ -58,13 +58,13 @@ Deno.test("a null sampling value asks for nothing: the provider's stands in its 
   assertEquals(encoded(asked), asked);
 });
 
-Deno.test("top_k, legacy functions and unknown fields pass as they are", () => {
+Deno.test("top_k, legacy functions and unknown fields are sent unchanged", () => {
   const text = '{"model":"m","top_k":40,"functions":[{"name":"f"}],"function_call":"auto",' +
     '"thinking":{"budget":1},"store":true,"__proto__":{"model":"x"}}';
   assertEquals(encoded(text), text);
 });
 
-Deno.test("a developer message becomes a system message only where that is set", () => {
+Deno.test("a developer message becomes a system message only if the provider is configured so", () => {
   const text = '{"model":"m","messages":[{"role":"developer","content":"developer"},' +
     '{"role":"user","content":"Hi"},{ "content":"x", "role" : "developer" }]}';
   const changed = text.replace('"role":"developer"', '"role":"system"')
@@ -78,7 +78,7 @@ Deno.test("a developer message becomes a system message only where that is set",
   );
 });
 
-Deno.test("roles are found behind escapes and repeated keys", () => {
+Deno.test("roles are found with escaped and with duplicate keys", () => {
   const wrap = (message: string) => `{"model":"m","messages":[${message}]}`;
   const cases = [
     ['{"\\u0072ole":"developer"}', '{"\\u0072ole":"system"}'],
@@ -94,7 +94,7 @@ Deno.test("roles are found behind escapes and repeated keys", () => {
   }
 });
 
-Deno.test("the usage of a stream is asked for beside what the client asks for", () => {
+Deno.test("usage of a stream is requested in addition to the client's stream options", () => {
   const usage = '{"include_usage":true}';
   assertEquals(
     encoded('{"model":"m","stream":true}'),
@@ -116,13 +116,13 @@ Deno.test("the usage of a stream is asked for beside what the client asks for", 
   assertEquals(encoded(asked), asked);
 });
 
-Deno.test("what is no stream keeps its stream options", () => {
+Deno.test("a request without streaming keeps its stream options", () => {
   for (const text of ['{"model":"m","stream":false}', '{"model":"m","stream_options":null}']) {
     assertEquals(encoded(text), text);
   }
 });
 
-Deno.test("nesting of any depth passes", () => {
+Deno.test("a request of any nesting depth is sent", () => {
   const nested = "[".repeat(100_000) + "]".repeat(100_000);
   const text = `{"a":${nested},"model":"x","messages":[{"role":"developer","content":${nested}}]}`;
   const sent = encoded(text, DEVELOPER);

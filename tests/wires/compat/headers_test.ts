@@ -3,7 +3,7 @@ import { upstreamRequestHeaders } from "../../../src/upstream/headers.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { provider } from "./asked.ts";
 
-/** What goes out for a client that sends these headers. */
+/** Returns the upstream headers for a client that sends these headers. */
 function headers(client: Record<string, string>, ...settings: readonly string[]) {
   const { "content-type": type, "accept-encoding": encoding, "user-agent": agent, ...others } =
     upstreamRequestHeaders(
@@ -13,19 +13,19 @@ function headers(client: Record<string, string>, ...settings: readonly string[])
   return agent === "switchyard" ? others : { ...others, "user-agent": agent };
 }
 
-Deno.test("a provider without credentials is sent none", () => {
+Deno.test("a provider without credentials receives no credentials", () => {
   assertEquals(headers({}), {});
   assertEquals(headers({}, 'api_key: ""'), {});
 });
 
-Deno.test("key and organization are the provider's", () => {
+Deno.test("the provider's key and organization are sent", () => {
   assertEquals(headers({}, "api_key: sk-1", "organization: org-1"), {
     authorization: "Bearer sk-1",
     "openai-organization": "org-1",
   });
 });
 
-Deno.test("of the client's headers only the idempotency key and the beta header pass", () => {
+Deno.test("only the idempotency key and the beta header are forwarded from the client", () => {
   const client = {
     authorization: "Bearer client",
     "x-api-key": "client",
@@ -55,7 +55,7 @@ Deno.test("of the client's headers only the idempotency key and the beta header 
   });
 });
 
-Deno.test("configured headers are sent, and credentials win over them in any case", () => {
+Deno.test("configured headers are sent, and credentials override them in any case", () => {
   const configured = 'headers: {X-Team: "a", Authorization: wrong, OpenAI-Organization: wrong, ' +
     "Content-Type: text/plain, User-Agent: mine}";
   assertEquals(headers({}, configured, "api_key: sk-1", "organization: org-1"), {
@@ -66,7 +66,7 @@ Deno.test("configured headers are sent, and credentials win over them in any cas
   });
 });
 
-Deno.test("a configured Authorization stands where there is no key", () => {
+Deno.test("a configured Authorization header is sent if there is no key", () => {
   assertEquals(headers({ authorization: "Bearer client" }, "headers: {Authorization: Basic x}"), {
     authorization: "Basic x",
   });

@@ -26,7 +26,7 @@ function eventsOf(record: Record<string, unknown>): readonly StreamEvent[] {
   return valueOf(decode(record));
 }
 
-Deno.test("an answer is its reasoning, its text, its usage and its end", () => {
+Deno.test("a response is decoded to its reasoning, text, usage and finish", () => {
   const message = { role: "assistant", content: "Hi", thinking: "Hm." };
   assertEquals<unknown>(eventsOf({ message, prompt_eval_count: 26, eval_count: 2 }), [
     START,
@@ -40,13 +40,13 @@ Deno.test("an answer is its reasoning, its text, its usage and its end", () => {
   ]);
 });
 
-Deno.test("an answer without content is a start and an end", () => {
+Deno.test("a response without content is a start and a finish", () => {
   for (const message of [undefined, null, {}, { content: "" }, { content: null, thinking: "" }]) {
     assertEquals<unknown>(eventsOf({ message }), [START, { type: "finish", reason: "stop" }]);
   }
 });
 
-Deno.test("the time of the answer is taken with any offset, else it is now", () => {
+Deno.test("the creation time is parsed with any offset; if missing, it is the current time", () => {
   const createdOf = (created_at: unknown) => {
     const [start] = eventsOf({ created_at });
     return start?.type === "start" ? start.created : null;
@@ -56,7 +56,7 @@ Deno.test("the time of the answer is taken with any offset, else it is now", () 
   assertEquals(createdOf(undefined), 1_700_000_000);
 });
 
-Deno.test("tool calls get their own index, their id or a new one, and end with tool_calls", () => {
+Deno.test("tool calls have an index, their ID or a generated one, and finish with tool_calls", () => {
   const tool_calls = [
     { id: "call_a", function: { index: 3, name: "f", arguments: { c: "Oslo" } } },
     { function: { index: 3, name: "g", arguments: '{"c": "Rome"}' } },
@@ -127,7 +127,7 @@ Deno.test("malformed messages and calls are failures", () => {
 
 const CALLING = { tool_calls: [{ function: { name: "f" } }] };
 
-Deno.test("each reason to stop has its word, with and without calls", () => {
+Deno.test("each stop reason maps to a finish reason, with and without calls", () => {
   const finishOf = (record: Record<string, unknown>) => eventsOf(record).at(-1);
   const finish = (reason: string) => ({ type: "finish", reason });
   for (const done_reason of ["stop", undefined, null, ""]) {
@@ -138,7 +138,7 @@ Deno.test("each reason to stop has its word, with and without calls", () => {
   assertEquals<unknown>(finishOf({ done_reason: "length", message: CALLING }), finish("length"));
 });
 
-Deno.test("an end that is none, or is not understood, is a failure", () => {
+Deno.test("a missing or unknown stop reason is a failure", () => {
   for (const done_reason of ["load", "unload", "tired", 1, {}]) {
     assertFailed(decode({ done_reason }), "invalid_upstream_response");
   }
@@ -148,7 +148,7 @@ Deno.test("an end that is none, or is not understood, is a failure", () => {
   assertFailed(decodeText("{}"), "invalid_upstream_response");
 });
 
-Deno.test("an error in an answer that claims success is a failure", () => {
+Deno.test("an error in a response with a success status is a failure", () => {
   for (const error of ["broken", { message: "broken" }, true, {}]) {
     assertFailed(decode({ error }), "invalid_upstream_response");
   }

@@ -13,7 +13,7 @@ function encode(
   return encodeEmbeddings(valueOf(readDocument(JSON.stringify(fields))), localTarget(written));
 }
 
-Deno.test("text and lists of text go out in one call that forbids cutting", () => {
+Deno.test("text and lists of text are sent in one request that forbids truncation", () => {
   for (const input of ["a", ["a"], ["a", "b", " "]]) {
     const fields = { model: "p/m", input, encoding_format: "float", dimensions: null, user: null };
     const { payload, ...request } = valueOf(encode(fields));
@@ -22,7 +22,7 @@ Deno.test("text and lists of text go out in one call that forbids cutting", () =
   }
 });
 
-Deno.test("runtime settings apply to embeddings, except that nothing is cut", () => {
+Deno.test("runtime settings apply to embeddings, except truncation", () => {
   const extra = { num_ctx: "512", keep_alive: "5m", truncate: "true" };
   assertEquals(
     valueOf(encode({ input: "a" }, { extra })).payload?.text(),
@@ -30,7 +30,7 @@ Deno.test("runtime settings apply to embeddings, except that nothing is cut", ()
   );
 });
 
-Deno.test("what the runtime cannot embed is refused by its field", () => {
+Deno.test("fields that the runtime cannot honour are refused by name", () => {
   assertFailed(encode({}), "missing_required_parameter", "input");
   for (const input of ["", [], [""], ["a", ""]]) {
     assertFailed(encode({ input }), "invalid_value", "input");
@@ -60,7 +60,7 @@ Deno.test("vectors keep their text and their order", () => {
   );
 });
 
-Deno.test("a missing count of tokens is zero", () => {
+Deno.test("a missing token count is zero", () => {
   assertEquals(
     valueOf(decodeEmbeddings('{"embeddings":[[1]]}', "m", 1)),
     '{"object":"list","model":"m","data":[{"object":"embedding","index":0,"embedding":[1]}],' +
@@ -68,7 +68,7 @@ Deno.test("a missing count of tokens is zero", () => {
   );
 });
 
-Deno.test("embeddings that do not fit the input are a failure", () => {
+Deno.test("embeddings that do not match the input are a failure", () => {
   const bad = [
     "",
     "[]",

@@ -4,7 +4,7 @@ import { bodyOf, encodeFields, encodeText } from "./target.ts";
 
 const PLAIN = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
 
-Deno.test("a schema is sent bare, with its numbers as written, when the provider declares it", () => {
+Deno.test("a schema is sent without its envelope, with exact numbers, if the provider declares it", () => {
   const request = '{"messages":[{"role":"user","content":"Hi"}],"response_format":{"type":' +
     '"json_schema","json_schema":{"name":"n","description":"d","strict":true,' +
     '"schema":{"type":"object","properties":{"a":{"maximum":1.0}}}}}}';
@@ -27,7 +27,7 @@ Deno.test("a schema format without a schema is refused", () => {
   assertFailed(format({ name: "n", schema: {}, more: 1 }), "unsupported_feature", `${path}.more`);
 });
 
-Deno.test("effort needs the capability, and only levels of the runtime can be listed", () => {
+Deno.test("effort needs the capability, and only levels of the runtime are accepted", () => {
   const effort = (level: unknown, levels: readonly string[] = [], enabled = true) =>
     encodeFields({ reasoning_effort: level }, {
       capabilities: { reasoning_effort: enabled, reasoning_effort_levels: levels },
@@ -48,7 +48,7 @@ Deno.test("effort needs the capability, and only levels of the runtime can be li
   assertFailed(effort(3), "invalid_type", "reasoning_effort");
 });
 
-Deno.test("the nested spelling of effort means the same", () => {
+Deno.test("reasoning.effort means the same as reasoning_effort", () => {
   const capabilities = { reasoning_effort: true };
   const encode = (fields: Record<string, unknown>) => encodeFields(fields, { capabilities });
   assertEquals<unknown>(bodyOf(encode({ reasoning: { effort: "high" } })), {
@@ -72,7 +72,7 @@ Deno.test("the nested spelling of effort means the same", () => {
   );
 });
 
-Deno.test("thinking cannot be disabled and asked for at once", () => {
+Deno.test("a request that disables thinking and sets an effort is refused", () => {
   const both = { thinking: { type: "disabled" }, reasoning_effort: "low" };
   const settings = { capabilities: { reasoning_effort: true } };
   assertFailed(encodeFields(both, settings), "invalid_parameter_combination", "thinking");

@@ -25,7 +25,7 @@ const CARRIED: readonly (readonly [fields: Record<string, unknown>, added: objec
   [{ thinking: { type: "disabled" } }, { think: false }],
 ];
 
-Deno.test("each field with a counterpart is carried to its place", () => {
+Deno.test("each field with a counterpart is sent in its place", () => {
   for (const [fields, added] of CARRIED) {
     assertEquals<unknown>(bodyOf(encodeFields(fields)), { ...PLAIN, ...added });
   }
@@ -53,7 +53,7 @@ const HARMLESS: readonly Record<string, unknown>[] = [
   { stream_options: { include_obfuscation: false } },
 ];
 
-Deno.test("values that ask for nothing are accepted and not sent", () => {
+Deno.test("values that request nothing are accepted and not sent", () => {
   for (const fields of HARMLESS) {
     assertEquals<unknown>(bodyOf(encodeFields(fields)), PLAIN, JSON.stringify(fields));
   }
@@ -93,13 +93,13 @@ const UNSUPPORTED: readonly (readonly [fields: Record<string, unknown>, param: s
   [{ stream_options: { other: 1 } }, "stream_options.other"],
 ];
 
-Deno.test("what has no counterpart is refused by its path", () => {
+Deno.test("fields without a counterpart are refused with their path", () => {
   for (const [fields, param] of UNSUPPORTED) {
     assertFailed(encodeFields(fields), "unsupported_feature", param);
   }
 });
 
-Deno.test("values out of range or of the wrong type are refused by their path", () => {
+Deno.test("values out of range or of the wrong type are refused with their path", () => {
   assertFailed(encodeFields({ max_tokens: 0 }), "invalid_value", "max_tokens");
   assertFailed(
     encodeFields({ max_completion_tokens: -1 }),
@@ -128,7 +128,7 @@ Deno.test("numbers of the request keep their text", () => {
   );
 });
 
-Deno.test("a request goes to the chat endpoint of the runtime", () => {
+Deno.test("a request is sent to the chat endpoint of the runtime", () => {
   const document = valueOf(readDocument('{"messages":[{"role":"user","content":""}]}'));
   const chat = { document, stream: true, includeUsage: true };
   const { payload, ...request } = valueOf(local.encode(chat, localTarget()));
@@ -139,7 +139,7 @@ Deno.test("a request goes to the chat endpoint of the runtime", () => {
   );
 });
 
-Deno.test("provider defaults stand in for what the request leaves out", () => {
+Deno.test("provider defaults apply to fields that the request does not set", () => {
   const settings = { temperature: 0.1, top_p: 0.2, top_k: 7 };
   assertEquals<unknown>(bodyOf(encodeFields({ top_p: 1, top_k: null }, settings)), {
     ...PLAIN,
@@ -147,7 +147,7 @@ Deno.test("provider defaults stand in for what the request leaves out", () => {
   });
 });
 
-Deno.test("the provider's extra map sets what a client cannot", () => {
+Deno.test("the provider's extra map sets options that a client cannot set", () => {
   const extra = { keep_alive: "-1", truncate: "false", num_ctx: "8192", use_mmap: "true", x: "1h" };
   assertStringIncludes(
     valueOf(encodeFields({}, { extra })),

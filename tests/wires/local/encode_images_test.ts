@@ -18,7 +18,7 @@ function firstTurn(result: Result<string>): JsonValue | undefined {
   return body.messages[0];
 }
 
-Deno.test("images go beside the text, in their order", () => {
+Deno.test("images are sent beside the text, in their order", () => {
   const parts = encodeParts(
     image("data:image/png;base64,QUJD"),
     { type: "text", text: "What" },
@@ -32,7 +32,7 @@ Deno.test("images go beside the text, in their order", () => {
   });
 });
 
-Deno.test("a tool result may hold an image", () => {
+Deno.test("a tool result may contain an image", () => {
   const assistant = {
     role: "assistant",
     tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
@@ -60,7 +60,7 @@ const DATA: readonly (readonly [url: string, sent: string])[] = [
   ["data:image/png;base64,-_-_", "+/+/"],
 ];
 
-Deno.test("image data is sent as bare, standard, padded base64", () => {
+Deno.test("image data is sent as standard base64 with padding", () => {
   for (const [url, sent] of DATA) {
     assertEquals<unknown>(firstTurn(encodeParts(image(url))), {
       role: "user",
@@ -70,7 +70,7 @@ Deno.test("image data is sent as bare, standard, padded base64", () => {
   }
 });
 
-Deno.test("an image of several megabytes is carried", () => {
+Deno.test("an image of several megabytes is sent", () => {
   const data = "QUJD".repeat(2_000_000);
   assertEquals<unknown>(firstTurn(encodeParts(image(`data:image/png;base64,${data}`))), {
     role: "user",
@@ -79,7 +79,7 @@ Deno.test("an image of several megabytes is carried", () => {
   });
 });
 
-Deno.test("images that the runtime cannot take are refused by their path", () => {
+Deno.test("images that the runtime does not support are refused with their path", () => {
   const path = "messages[0].content[0].image_url";
   for (const url of ["https://x.test/a.png", "http://x", "data:image/svg+xml,%3Csvg%3E", "QUJD"]) {
     assertFailed(encodeParts(image(url)), "unsupported_feature", `${path}.url`);

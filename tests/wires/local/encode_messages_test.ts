@@ -61,13 +61,13 @@ const SAME: readonly (readonly [chat: unknown, local: unknown])[] = [
   ],
 ];
 
-Deno.test("each kind of message keeps its place, its role and its text", () => {
+Deno.test("each type of message keeps its position, role and text", () => {
   for (const [chat, local] of SAME) {
     assertEquals<unknown>(turns(chat, chat), [local, local]);
   }
 });
 
-Deno.test("tool calls carry their arguments as objects, with the numbers as written", () => {
+Deno.test("tool calls have their arguments as objects, with exact numbers", () => {
   const calls = [call("c1", "f", '{"a":1.0}'), call("c2", "g", ""), call("c3", "f", " ")];
   const text = valueOf(encodeFields({ messages: [{ role: "assistant", tool_calls: calls }] }));
   assertStringIncludes(
@@ -79,12 +79,12 @@ Deno.test("tool calls carry their arguments as objects, with the numbers as writ
   );
 });
 
-Deno.test("a call put together from chunks may keep their index", () => {
+Deno.test("a call assembled from chunks may have their index", () => {
   const tool_calls = [{ index: 0, ...call("c1", "f", "{}") }];
   assertEquals(turns({ ...CALLED, tool_calls }), turns(CALLED));
 });
 
-Deno.test("results name the function of their call, in the order they came", () => {
+Deno.test("results have the function name of their call, in their order", () => {
   const calls = [call("c1", "f", "{}"), call("c2", "g", "{}")];
   assertEquals<unknown>(
     turns(
@@ -107,7 +107,7 @@ Deno.test("results name the function of their call, in the order they came", () 
   );
 });
 
-Deno.test("a legacy call becomes a call without an id", () => {
+Deno.test("a legacy call becomes a call without an ID", () => {
   assertEquals<unknown>(
     turns({ role: "assistant", function_call: { name: "f", arguments: '{"a":1}' } }),
     [{
@@ -136,7 +136,7 @@ const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: s
   ],
 ];
 
-Deno.test("what a message cannot carry is refused by its path", () => {
+Deno.test("message content that cannot be translated is refused with its path", () => {
   for (const [message, path] of UNSUPPORTED) {
     assertFailed(
       encodeFields({ messages: [{ role: "user", content: "" }, message] }),
@@ -146,7 +146,7 @@ Deno.test("what a message cannot carry is refused by its path", () => {
   }
 });
 
-Deno.test("malformed messages are refused by their path", () => {
+Deno.test("malformed messages are refused with their path", () => {
   const one = (message: unknown) => encodeFields({ messages: [CALLED, message] });
   assertFailed(one("x"), "invalid_type", "messages[1]");
   assertFailed(one({ role: "robot", content: "" }), "invalid_value", "messages[1].role");
@@ -172,6 +172,6 @@ Deno.test("malformed messages are refused by their path", () => {
   }
 });
 
-Deno.test("no messages are refused: the runtime would answer without generating", () => {
+Deno.test("a request without messages is refused, because the runtime would respond without generating", () => {
   assertFailed(encodeFields({ messages: [] }), "invalid_value", "messages");
 });

@@ -36,7 +36,7 @@ const call = fc.record({
   result: text,
 });
 
-/** An assistant's calls and their results, which come in any order. */
+/** Calls of an assistant message and their results in any order. */
 const calling = fc.array(call, { minLength: 1, maxLength: 3 }).chain((calls) =>
   fc.record({
     calls: fc.constant(calls),
@@ -62,7 +62,7 @@ const calling = fc.array(call, { minLength: 1, maxLength: 3 }).chain((calls) =>
 const conversation = fc.array(fc.oneof(plain, calling), { minLength: 1, maxLength: 6 })
   .map((turns) => turns.flat());
 
-Deno.test("a conversation loses nothing and keeps its order", () => {
+Deno.test("no content of a conversation is lost or reordered", () => {
   fc.assert(fc.property(conversation, (messages) => {
     const request = JSON.stringify({ messages });
     const body = parseJson(valueOf(encodeText(request)));
@@ -71,7 +71,7 @@ Deno.test("a conversation loses nothing and keeps its order", () => {
   }));
 });
 
-Deno.test("numbers keep their text wherever the request has them", () => {
+Deno.test("numbers keep their text everywhere in the request", () => {
   const options = fc.record({ temperature: number, top_p: number, bound: number, calls: calling });
   fc.assert(fc.property(options, ({ temperature, top_p, bound, calls }) => {
     const parameters = `{"type":"object","properties":{"a":{"minimum":${bound}}}}`;
@@ -102,7 +102,7 @@ function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** What each message says, in words that both protocols share. */
+/** The content of each message, in a form that both protocols share. */
 type Said = readonly unknown[];
 
 function saidInChat(messages: JsonValue | undefined): Said {

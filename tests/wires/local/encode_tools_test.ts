@@ -18,7 +18,7 @@ function toolsIn(fields: Record<string, unknown>): unknown {
   return body.tools;
 }
 
-Deno.test("a function tool is carried with its whole schema", () => {
+Deno.test("a function tool is sent with its complete schema", () => {
   assertEquals<unknown>(toolsIn({ tools: [TOOL] }), [TOOL]);
 });
 
@@ -35,7 +35,7 @@ Deno.test("numbers in a tool schema keep their text", () => {
   assertStringIncludes(valueOf(encodeText(request)), `"tools":${tools}`);
 });
 
-Deno.test("strict false asks for nothing, strict true is refused with advice", () => {
+Deno.test("strict false is accepted and not sent, strict true is refused with advice", () => {
   const tool = (strict: unknown) => [{ ...TOOL, function: { ...TOOL.function, strict } }];
   assertEquals<unknown>(toolsIn({ tools: tool(false) }), [TOOL]);
   assertEquals<unknown>(toolsIn({ tools: tool(null) }), [TOOL]);
@@ -45,7 +45,7 @@ Deno.test("strict false asks for nothing, strict true is refused with advice", (
   assertStringIncludes(refused.failure.message, "strict: false");
 });
 
-Deno.test("tools of other types and unknown members are refused by their path", () => {
+Deno.test("tools of other types and unknown fields are refused with their path", () => {
   const one = (tool: unknown) => encodeFields({ tools: [tool] });
   assertFailed(one({ type: "custom", custom: {} }), "unsupported_feature", "tools[0].type");
   assertFailed(one({ type: "web_search" }), "unsupported_feature", "tools[0].type");
@@ -71,7 +71,7 @@ Deno.test("tools of other types and unknown members are refused by their path", 
   );
 });
 
-Deno.test("a choice of none leaves the tools out, so that none can be called", () => {
+Deno.test("a tool choice of none omits the tools, so that the model cannot call them", () => {
   assertEquals(toolsIn({ tools: [TOOL], tool_choice: "none" }), undefined);
   assertEquals(
     toolsIn({ tools: [TOOL], tool_choice: "none", parallel_tool_calls: false }),
@@ -80,7 +80,7 @@ Deno.test("a choice of none leaves the tools out, so that none can be called", (
   assertEquals(toolsIn({ functions: [TOOL.function], function_call: "none" }), undefined);
 });
 
-Deno.test("one call at a time cannot be promised while there are tools", () => {
+Deno.test("disabled parallel calls are refused if the request has tools", () => {
   assertFailed(
     encodeFields({ tools: [TOOL], parallel_tool_calls: false }),
     "unsupported_feature",

@@ -7,9 +7,9 @@ import { local } from "../../../src/wires/local/local.ts";
 import { valueOf } from "../../support/translated.ts";
 import { countingMint, localProvider } from "./target.ts";
 
-/** The failure that a line gives, as the first of a stream or behind some text. */
+/** Returns the fault of an error line, as the first record of a stream or after some text. */
 function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {
-  const decoder = local.decoder(countingMint());
+  const decoder = local.newDecoder(countingMint());
   const push = (data: string) => decoder.push({ event: null, data, raw: null });
   if (isCommitted) valueOf(push('{"message":{"content":"a"}}'));
   const step = push(JSON.stringify(line));
@@ -36,7 +36,7 @@ const KINDS: readonly (readonly [status: unknown, kind: FaultKind])[] = [
   [599, "upstream_error"],
 ];
 
-Deno.test("an error line before anything was delivered counts by its status", () => {
+Deno.test("an error record before the first delivery is the fault of its status", () => {
   for (const [status, kind] of KINDS) {
     const fault = faultOf({ error: "text", status });
     assertEquals(fault.kind, kind);
@@ -44,7 +44,7 @@ Deno.test("an error line before anything was delivered counts by its status", ()
   }
 });
 
-Deno.test("an error line with a status is handed on in the envelope, without its other members", () => {
+Deno.test("an error record with a status is returned in the error envelope, without its other fields", () => {
   for (const error of ["model 'x' not found", { message: "model 'x' not found" }]) {
     const answer = openaiErrors.whole(faultOf({ error, status: 404, signin_url: "http://x" }));
     assertEquals(
@@ -56,7 +56,7 @@ Deno.test("an error line with a status is handed on in the envelope, without its
   }
 });
 
-Deno.test("an error line after delivery began is a broken stream, and its text stays inside", () => {
+Deno.test("an error record after delivery started is a broken stream, and its text is not sent to the client", () => {
   const fault = faultOf({ error: "secret", status: 429 }, true);
   assertEquals(fault.kind, "invalid_upstream_response");
   assertEquals(fault.upstream, null);
@@ -73,11 +73,11 @@ Deno.test("an error body is a string, or an object behind some proxies", () => {
   }
 });
 
-Deno.test("only 499 is the runtime's own breaking off", () => {
+Deno.test("only status 499 is a request cancelled by the runtime", () => {
   assertEquals([400, 498, 499, 500].filter(isBrokenOff), [499]);
 });
 
-Deno.test("the base is the address without its slashes and without /api", () => {
+Deno.test("the base URL is the configured URL without trailing slashes and /api", () => {
   for (const end of ["", "/", "//", "/api", "/api/"]) {
     assertEquals(local.base(`http://127.0.0.1:11434${end}`), "http://127.0.0.1:11434");
   }
@@ -85,7 +85,7 @@ Deno.test("the base is the address without its slashes and without /api", () => 
   assertEquals(local.base("https://x.test/myapi"), "https://x.test/myapi");
 });
 
-Deno.test("the key wins over configured headers, and nothing of the client is sent", () => {
+Deno.test("the key overrides configured headers, and no client header is forwarded", () => {
   const client = new Headers({ authorization: "Bearer client", "idempotency-key": "i" });
   assertEquals(local.headers(localProvider(), client), { "content-type": "application/json" });
   const headers = { authorization: "Basic x", "x-site": "s" };

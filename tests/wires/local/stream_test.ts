@@ -50,10 +50,10 @@ const EVENTS: readonly StreamEvent[] = [
   { type: "finish", reason: "tool_calls" },
 ];
 
-/** What a stream of bytes gives that arrives in reads of that size. */
+/** Returns the events of a byte stream that arrives in reads of this size. */
 function decodeBytes(bytes: Uint8Array, size: number): Result<readonly StreamEvent[]> {
   const framing = ndjsonFraming();
-  const decoder = local.decoder(countingMint());
+  const decoder = local.newDecoder(countingMint());
   const text = new TextDecoder();
   return decodeRecords(decoder, [
     ...pieces(bytes, size).flatMap((part) => framing.push(text.decode(part, { stream: true }))),
@@ -65,7 +65,7 @@ function decodeLines(...lines: readonly string[]): Result<readonly StreamEvent[]
   return decodeBytes(new TextEncoder().encode(lines.join("\n")), 1 << 20);
 }
 
-Deno.test("a stream gives the same events however it is cut and whatever ends its lines", () => {
+Deno.test("a stream has the same events however it is split and however its lines end", () => {
   for (const newline of ["\n", "\r\n", "\n\n", "\r\n \r\n"]) {
     for (const last of [newline, ""]) {
       const bytes = new TextEncoder().encode(LINES.join(newline) + last);
@@ -76,7 +76,7 @@ Deno.test("a stream gives the same events however it is cut and whatever ends it
   }
 });
 
-Deno.test("a stream that is cut at any byte is a failure or complete", () => {
+Deno.test("a stream truncated at any byte is a failure or complete", () => {
   const bytes = new TextEncoder().encode(LINES.slice(3).join("\n"));
   for (let length = 0; length < bytes.length; length++) {
     assertFailed(decodeBytes(bytes.slice(0, length), 7), "invalid_upstream_response");
@@ -84,8 +84,8 @@ Deno.test("a stream that is cut at any byte is a failure or complete", () => {
   assert(decodeBytes(bytes, 7).ok);
 });
 
-Deno.test("the start comes with the first record that says something, and once", () => {
-  const decoder = local.decoder(countingMint());
+Deno.test("the start event is emitted once, with the first record that has content", () => {
+  const decoder = local.newDecoder(countingMint());
   const step = (data: string) => valueOf(decoder.push({ event: null, data, raw: null }));
   assertEquals<unknown>(step('{"message":{"content":""},"done":false}'), []);
   assertEquals<unknown>(step('{"done":false}'), []);
@@ -95,8 +95,8 @@ Deno.test("the start comes with the first record that says something, and once",
   assertEquals<unknown>(step('{"message":{"content":"b"}}'), [{ type: "text", delta: "b" }]);
 });
 
-Deno.test("nothing behind the last record counts", () => {
-  const decoder = local.decoder(countingMint());
+Deno.test("records after the last record are ignored", () => {
+  const decoder = local.newDecoder(countingMint());
   const push = (data: string) => valueOf(decoder.push({ event: null, data, raw: null }));
   assertEquals(decoder.done(), false);
   assertEquals(push('{"done":true}').length, 2);
@@ -106,17 +106,17 @@ Deno.test("nothing behind the last record counts", () => {
   assertEquals<unknown>(valueOf(decoder.end()), []);
 });
 
-Deno.test("every stream has ids of its own", () => {
+Deno.test("every stream has unique IDs", () => {
   const mint = countingMint();
   const line = '{"done":true,"message":{"tool_calls":[{"function":{"name":"f"}}]}}';
-  const [first, second] = [local.decoder(mint), local.decoder(mint)].map((decoder) =>
+  const [first, second] = [local.newDecoder(mint), local.newDecoder(mint)].map((decoder) =>
     valueOf(decoder.push({ event: null, data: line, raw: null }))
       .flatMap((event) => "id" in event ? [event.id] : [])
   );
   assertEquals(new Set([...first ?? [], ...second ?? []]).size, 4);
 });
 
-Deno.test("a line that is no JSON object is a failure", () => {
+Deno.test("a line that is not a JSON object is a failure", () => {
   for (const line of ["{", "[]", "null", '"a"', 'data: {"done":true}', '{"done":true} x']) {
     assertFailed(decodeLines(line), "invalid_upstream_response");
   }
@@ -128,7 +128,7 @@ Deno.test("a stream without its last record is a failure", () => {
   assertFailed(decodeLines('{"message":{"content":"a"}}'), "invalid_upstream_response");
 });
 
-Deno.test("a model that was only loaded or unloaded gave no answer", () => {
+Deno.test("a response that only loaded or unloaded the model is a failure", () => {
   for (const reason of ["load", "unload"]) {
     const line = `{"message":{"content":""},"done":true,"done_reason":"${reason}"}`;
     assertFailed(decodeLines(line), "invalid_upstream_response");

@@ -5,17 +5,17 @@ import { local } from "../../../src/wires/local/local.ts";
 import type { IdSource, Provider, Target } from "../../../src/wires/wire.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 
-/** A provider of type local whose settings are written as in a configuration file. */
+/** Returns a provider of type local with settings in the form of a configuration file. */
 export function localProvider(written: Written = {}): Provider {
   return providerOf(local, written);
 }
 
-/** The model "m" of such a provider. */
+/** Returns the target for model "m" of a local provider. */
 export function localTarget(written: Written = {}): Target {
   return { provider: localProvider(written), model: "m", wire: local };
 }
 
-/** Ids that count up, and a clock that stands at 1,700,000,000. */
+/** Returns sequential IDs and a fixed clock at 1,700,000,000. */
 export function countingMint(): IdSource {
   let count = 0;
   return {
@@ -24,18 +24,18 @@ export function countingMint(): IdSource {
   };
 }
 
-/** What encoding a request text gives, as the text of the body. */
+/** Returns the upstream request body as text for a client request text. */
 export function encodeText(text: string, written: Written = {}): Result<string> {
   return encodeAs("POST /api/chat", text, localProvider(written));
 }
 
-/** The same for fields beside a message "Hi". */
+/** Returns the upstream request body as text for fields beside a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<string> {
   const request = { model: "p/m", messages: [{ role: "user", content: "Hi" }], ...fields };
   return encodeText(JSON.stringify(request), written);
 }
 
-/** The body that the runtime gets, as a value. */
+/** Returns the upstream request body as a JSON value. */
 export function bodyOf(result: Result<string>): JsonValue | undefined {
   return parseJson(valueOf(result));
 }

@@ -8,25 +8,25 @@ import { assert } from "../../support/assert.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 import { decodeSse } from "../decoded.ts";
 
-/** A provider of type messages. */
+/** Returns a provider of type messages. */
 export function provider(written: Written = {}): Provider {
   return providerOf(messages, written);
 }
 
-/** Ids are of no account here; the clock stands at 1,700,000,000. */
+/** A constant ID and a fixed clock at 1,700,000,000. */
 export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
-/** The text that goes out for the text of a request. */
+/** Returns the upstream request text for a client request text. */
 export function encodeText(text: string, written: Written = {}, model = "m"): Result<string> {
   return encodeAs("POST /v1/messages", text, provider(written), model);
 }
 
-/** What goes out for fields beside a message "Hi". */
+/** Returns the upstream request for fields beside a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<JsonObject> {
   return encodeRequest({ messages: [{ role: "user", content: "Hi" }], ...fields }, written);
 }
 
-/** What goes out for a whole request. */
+/** Returns the upstream request for a complete client request. */
 export function encodeRequest(request: Written, written: Written = {}): Result<JsonObject> {
   const text = encodeText(JSON.stringify({ model: "p/m", ...request }), written);
   if (!text.ok) return text;
@@ -35,7 +35,7 @@ export function encodeRequest(request: Written, written: Written = {}): Result<J
   return success(body);
 }
 
-/** `system` and `messages` that go out for the messages of a request. */
+/** Returns `system` and `messages` of the upstream request for the messages of a client request. */
 export function encodeMessages(list: readonly unknown[]): Result<JsonObject> {
   const body = encodeRequest({ messages: list });
   if (!body.ok) return body;
@@ -43,17 +43,17 @@ export function encodeMessages(list: readonly unknown[]): Result<JsonObject> {
   return success(system === undefined ? { messages: sent } : { system, messages: sent });
 }
 
-/** The events of a stream text that arrives in pieces of at most `size` characters. */
+/** Returns the events of a stream text that arrives in parts of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(messages.decoder(mint), text, size);
+  return decodeSse(messages.newDecoder(mint), text, size);
 }
 
-/** Events of the Messages API as the text of a stream. */
+/** Returns the stream text of Messages events. */
 export function streamOf(events: readonly JsonObject[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-/** The events of a whole answer text. */
+/** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
   return messages.decode(valueOf(readDocument(text)), mint);
 }

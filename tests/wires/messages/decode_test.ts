@@ -11,7 +11,7 @@ function decode(members: Written) {
   return decodeText(JSON.stringify({ ...common, stop_reason: "end_turn", ...members }));
 }
 
-/** The events between start and finish. */
+/** Returns the events of a response, without start and finish. */
 function said(members: Written): readonly StreamEvent[] {
   const [start, ...events] = valueOf(decode(members));
   assertEquals(start, START);
@@ -22,7 +22,7 @@ function finishOf(members: Written): StreamEvent | undefined {
   return valueOf(decode(members)).at(-1);
 }
 
-Deno.test("an answer is its texts in order, its usage and its finish", () => {
+Deno.test("a response is decoded to its texts in order, its usage and its finish", () => {
   const usage = { input_tokens: 10, cache_creation_input_tokens: null, output_tokens: 7 };
   const content = [TEXT, { type: "text", text: " there" }];
   assertEquals<unknown>(valueOf(decode({ content, usage })), [
@@ -37,11 +37,11 @@ Deno.test("an answer is its texts in order, its usage and its finish", () => {
   ]);
 });
 
-Deno.test("an answer may hold nothing at all", () => {
+Deno.test("a response may be empty", () => {
   assertEquals(said({ content: [] }), []);
 });
 
-Deno.test("the input counts both what the cache gave and what it took", () => {
+Deno.test("the input count includes tokens read from and written to the cache", () => {
   const usage = {
     input_tokens: 10,
     cache_creation_input_tokens: 1733,
@@ -56,7 +56,7 @@ Deno.test("the input counts both what the cache gave and what it took", () => {
   }]);
 });
 
-Deno.test("calls are numbered among themselves and their numbers keep their text", () => {
+Deno.test("calls are numbered without the other blocks, and their numbers keep their text", () => {
   const events = valueOf(decodeText(
     '{"content":[{"type":"text","text":"Ok"},{"type":"tool_use","id":"a","name":"f","input":' +
       '{"n":12345678901234567890, "m":1.0}},{"type":"tool_use","id":"b","name":"g","input":{}}],' +
@@ -71,7 +71,7 @@ Deno.test("calls are numbered among themselves and their numbers keep their text
   ]);
 });
 
-Deno.test("thinking is told, and kept whole where it is signed or redacted", () => {
+Deno.test("thinking is emitted, and a signed or redacted block is also emitted complete", () => {
   const signed = { type: "thinking", thinking: "", signature: "s" };
   const redacted = { type: "redacted_thinking", data: "d" };
   const unsigned = { type: "thinking", thinking: "hm", signature: "" };
@@ -104,7 +104,7 @@ const REASONS: readonly [reason: string, finish: string][] = [
   ["refusal", "content_filter"],
 ];
 
-Deno.test("each stop reason has its finish, and the others are failures", () => {
+Deno.test("each stop reason maps to a finish reason, and unknown ones are failures", () => {
   for (const [stop_reason, reason] of REASONS) {
     assertEquals<unknown>(finishOf({ content: [TEXT], stop_reason }), { type: "finish", reason });
   }
@@ -113,14 +113,14 @@ Deno.test("each stop reason has its finish, and the others are failures", () => 
   }
 });
 
-Deno.test("a turn that ends with calls finishes with them, unless the limit cut it", () => {
+Deno.test("a response with calls finishes with tool_calls, unless the limit truncated it", () => {
   const content = [{ type: "tool_use", id: "a", name: "f", input: {} }];
   assertEquals<unknown>(finishOf({ content }), { type: "finish", reason: "tool_calls" });
   const cut = finishOf({ content, stop_reason: "max_tokens" });
   assertEquals<unknown>(cut, { type: "finish", reason: "length" });
 });
 
-Deno.test("a refusal is told with its explanation or a plain sentence", () => {
+Deno.test("a refusal has its explanation or a default sentence", () => {
   const refused = (stop_details: unknown) =>
     said({ content: [TEXT], stop_reason: "refusal", stop_details });
   const text = { type: "text", delta: "Hi" };
@@ -132,7 +132,7 @@ Deno.test("a refusal is told with its explanation or a plain sentence", () => {
   }
 });
 
-Deno.test("what Chat has no place for is a failure", () => {
+Deno.test("a block without a counterpart in Chat is a failure", () => {
   const blocks = [
     { type: "server_tool_use", id: "a", name: "web_search", input: {} },
     { type: "new" },
@@ -148,7 +148,7 @@ Deno.test("what Chat has no place for is a failure", () => {
   assertFailed(decodeText("{}"), "invalid_upstream_response");
 });
 
-Deno.test("two calls with one id are two calls", () => {
+Deno.test("two calls with one ID are two calls", () => {
   const call = { type: "tool_use", id: "t1", name: "f", input: {} };
   const events = said({ content: [call, { ...call, name: "g" }], stop_reason: "tool_use" });
   assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [

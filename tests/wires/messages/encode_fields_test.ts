@@ -2,7 +2,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
 import { encodeFields, encodeText } from "./asked.ts";
 
-/** What goes out when the fields ask for nothing. */
+/** The upstream request if the client's fields request nothing more. */
 const PLAIN = { model: "m", max_tokens: 32_000, messages: [{ role: "user", content: "Hi" }] };
 
 const EXACT: readonly [asked: Written, sent: Written, settings?: Written][] = [
@@ -26,7 +26,7 @@ const EXACT: readonly [asked: Written, sent: Written, settings?: Written][] = [
   [{ thinking: { type: "disabled" } }, { thinking: { type: "disabled" } }],
 ];
 
-Deno.test("fields with a counterpart are carried", () => {
+Deno.test("fields with a counterpart are sent", () => {
   for (const [asked, sent, settings] of EXACT) {
     assertEquals<unknown>(valueOf(encodeFields(asked, settings)), { ...PLAIN, ...sent });
   }
@@ -50,7 +50,7 @@ const NOTHING: readonly Written[] = [
   { response_format: null, reasoning_effort: null, reasoning: {}, thinking: null },
 ];
 
-Deno.test("values that ask for nothing are accepted and not sent", () => {
+Deno.test("values that request nothing are accepted and not sent", () => {
   for (const asked of NOTHING) {
     assertEquals<unknown>(valueOf(encodeFields(asked)), PLAIN, JSON.stringify(asked));
   }
@@ -92,13 +92,13 @@ const UNSUPPORTED: readonly [asked: Written, param: string, settings?: Written][
   [{ constructor: 1 }, "constructor"],
 ];
 
-Deno.test("what cannot be kept is refused with its path", () => {
+Deno.test("fields that cannot be translated are refused with their path", () => {
   for (const [asked, param, settings] of UNSUPPORTED) {
     assertFailed(encodeFields(asked, settings), "unsupported_feature", param);
   }
 });
 
-Deno.test("values that no provider could take are refused with their path", () => {
+Deno.test("values that no provider accepts are refused with their path", () => {
   assertFailed(encodeFields({ max_tokens: 0 }), "invalid_value", "max_tokens");
   assertFailed(
     encodeFields({ max_completion_tokens: -1 }),
@@ -115,7 +115,7 @@ Deno.test("values that no provider could take are refused with their path", () =
   );
 });
 
-Deno.test("without a limit of the client the provider's, the model's or a common one is asked for", () => {
+Deno.test("max_tokens defaults to the provider's value, the model's maximum or a common limit", () => {
   const sent = (model: string, written: Written = {}) => {
     const request = JSON.stringify({ messages: [{ role: "user", content: "Hi" }] });
     return JSON.parse(valueOf(encodeText(request, written, model))).max_tokens;
@@ -130,7 +130,7 @@ Deno.test("without a limit of the client the provider's, the model's or a common
   assertEquals(sent("unknown", { extra: { max_tokens: "many" } }), 32_000);
 });
 
-Deno.test("the newer version of the API gets no sampling defaults", () => {
+Deno.test("sampling defaults are not sent with the newer API version", () => {
   const settings = { api_version: "2026-10-21", temperature: 0.5, top_p: 0.5 };
   assertEquals<unknown>(valueOf(encodeFields({}, settings)), PLAIN);
 });

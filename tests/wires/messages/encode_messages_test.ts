@@ -38,7 +38,7 @@ const SYSTEM: readonly [messages: readonly Written[], system: unknown][] = [
   [[{ role: "system", content: "a", ...CACHE }, USER], [text("a", CACHE)]],
 ];
 
-Deno.test("instructions become the system text, in order, without those that show nothing", () => {
+Deno.test("instructions become the system text, in order, without blank ones", () => {
   for (const [messages, system] of SYSTEM) {
     const sent = valueOf(encodeMessages(messages));
     assertEquals<unknown>(sent, { ...system !== undefined && { system }, messages: [USER] });
@@ -48,7 +48,7 @@ Deno.test("instructions become the system text, in order, without those that sho
 const THINKING = { type: "thinking", thinking: "", signature: "s" };
 const REDACTED = { type: "redacted_thinking", data: "d" };
 
-/** What an assistant message after "Hi" becomes. */
+/** Assistant messages after "Hi", with their translation. */
 const ASSISTANT: readonly [message: Written, content: unknown][] = [
   [{ content: "Ok " }, "Ok "],
   [{ content: "" }, ""],
@@ -67,14 +67,14 @@ const ASSISTANT: readonly [message: Written, content: unknown][] = [
   [{ content: "a", ...CACHE }, [text("a", CACHE)]],
 ];
 
-Deno.test("an assistant message is its thinking, its text, its calls", () => {
+Deno.test("an assistant message is sent as thinking, text and calls", () => {
   for (const [message, content] of ASSISTANT) {
     const sent = valueOf(encodeMessages([USER, { role: "assistant", ...message }]));
     assertEquals<unknown>(sent, { messages: [USER, { role: "assistant", content }] });
   }
 });
 
-Deno.test("results of one turn are one user message, before everything else in it", () => {
+Deno.test("results of one turn are sent as one user message, before its other content", () => {
   const sent = valueOf(encodeMessages([
     USER,
     { role: "assistant", tool_calls: [call("c1"), call("c2")] },
@@ -91,7 +91,7 @@ Deno.test("results of one turn are one user message, before everything else in i
   });
 });
 
-Deno.test("neighbours of one role become one message, without glue", () => {
+Deno.test("adjacent messages of one role become one message, without a separator", () => {
   const sent = valueOf(encodeMessages([
     USER,
     { role: "system", content: "s" },
@@ -105,7 +105,7 @@ Deno.test("neighbours of one role become one message, without glue", () => {
   ]);
 });
 
-Deno.test("a legacy call and its result find each other", () => {
+Deno.test("a legacy call and its result have the same ID", () => {
   const sent = valueOf(encodeMessages([
     USER,
     { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
@@ -122,7 +122,7 @@ Deno.test("a legacy call and its result find each other", () => {
   ]);
 });
 
-Deno.test("ids that do not fit are replaced on the call and its result alike", () => {
+Deno.test("invalid IDs are replaced equally in the call and its result", () => {
   const ids = ["functions.Bash:0", "a.b", "a:b", "a b", "", "é|"];
   const sent = valueOf(encodeMessages([
     USER,
@@ -152,7 +152,7 @@ Deno.test("numbers in arguments keep their text", () => {
   assert(sent.includes(`"input":${args}`), sent);
 });
 
-Deno.test("a conversation with tools goes out as the API wants it", () => {
+Deno.test("a conversation with tools is sent in the form that the API requires", () => {
   const parameters = { type: "object", properties: { a: { type: "number" } } };
   const body = valueOf(encodeRequest({
     max_completion_tokens: 50,
@@ -184,7 +184,7 @@ Deno.test("a conversation with tools goes out as the API wants it", () => {
   });
 });
 
-Deno.test("a key that JavaScript knows is only a key", () => {
+Deno.test("a key that is a JavaScript property name is sent like any other key", () => {
   const sent = valueOf(encodeText(
     '{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","tool_calls":' +
       '[{"id":"c","function":{"name":"f","arguments":"{\\"__proto__\\":{\\"a\\":1}}"}}]}]}',
@@ -192,7 +192,7 @@ Deno.test("a key that JavaScript knows is only a key", () => {
   assert(sent.includes('"input":{"__proto__":{"a":1}}'), sent);
 });
 
-Deno.test("150,000 neighbouring messages of one role become one, and so do as many instructions", () => {
+Deno.test("150,000 adjacent messages of one role become one message, and so do as many instructions", () => {
   const count = 150_000;
   const users = Array.from({ length: count }, () => ({ role: "user", content: "Hi" }));
   const rules = { role: "system", content: users.map(() => ({ type: "text", text: "Be kind." })) };
@@ -202,7 +202,7 @@ Deno.test("150,000 neighbouring messages of one role become one, and so do as ma
   assertEquals(lengthOf(isObject(turn) ? turn.content : null), count);
 });
 
-Deno.test("50,000 calls of legacy functions meet their results in any order", () => {
+Deno.test("50,000 legacy function calls are matched with their results in any order", () => {
   const names = Array.from({ length: 50_000 }, (_, at) => `f${at}`);
   const calls = names.map((name) => ({
     role: "assistant",

@@ -11,7 +11,7 @@ function jsonSchema(members: Written): Written {
   return { response_format: { type: "json_schema", json_schema: { name: "n", ...members } } };
 }
 
-Deno.test("an effort is carried when the provider has it, and brings no thinking", () => {
+Deno.test("an effort is sent if the provider declares it, and does not add thinking", () => {
   for (const asked of [{ reasoning_effort: "low" }, { reasoning: { effort: "low" } }]) {
     const body = valueOf(encodeFields(asked, CAPABLE));
     assertEquals<unknown>(body.output_config, { effort: "low" });
@@ -19,7 +19,7 @@ Deno.test("an effort is carried when the provider has it, and brings no thinking
   }
 });
 
-Deno.test("only permitted efforts are carried", () => {
+Deno.test("only permitted efforts are sent", () => {
   const listed = { capabilities: { reasoning_effort: true, reasoning_effort_levels: ["max"] } };
   const body = valueOf(encodeFields({ reasoning_effort: "max" }, listed));
   assertEquals<unknown>(body.output_config, { effort: "max" });
@@ -37,14 +37,14 @@ Deno.test("only permitted efforts are carried", () => {
   }
 });
 
-Deno.test("two names for an effort must agree", () => {
+Deno.test("the two effort fields must be equal", () => {
   const asked = { reasoning_effort: "low", reasoning: { effort: "high" } };
   assertFailed(encodeFields(asked, CAPABLE), "invalid_parameter_combination", "reasoning.effort");
   const summary = { reasoning: { effort: "high", summary: "auto" } };
   assertFailed(encodeFields(summary, CAPABLE), "unsupported_feature", "reasoning.summary");
 });
 
-Deno.test("adaptive thinking is forwarded as given when the provider has it", () => {
+Deno.test("adaptive thinking is sent unchanged if the provider declares it", () => {
   const thinking = { type: "adaptive", display: "omitted" };
   assertEquals<unknown>(valueOf(encodeFields({ thinking }, CAPABLE)).thinking, thinking);
   assertFailed(encodeFields({ thinking }), "unsupported_feature", "thinking.type");
@@ -53,7 +53,7 @@ Deno.test("adaptive thinking is forwarded as given when the provider has it", ()
   assertFailed(refused, "unsupported_feature", "thinking.budget_tokens");
 });
 
-Deno.test("a JSON schema goes flat, beside the effort", () => {
+Deno.test("a JSON schema is sent without nesting, together with the effort", () => {
   const asked = {
     ...jsonSchema({ description: "d", strict: false, schema: SCHEMA }),
     reasoning_effort: "high",
@@ -64,7 +64,7 @@ Deno.test("a JSON schema goes flat, beside the effort", () => {
   });
 });
 
-Deno.test("forms of answer that cannot be kept are refused", () => {
+Deno.test("response formats that cannot be translated are refused", () => {
   const withSchema = jsonSchema({ schema: SCHEMA });
   assertFailed(encodeFields(withSchema), "unsupported_feature", "response_format");
   assertFailed(

@@ -37,17 +37,17 @@ const IMAGES: readonly [url: string, block: Written][] = [
   ["data:image/png;base64,aGk", base64("image/png", "aGk=")],
 ];
 
-Deno.test("images in data URLs are carried as bare standard base64", () => {
+Deno.test("images in data URLs are sent as base64 data", () => {
   for (const [url, block] of IMAGES) assertSent(image(url), block);
 });
 
-Deno.test("images on the web are carried by their address", () => {
+Deno.test("images on the web are sent as URLs", () => {
   for (const url of ["https://a.test/b.png?c,d", "HTTP://a.test/"]) {
     assertSent(image(url, { detail: "high" }), { type: "image", source: { type: "url", url } });
   }
 });
 
-Deno.test("images that cannot be kept are refused", () => {
+Deno.test("images that cannot be translated are refused", () => {
   const urls = [
     "data:image/png,%89PNG",
     "data:image/svg+xml;base64,aGk=",
@@ -65,7 +65,7 @@ Deno.test("images that cannot be kept are refused", () => {
   assertRefused(image(url, { other: 1 }), "image_url.other");
 });
 
-Deno.test("files are carried as documents", () => {
+Deno.test("files are sent as documents", () => {
   assertSent(file({ file_data: "data:application/pdf;base64,aGk=", filename: "a.pdf" }), {
     type: "document",
     source: { type: "base64", media_type: "application/pdf", data: "aGk=" },
@@ -80,7 +80,7 @@ Deno.test("files are carried as documents", () => {
   }
 });
 
-Deno.test("files that cannot be kept are refused", () => {
+Deno.test("files that cannot be translated are refused", () => {
   assertRefused(file({ file_id: "file-1" }), "file.file_id");
   assertRefused(file({ file_data: "data:text/csv;base64,aGk=" }), "file.file_data");
   assertRefused(
@@ -95,7 +95,7 @@ Deno.test("files that cannot be kept are refused", () => {
   );
 });
 
-Deno.test("a cache mark stays on its block, or goes to the last one of its message", () => {
+Deno.test("cache_control of a part stays on its block, and of a message moves to its last block", () => {
   const cache_control = { type: "ephemeral", ttl: "5m" };
   const a = { type: "text", text: "a" };
   const b = { type: "text", text: "b" };
@@ -120,7 +120,7 @@ Deno.test("a cache mark stays on its block, or goes to the last one of its messa
   assertRefused({ ...a, prompt_cache_breakpoint: {} }, "prompt_cache_breakpoint");
 });
 
-Deno.test("a result holds texts and images", () => {
+Deno.test("a tool result may contain texts and images", () => {
   const content = [{ type: "text", text: "seen" }, image("data:image/png;base64,aGk=")];
   const messages = [
     { role: "user", content: "Look." },

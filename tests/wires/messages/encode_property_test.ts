@@ -4,7 +4,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf } from "../../support/translated.ts";
 import { encodeMessages, encodeText } from "./asked.ts";
 
-/** One thing that is said in a conversation, in order, whoever has to write it down. */
+/** One unit of content in a conversation, in order, with the role that it belongs to. */
 type Said = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];
 
 interface Told {
@@ -65,7 +65,7 @@ const opening: Told = { message: { role: "user", content: "Hi" }, said: [["user"
 const conversation = fc.array(fc.oneof(plain, answer), { maxLength: 8 })
   .map((told) => [opening, ...told.flat()]);
 
-/** Reads a Messages request on its own terms: who says what, in order. */
+/** Parses a Messages request independently of the encoder. Returns its content in order. */
 function readBack(body: JsonObject): readonly Said[] {
   const said: Said[] = [];
   const system = typeof body.system === "string" ? [{ text: body.system }] : body.system ?? [];
@@ -92,7 +92,10 @@ function readBack(body: JsonObject): readonly Said[] {
   return said;
 }
 
-/** Instructions come first of all, and the results of a stretch of user turns before their texts. */
+/**
+ * Returns the expected content order: instructions first, and results of adjacent user turns before
+ * their texts.
+ */
 function expected(told: readonly Told[]): readonly Said[] {
   const all = told.flatMap(({ said }) => said);
   const ordered: Said[] = all.filter(([who]) => who === "system");
@@ -112,12 +115,12 @@ function expected(told: readonly Told[]): readonly Said[] {
   return ordered;
 }
 
-/** An assistant message that says nothing still stands between two user messages. */
+/** False for an assistant message without content, which still separates two user turns. */
 function isTalkative({ message, said }: Told): boolean {
   return message.role !== "assistant" || said.length > 0;
 }
 
-Deno.test("nothing of a conversation is lost, repeated or put out of order", () => {
+Deno.test("no content of a conversation is lost, repeated or reordered", () => {
   fc.assert(fc.property(conversation, (whole) => {
     const told = whole.filter(isTalkative);
     const body = valueOf(encodeMessages(told.map(({ message }) => message)));
@@ -149,7 +152,7 @@ const number = fc.tuple(
   ),
 ).map((parts) => parts.join(""));
 
-Deno.test("every JSON number keeps its text in arguments and schemas", () => {
+Deno.test("every JSON number in arguments and schemas keeps its text", () => {
   fc.assert(fc.property(number, (text) => {
     const args = JSON.stringify(`{"a":${text}}`);
     const body = valueOf(encodeText(

@@ -43,13 +43,13 @@ const REFUSED: readonly [kind: Parameters<typeof assertFailed>[1], Written, para
   ["invalid_type", { role: "user", content: 1 }, "messages[1].content"],
 ];
 
-Deno.test("a message that cannot be kept is refused with its path", () => {
+Deno.test("a message that cannot be translated is refused with its path", () => {
   for (const [kind, message, param] of REFUSED) {
     assertFailed(encodeMessages([USER, message]), kind, param);
   }
 });
 
-Deno.test("arguments that are no object are refused, never replaced", () => {
+Deno.test("arguments that are not an object are refused, never replaced", () => {
   for (const args of ["{", "[]", "1", "null", '"{}"']) {
     const call = { id: "c", type: "function", function: { name: "f", arguments: args } };
     const refused = encodeMessages([USER, { role: "assistant", tool_calls: [call] }]);
@@ -57,7 +57,7 @@ Deno.test("arguments that are no object are refused, never replaced", () => {
   }
 });
 
-Deno.test("a dialogue begins with a user's message", () => {
+Deno.test("a conversation must start with a user message", () => {
   const system = { role: "system", content: "a" };
   const assistant = { role: "assistant", content: "a" };
   assertFailed(encodeMessages([assistant, USER]), "invalid_value", "messages[0].role");

@@ -30,7 +30,7 @@ const TOOLS: readonly [given: Written, sent: Written][] = [
   }],
 ];
 
-Deno.test("function tools are carried with their whole schema", () => {
+Deno.test("function tools are sent with their complete schema", () => {
   for (const [given, sent] of TOOLS) {
     assertEquals<unknown>(valueOf(encodeFields({ tools: [given] })).tools, [sent]);
   }
@@ -50,7 +50,7 @@ const REFUSED: readonly [given: Written, param: string][] = [
   [{ ...tool(), cache_control: { type: "other" } }, "tools[0].cache_control.type"],
 ];
 
-Deno.test("tools that cannot be kept are refused with their path", () => {
+Deno.test("tools that cannot be translated are refused with their path", () => {
   for (const [given, param] of REFUSED) {
     assertFailed(encodeFields({ tools: [given] }), "unsupported_feature", param);
   }
@@ -69,7 +69,7 @@ const CHOICES: readonly [given: unknown, many: Written | undefined, single: Writ
   ["none", { type: "none" }, { type: "none" }],
 ];
 
-Deno.test("each choice is carried, with the flag against parallel calls except on none", () => {
+Deno.test("each tool choice is sent, with the parallel call flag except for none", () => {
   for (const [tool_choice, many, single] of CHOICES) {
     for (const parallel of [undefined, null, true, false]) {
       const asked = { tools: [tool()], tool_choice, parallel_tool_calls: parallel };
@@ -80,7 +80,7 @@ Deno.test("each choice is carried, with the flag against parallel calls except o
   }
 });
 
-Deno.test("choices that cannot be kept are refused", () => {
+Deno.test("tool choices that cannot be translated are refused", () => {
   const unknown = { type: "function", function: { name: "g" } };
   const adaptive = { thinking: { type: "adaptive" }, tools: [tool()] };
   const capable = { capabilities: { adaptive_thinking: true } };
@@ -110,7 +110,7 @@ Deno.test("choices that cannot be kept are refused", () => {
   });
 });
 
-Deno.test("functions are tools of which one may be called at a time", () => {
+Deno.test("legacy functions are sent as tools without parallel calls", () => {
   const functions = [{ name: "f", parameters: SCHEMA }];
   const body = valueOf(encodeFields({ functions, function_call: { name: "f" } }));
   assertEquals<unknown>(body.tools, [{ name: "f", input_schema: SCHEMA }]);

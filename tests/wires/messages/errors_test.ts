@@ -19,7 +19,7 @@ const KINDS: readonly [type: string, status: number, kind: FaultKind][] = [
   ["new_error", 500, "upstream_unavailable"],
 ];
 
-Deno.test("an error in place of an answer is what its status would have been", () => {
+Deno.test("an error under status 200 is the fault of the status that belongs to it", () => {
   for (const [type, status, kind] of KINDS) {
     const body = { type: "error", error: { type, message: "Sorry." } };
     for (const result of [decodeText(JSON.stringify(body)), decodeStream(streamOf([body]))]) {
@@ -42,7 +42,7 @@ Deno.test("an error in place of an answer is what its status would have been", (
   }
 });
 
-Deno.test("an error without members still has a message and a type", () => {
+Deno.test("an error without fields still has a message and a type", () => {
   const result = decodeText('{"type":"error"}');
   assert(!result.ok && "upstream" in result.failure);
   const { error } = JSON.parse(new TextDecoder().decode(openaiErrors.whole(result.failure).body));
@@ -50,7 +50,7 @@ Deno.test("an error without members still has a message and a type", () => {
   assert(error.message !== "");
 });
 
-Deno.test("an error body gives its message, type and code", () => {
+Deno.test("an error body is parsed into message, type and code", () => {
   const error = { type: "billing_error", message: "Pay.", details: { error_code: "spent" } };
   assertEquals(messages.error({ type: "error", error }), {
     message: "Pay.",

@@ -7,7 +7,7 @@ function headers(written: Written, client: Record<string, string> = {}) {
   return messages.headers(provider(written), new Headers(client));
 }
 
-Deno.test("a base URL may end in /v1 and slashes or not", () => {
+Deno.test("a base URL may end with /v1 and slashes", () => {
   for (
     const url of ["https://a.test", "https://a.test/", "https://a.test/v1", "https://a.test//v1//"]
   ) {
@@ -16,7 +16,7 @@ Deno.test("a base URL may end in /v1 and slashes or not", () => {
   assertEquals(messages.base("https://a.test/x/v1"), "https://a.test/x");
 });
 
-Deno.test("the key and the version are sent", () => {
+Deno.test("the key and the API version are sent", () => {
   assertEquals(headers({ api_key: "k" }), {
     "x-api-key": "k",
     "anthropic-version": "2023-06-01",
@@ -28,7 +28,7 @@ Deno.test("the key and the version are sent", () => {
   });
 });
 
-Deno.test("of the client's headers only the beta names pass, unless they are empty", () => {
+Deno.test("only beta headers that are not empty are forwarded from the client", () => {
   const client = {
     authorization: "Bearer c",
     "x-api-key": "c",
@@ -45,7 +45,7 @@ Deno.test("of the client's headers only the beta names pass, unless they are emp
   assertEquals("anthropic-beta" in headers({}, { "messages-beta": "" }), false);
 });
 
-Deno.test("the key wins over configured headers, and is the only credential", () => {
+Deno.test("the key overrides configured headers and is the only credential", () => {
   const fixed = { "X-Api-Key": "h", Authorization: "Bearer h", "X-Team": "t" };
   const sent = headers({ api_key: "k", headers: fixed });
   assertEquals(sent["x-api-key"], "k");

@@ -74,13 +74,13 @@ const WHOLE_EVENTS: readonly StreamEvent[] = [
   { type: "finish", reason: "tool_calls" },
 ];
 
-/** The events between the start and the usage. */
+/** Returns the events of a stream, without start and usage. */
 function said(events: readonly JsonObject[], reason = "end_turn"): readonly StreamEvent[] {
   const text = streamOf([BEGIN, ...events, leave(reason), STOP]);
   return valueOf(decodeStream(text)).slice(1, -2);
 }
 
-Deno.test("a stream gives the same events however it is cut and however its lines end", () => {
+Deno.test("a stream has the same events however it is split and however its lines end", () => {
   const text = streamOf(WHOLE);
   const plain = WHOLE.map((event) => `: note\ndata:${JSON.stringify(event)}\n\n`).join("");
   for (const written of [text, withCrlf(text), plain, text.replaceAll("\n", "\r")]) {
@@ -97,12 +97,12 @@ Deno.test("every stream that ends before its last record is a failure", () => {
   }
 });
 
-Deno.test("what comes after the last record is not read", () => {
+Deno.test("records after the last record are ignored", () => {
   const text = streamOf(WHOLE) + "data: [DONE]\n\ndata: {\n\n";
   assertEquals(valueOf(decodeStream(text)), WHOLE_EVENTS);
 });
 
-Deno.test("blocks that come interleaved are told apart by their index", () => {
+Deno.test("interleaved blocks are identified by their index", () => {
   const events = said([
     open(0, CALL),
     open(1, { ...CALL, id: "t2" }),
@@ -117,7 +117,7 @@ Deno.test("blocks that come interleaved are told apart by their index", () => {
   ]);
 });
 
-Deno.test("a call's whole input in its start counts when no piece follows", () => {
+Deno.test("the complete input in a call's start event is used if no delta follows", () => {
   const whole = '{"n":12345678901234567890}';
   const start =
     `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use",` +
@@ -138,7 +138,7 @@ Deno.test("a call's whole input in its start counts when no piece follows", () =
   ]);
 });
 
-Deno.test("arguments that are no object are a failure, unless the limit cut them off", () => {
+Deno.test("arguments that are not an object are a failure, unless the token limit truncated them", () => {
   const cut = [open(0, CALL), add(0, "input_json_delta", '{"a":'), shut(0)];
   const broken = decodeStream(streamOf([BEGIN, ...cut, leave("tool_use"), STOP]));
   assertFailed(broken, "invalid_upstream_response");
@@ -149,7 +149,7 @@ Deno.test("arguments that are no object are a failure, unless the limit cut them
   });
 });
 
-Deno.test("thinking is told as it comes, and whole with its last signature", () => {
+Deno.test("thinking is emitted as it arrives, and again as a complete block with its last signature", () => {
   const start = { type: "thinking", thinking: "", signature: "" };
   const events = said([
     open(0, start),
@@ -173,7 +173,7 @@ Deno.test("thinking is told as it comes, and whole with its last signature", () 
   ]);
 });
 
-Deno.test("citations come when their text is whole", () => {
+Deno.test("citations are emitted when their text is complete", () => {
   const events = said([
     open(0, { type: "text", text: "a" }),
     add(0, "citations_delta", { url: "u", title: "t" }),
@@ -189,7 +189,7 @@ Deno.test("citations come when their text is whole", () => {
   });
 });
 
-Deno.test("unknown records and deltas are passed over", () => {
+Deno.test("unknown records and deltas are ignored", () => {
   assertEquals<unknown>(
     said([
       { type: "new" },
@@ -202,7 +202,7 @@ Deno.test("unknown records and deltas are passed over", () => {
   );
 });
 
-Deno.test("a later usage replaces an earlier one, field by field", () => {
+Deno.test("a later usage replaces an earlier one field by field", () => {
   const late = { input_tokens: 4, cache_read_input_tokens: null, output_tokens: 9 };
   const text = streamOf([BEGIN, leave(null, { output_tokens: 5 }), leave("end_turn", late), STOP]);
   assertEquals<unknown>(valueOf(decodeStream(text))[1], {
@@ -211,7 +211,7 @@ Deno.test("a later usage replaces an earlier one, field by field", () => {
   });
 });
 
-Deno.test("20,000 records with members of a usage that have no place do not add up", () => {
+Deno.test("unknown usage fields of 20,000 records are not stored", () => {
   const others = Array.from({ length: 20_000 }, (_, at) => leave(null, { [`x${at}`]: at }));
   const text = streamOf([BEGIN, ...others, leave("end_turn", { output_tokens: 9 }), STOP]);
   assertEquals<unknown>(valueOf(decodeStream(text))[1], {
@@ -220,7 +220,7 @@ Deno.test("20,000 records with members of a usage that have no place do not add 
   });
 });
 
-Deno.test("a server that never tells usage is not made to", () => {
+Deno.test("a stream without usage has no usage event", () => {
   const start = { type: "message_start", message: { id: "msg_1", model: "m" } };
   const end = { type: "message_delta", delta: { stop_reason: "end_turn" } };
   assertEquals<unknown>(valueOf(decodeStream(streamOf([start, end, STOP]))).slice(1), [
@@ -228,7 +228,7 @@ Deno.test("a server that never tells usage is not made to", () => {
   ]);
 });
 
-Deno.test("what cannot be understood is a failure", () => {
+Deno.test("malformed records are failures", () => {
   const broken: readonly JsonObject[][] = [
     [leave(null), STOP],
     [STOP],
@@ -245,7 +245,7 @@ Deno.test("what cannot be understood is a failure", () => {
   }
 });
 
-Deno.test("two calls with one id are two calls", () => {
+Deno.test("two calls with one ID are two calls", () => {
   const events = said([open(0, CALL), shut(0), open(1, { ...CALL, name: "then" }), shut(1)]);
   assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [
     { type: "tool_call", index: 0, id: "t1", name: "now" },
@@ -253,8 +253,8 @@ Deno.test("two calls with one id are two calls", () => {
   ]);
 });
 
-Deno.test("the usage is known from the first record on, and later counts replace it", () => {
-  const decoder = messages.decoder(mint);
+Deno.test("the usage is known after the first record, and later counts replace it", () => {
+  const decoder = messages.newDecoder(mint);
   const push = (event: JsonObject) =>
     decoder.push({ event: null, data: JSON.stringify(event), raw: null });
   const counts = { input: 8, cached: 5, cacheWrite: 0, reasoning: 0 };

@@ -9,15 +9,15 @@ import { assert } from "../../support/assert.ts";
 import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
 import { decodeSse } from "../decoded.ts";
 
-/** Ids are of no account here; the clock stands at 1,700,000,000. */
+/** A constant ID and a fixed clock at 1,700,000,000. */
 export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
-/** The text that goes out for the text of a request. */
+/** Returns the upstream request text for a client request text. */
 export function encodeText(text: string, written: Written = {}): Result<string> {
   return encodeAs("POST /responses", text, providerOf(compat, written), "m", responses);
 }
 
-/** What goes out for a whole request. */
+/** Returns the upstream request for a complete client request. */
 export function encodeRequest(request: Written, written: Written = {}): Result<JsonObject> {
   const text = encodeText(JSON.stringify({ model: "p/m", ...request }), written);
   if (!text.ok) return text;
@@ -26,30 +26,30 @@ export function encodeRequest(request: Written, written: Written = {}): Result<J
   return success(body);
 }
 
-/** What goes out for fields beside a message "Hi". */
+/** Returns the upstream request for fields beside a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<JsonObject> {
   return encodeRequest({ messages: [{ role: "user", content: "Hi" }], ...fields }, written);
 }
 
-/** The members that fields add to the plainest request. */
+/** Returns the fields that a client request adds to the plain upstream request. */
 export function added(fields: Written, written: Written = {}): JsonObject {
   const { model: _model, input: _input, store, ...others } = valueOf(encodeFields(fields, written));
   assert(store === false);
   return others;
 }
 
-/** The `input` that goes out for the messages of a request. */
+/** Returns `input` of the upstream request for the messages of a client request. */
 export function encodeMessages(list: readonly unknown[]): Result<unknown> {
   const body = encodeRequest({ messages: list });
   return body.ok ? success(body.value.input) : body;
 }
 
-/** The events of a stream text that arrives in pieces of at most `size` characters. */
+/** Returns the events of a stream text that arrives in parts of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(responses.decoder(mint), text, size);
+  return decodeSse(responses.newDecoder(mint), text, size);
 }
 
-/** Events of the Responses API as the text of a stream, numbered unless they are so already. */
+/** Returns the stream text of Responses events, with sequence numbers if they have none. */
 export function streamOf(events: readonly JsonObject[]): string {
   return events.map((event, index) => {
     const data = JSON.stringify({ sequence_number: index, ...event });
@@ -57,7 +57,7 @@ export function streamOf(events: readonly JsonObject[]): string {
   }).join("");
 }
 
-/** The events of a whole response text. */
+/** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
   return responses.decode(valueOf(readDocument(text)), mint);
 }

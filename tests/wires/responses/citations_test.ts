@@ -12,7 +12,7 @@ const part = fc.oneof(
   fc.constant({ type: "refusal", refusal: "No." }),
 );
 
-Deno.test("each citation is in the text that holds its first character, in the order given", () => {
+Deno.test("each citation is in the text that contains its first character, in order", () => {
   const places = fc.array(fc.nat(12), { maxLength: 6 });
   fc.assert(fc.property(fc.array(part, { maxLength: 6 }), places, (parts, starts) => {
     const last = parts.findLastIndex(({ type }) => type === "output_text");
@@ -33,7 +33,7 @@ Deno.test("each citation is in the text that holds its first character, in the o
   }));
 });
 
-Deno.test("100,000 citations find their places among 100,000 parts", () => {
+Deno.test("100,000 citations are assigned to 100,000 parts", () => {
   const count = 100_000;
   const parts = Array.from({ length: count }, () => ({ type: "output_text", text: "a" }));
   const citations = Array.from({ length: count }, (_, at) => citation(at));

@@ -10,14 +10,14 @@ function response(more: JsonObject): string {
   return JSON.stringify({ ...plain, ...more });
 }
 
-Deno.test("what a response does not tell of itself is left open", () => {
+Deno.test("fields missing from a response are left out", () => {
   assertEquals<unknown>(valueOf(decodeText(response({}))), [
     { type: "start", id: "resp_1", model: "", created: 1_700_000_000 },
     { type: "finish", reason: "stop" },
   ]);
 });
 
-Deno.test("counts that are not told are zero, and the total is their sum", () => {
+Deno.test("missing counts are zero, and a missing total is their sum", () => {
   const usage = { input_tokens: 3, output_tokens: 4 };
   assertEquals<unknown>(valueOf(decodeText(response({ usage, service_tier: "flex" })))[1], {
     type: "usage",
@@ -42,7 +42,7 @@ Deno.test("counts that are not told are zero, and the total is their sum", () =>
   });
 });
 
-Deno.test("an answer that is not whole or not known is no answer", () => {
+Deno.test("an incomplete or malformed response is a failure", () => {
   const broken: readonly JsonObject[] = [
     { output: null },
     { output: {} },
@@ -75,7 +75,7 @@ Deno.test("an answer that is not whole or not known is no answer", () => {
   for (const more of broken) assertFailed(decodeText(response(more)), INVALID);
 });
 
-Deno.test("an error is told before anything else is looked at", () => {
+Deno.test("an error takes precedence over unsupported content", () => {
   const output = [{ type: "mcp_call" }];
   const error = { code: "rate_limit_exceeded", message: "Slow down." };
   for (const status of ["failed", "completed"]) {
@@ -85,7 +85,7 @@ Deno.test("an error is told before anything else is looked at", () => {
   assertFailed(decodeText(JSON.stringify({ error })), "upstream_throttled");
 });
 
-Deno.test("a search is not told: what it has found is in the text", () => {
+Deno.test("a search item has no event, because its results are in the text", () => {
   const output = [
     { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
     { type: "message", content: [{ type: "output_text", text: "So" }] },
@@ -96,7 +96,7 @@ Deno.test("a search is not told: what it has found is in the text", () => {
   ]);
 });
 
-Deno.test("a call of a custom tool is told as one, with its input as it was written", () => {
+Deno.test("a custom tool call is decoded with its type and unchanged input", () => {
   const output = [{ type: "custom_tool_call", call_id: "c", name: "f", input: " {" }];
   assertEquals<unknown>(valueOf(decodeText(response({ output }))).slice(1), [
     { type: "tool_call", index: 0, id: "c", name: "f", kind: "custom" },
@@ -105,7 +105,7 @@ Deno.test("a call of a custom tool is told as one, with its input as it was writ
   ]);
 });
 
-Deno.test("findings of a moderation become lists of one result, errors stay as they are", () => {
+Deno.test("moderation results become lists with one result, and errors stay unchanged", () => {
   const input = { type: "moderation_result", model: "o", flagged: true };
   const output = { type: "error", code: "c", message: "m" };
   assertEquals<unknown>(
@@ -121,7 +121,7 @@ Deno.test("findings of a moderation become lists of one result, errors stay as t
   );
 });
 
-Deno.test("two calls with one id are two calls", () => {
+Deno.test("two calls with one ID are two calls", () => {
   const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
   const events = valueOf(decodeText(response({ output: [call, { ...call, name: "g" }] })));
   assertEquals<unknown>(events.slice(1, -1), [

@@ -2,7 +2,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { added, encodeFields, encodeText } from "./asked.ts";
 
-Deno.test("a plain request is asked for nothing beside its input, and nothing is kept", () => {
+Deno.test("a plain request is sent with only its input and model, and is not stored upstream", () => {
   assertEquals<unknown>(valueOf(encodeFields({})), {
     model: "m",
     input: [{ type: "message", role: "user", content: "Hi" }],
@@ -27,7 +27,7 @@ Deno.test("fields of the same meaning keep name and value", () => {
   assertEquals<unknown>(added(same), same);
 });
 
-Deno.test("fields with another name or place keep their value", () => {
+Deno.test("fields with another name or position keep their value", () => {
   const cases: readonly (readonly [given: Record<string, unknown>, sent: unknown])[] = [
     [{ max_tokens: 16 }, { max_output_tokens: 16 }],
     [{ max_completion_tokens: 99 }, { max_output_tokens: 99 }],
@@ -67,7 +67,7 @@ Deno.test("fields with another name or place keep their value", () => {
   for (const [given, sent] of cases) assertEquals<unknown>(added(given), sent);
 });
 
-Deno.test("values that ask for nothing are left out", () => {
+Deno.test("values that request nothing are not sent", () => {
   const nothing = {
     n: 1,
     stop: [],
@@ -89,7 +89,7 @@ Deno.test("values that ask for nothing are left out", () => {
   assertEquals(added(nothing), {});
 });
 
-Deno.test("a field without an exact counterpart is refused by its name", () => {
+Deno.test("a field without an exact counterpart is refused by name", () => {
   const refused = {
     n: 2,
     stop: "x",
@@ -112,7 +112,7 @@ Deno.test("a field without an exact counterpart is refused by its name", () => {
   }
 });
 
-Deno.test("a value that cannot be kept is refused by its path", () => {
+Deno.test("a value that cannot be translated is refused with its path", () => {
   const schema = (json_schema: unknown) => ({
     response_format: { type: "json_schema", json_schema },
   });
@@ -154,7 +154,7 @@ Deno.test("a value that cannot be kept is refused by its path", () => {
   for (const [kind, fields, param] of cases) assertFailed(encodeFields(fields), kind, param);
 });
 
-Deno.test("sampling of the request wins over the provider's, and a null asks for nothing", () => {
+Deno.test("sampling values of the request override the provider's, and null means not set", () => {
   const defaults = { temperature: 0.5, top_p: 0.9, top_k: 4 };
   assertEquals<unknown>(added({}, defaults), { temperature: 0.5, top_p: 0.9 });
   assertEquals<unknown>(added({ temperature: 0, top_p: null }, defaults), {

@@ -11,7 +11,7 @@ const CUSTOM = { id: "c", type: "custom", custom: { name: "run", input: " {" } }
 const FUNCTION = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
 const RESULT = { role: "tool", tool_call_id: "c", content: "4" };
 
-Deno.test("the result of a call is of the kind of the last call with its id", () => {
+Deno.test("the result of a call has the type of the last call with its ID", () => {
   const call = { type: "custom_tool_call", call_id: "c", name: "run", input: " {" };
   const output = { type: "custom_tool_call_output", call_id: "c", output: "4" };
   const messages = [calling(CUSTOM), RESULT, calling(FUNCTION), RESULT];
@@ -32,7 +32,7 @@ function flat(start_index: number, end_index: number) {
   return { type: "url_citation", url: "https://a.example", title: "A", start_index, end_index };
 }
 
-/** The parts of the one item that a cited answer becomes. */
+/** Returns the parts of the single item of an assistant message with citations. */
 function partsOf(message: JsonObject): unknown {
   const [item] = [valueOf(encodeMessages([{ role: "assistant", ...message }]))].flat();
   return typeof item === "object" && item !== null && "content" in item ? item.content : null;
@@ -42,7 +42,7 @@ function text(said: string, ...annotations: readonly unknown[]) {
   return { type: "output_text", text: said, annotations, logprobs: [] };
 }
 
-Deno.test("citations go back into the text in which they begin", () => {
+Deno.test("citations are moved to the text part in which they start", () => {
   const two = [{ type: "text", text: "One. " }, { type: "text", text: "Two." }];
   const cases: readonly (readonly [message: JsonObject, parts: unknown])[] = [
     [{ content: "One.", annotations: [cited(0, 3)] }, [text("One.", flat(0, 3))]],
@@ -60,7 +60,7 @@ Deno.test("citations go back into the text in which they begin", () => {
   for (const [message, parts] of cases) assertEquals<unknown>(partsOf(message), parts);
 });
 
-Deno.test("annotations that have no place are refused by their path", () => {
+Deno.test("annotations that cannot be translated are refused with their path", () => {
   const bare = (url_citation: unknown) => ({ type: "url_citation", url_citation });
   const cases: readonly [Parameters<typeof assertFailed>[1], unknown, string][] = [
     ["invalid_type", {}, ""],
@@ -81,7 +81,7 @@ Deno.test("annotations that have no place are refused by their path", () => {
   }
 });
 
-Deno.test("a citation of no text is refused", () => {
+Deno.test("a citation without text is refused", () => {
   const annotations = [cited(0)];
   for (const said of [{ content: "" }, { content: null, refusal: "No." }, { content: [] }]) {
     const message = { role: "assistant", ...said, annotations, tool_calls: [FUNCTION] };

@@ -7,7 +7,7 @@ import { encodeMessages, encodeRequest } from "./asked.ts";
 
 const USER = { role: "user", content: "Hi" };
 
-Deno.test("instructions stay where they are, under their own role", () => {
+Deno.test("instructions keep their position and role", () => {
   const messages = [
     { role: "system", content: " a " },
     USER,
@@ -21,7 +21,7 @@ Deno.test("instructions stay where they are, under their own role", () => {
   assertEquals<unknown>(valueOf(encodeMessages(messages)), items);
 });
 
-Deno.test("a developer message becomes a system message only where that is set", () => {
+Deno.test("a developer message becomes a system message only if the provider is configured so", () => {
   const normalizing = providerOf(compat);
   const settings = { ...normalizing.settings, normalize_developer_role: true };
   const text = JSON.stringify({ messages: [{ role: "developer", content: "a" }] });
@@ -33,7 +33,7 @@ Deno.test("a developer message becomes a system message only where that is set",
   });
 });
 
-Deno.test("parts keep their cache marks, images their detail", () => {
+Deno.test("parts keep their cache breakpoints, and images their detail", () => {
   const mark = { prompt_cache_breakpoint: { mode: "explicit" } };
   const content = [
     { type: "text", text: " a\n", ...mark },
@@ -51,7 +51,7 @@ Deno.test("parts keep their cache marks, images their detail", () => {
   }]);
 });
 
-Deno.test("an assistant's message is reasoning, message and calls, in this order", () => {
+Deno.test("an assistant message is sent as reasoning, message and calls, in this order", () => {
   const called = { name: "f", arguments: " {broken" };
   const message = {
     role: "assistant",
@@ -82,7 +82,7 @@ Deno.test("an assistant's message is reasoning, message and calls, in this order
   ]);
 });
 
-Deno.test("calls without a word are calls alone", () => {
+Deno.test("calls without text are sent without a message item", () => {
   const tool_calls = [{ id: "c", type: "function", function: { name: "f" } }];
   for (const content of ["", null, undefined]) {
     assertEquals<unknown>(valueOf(encodeMessages([{ role: "assistant", content, tool_calls }])), [
@@ -91,7 +91,7 @@ Deno.test("calls without a word are calls alone", () => {
   }
 });
 
-Deno.test("results of legacy functions find the last open call of their name", () => {
+Deno.test("results of legacy functions belong to the latest open call of their name", () => {
   const call = (name: string) => ({
     role: "assistant",
     content: null,
@@ -200,7 +200,7 @@ const REFUSED: readonly [Parameters<typeof assertFailed>[1], Record<string, unkn
   ["invalid_value", { role: "critic", content: "a" }, ".role"],
 ];
 
-Deno.test("a message that cannot be kept is refused with its path", () => {
+Deno.test("a message that cannot be translated is refused with its path", () => {
   for (const [kind, message, path] of REFUSED) {
     assertFailed(encodeMessages([USER, message]), kind, `messages[1]${path}`);
   }

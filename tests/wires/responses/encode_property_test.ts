@@ -8,7 +8,7 @@ import { encodeRequest } from "./asked.ts";
 const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 const ids = fc.string({ minLength: 1, maxLength: 64 }).filter((id) => id === id.trim());
 
-/** A message and what it says, in order, whoever has to write it down. */
+/** A message and its content in order. */
 interface Told {
   readonly message: JsonObject;
   readonly said: readonly (readonly [who: string, what: unknown])[];
@@ -70,7 +70,7 @@ const answer = fc.record({
 const conversation = fc.array(fc.oneof(plain, answer), { minLength: 1, maxLength: 6 })
   .map((told) => told.flat());
 
-/** Reads the input of a Responses request on its own terms: who says what, in order. */
+/** Parses the input of a Responses request independently of the encoder. Returns its content in order. */
 function readBack(input: JsonValue | undefined): readonly unknown[] {
   assert(Array.isArray(input));
   return input.filter(isObject).map((item) => {
@@ -95,7 +95,7 @@ function spokenIn(content: JsonValue | undefined): JsonValue {
   return content.filter(isObject).map(({ text, refusal }) => text ?? refusal ?? "").join("");
 }
 
-Deno.test("what is sent says what the client said, in the published shape", () => {
+Deno.test("any conversation is sent without loss and matches the published schema", () => {
   fc.assert(
     fc.property(conversation, fc.boolean(), (told, stream) => {
       const body = valueOf(encodeRequest({
@@ -145,7 +145,7 @@ const controls = fc.record({
   stream: fc.boolean(),
 }, { requiredKeys: [] });
 
-Deno.test("fields in any company have the published shape", () => {
+Deno.test("any combination of fields matches the published schema", () => {
   fc.assert(
     fc.property(controls, (fields) => {
       const messages = [{ role: "user", content: "Hi" }];

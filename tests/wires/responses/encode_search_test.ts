@@ -4,7 +4,7 @@ import { added, encodeFields } from "./asked.ts";
 
 const SEARCHING = { capabilities: { hosted_tools: ["web_search"] } };
 
-Deno.test("a search that is asked for is one more tool, its location without nesting", () => {
+Deno.test("a requested web search is sent as a tool, its location without nesting", () => {
   const approximate = { country: "CH", region: "BE", city: "Bern", timezone: "Europe/Zurich" };
   const options = {
     search_context_size: "high",
@@ -21,7 +21,7 @@ Deno.test("a search that is asked for is one more tool, its location without nes
   assertEquals<unknown>(added(fields, SEARCHING), { tools: [f, search] });
 });
 
-Deno.test("a search without options is asked for too, an absent one is not", () => {
+Deno.test("empty search options request a search, absent options do not", () => {
   const bare = { tools: [{ type: "web_search" }] };
   assertEquals<unknown>(added({ web_search_options: {} }, SEARCHING), bare);
   const empty = { search_context_size: null, user_location: null };
@@ -29,14 +29,14 @@ Deno.test("a search without options is asked for too, an absent one is not", () 
   assertEquals<unknown>(added({ web_search_options: null }), {});
 });
 
-Deno.test("only a provider that has declared the search is asked for it", () => {
+Deno.test("a web search is refused unless the provider declares it", () => {
   const asked = { web_search_options: {} };
   assertFailed(encodeFields(asked), "unsupported_feature", "web_search_options");
   const other = { capabilities: { hosted_tools: ["file_search"] } };
   assertFailed(encodeFields(asked, other), "unsupported_feature", "web_search_options");
 });
 
-Deno.test("an option of the search that cannot be kept is refused by its path", () => {
+Deno.test("a search option that cannot be translated is refused with its path", () => {
   const location = (user_location: unknown) => ({ user_location });
   const cases: readonly [Parameters<typeof assertFailed>[1], Record<string, unknown>, string][] = [
     ["unsupported_feature", { filters: {} }, ".filters"],

@@ -4,7 +4,7 @@ import { added, encodeFields } from "./asked.ts";
 
 const PLAIN = { name: "f", parameters: { type: "object" }, strict: true, description: "d" };
 
-Deno.test("a function stands flat, and what Chat leaves out is said", () => {
+Deno.test("a function is sent without nesting, with the defaults that Chat omits", () => {
   const tools = [PLAIN, { name: "g", strict: null }].map((called) => ({
     type: "function",
     function: called,
@@ -22,7 +22,7 @@ Deno.test("a function stands flat, and what Chat leaves out is said", () => {
   });
 });
 
-Deno.test("a custom tool stands flat, and its grammar too", () => {
+Deno.test("a custom tool and its grammar are sent without nesting", () => {
   const grammar = { definition: "start: A", syntax: "lark" };
   const tools = [
     { name: "f" },
@@ -38,7 +38,7 @@ Deno.test("a custom tool stands flat, and its grammar too", () => {
   });
 });
 
-Deno.test("a choice loses its nesting and nothing else", () => {
+Deno.test("a tool choice is sent without nesting and otherwise unchanged", () => {
   const f = { type: "function", function: { name: "f" } };
   const flat = { type: "function", name: "f" };
   const g = { type: "custom", custom: { name: "g" } };
@@ -63,14 +63,14 @@ Deno.test("a choice loses its nesting and nothing else", () => {
   assertEquals<unknown>(added({ function_call: { name: "f" } }), { tool_choice: flat });
 });
 
-Deno.test("older functions are tools of which one is called", () => {
+Deno.test("legacy functions are sent as tools without parallel calls", () => {
   assertEquals<unknown>(added({ functions: [PLAIN], parallel_tool_calls: true }), {
     tools: [{ type: "function", ...PLAIN }],
     parallel_tool_calls: false,
   });
 });
 
-Deno.test("a tool or a choice that cannot be kept is refused by its path", () => {
+Deno.test("a tool or a choice that cannot be translated is refused with its path", () => {
   const tool = (called: unknown) => ({ tools: [{ type: "function", function: called }] });
   const custom = (called: unknown) => ({ tools: [{ type: "custom", custom: called }] });
   const grammar = (inner: unknown) =>

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 
-/** What a response says of itself. */
+/** Fields of every response object. */
 export const LABELS = { id: "resp_1", object: "response", created_at: 5, model: "m" };
-/** An assistant's message that has said nothing yet. */
+/** An assistant message without content. */
 export const MESSAGE = { id: "msg_1", type: "message", role: "assistant" };
-/** A call that is whole. */
+/** A complete tool call. */
 export const CALL = {
   id: "fc_1",
   type: "function_call",
@@ -13,38 +13,38 @@ export const CALL = {
   arguments: "{}",
 };
 
-/** The event that a stream begins with. */
+/** Returns the first event of a stream. */
 export function created(more: JsonObject = {}): JsonObject {
   const response = { ...LABELS, status: "in_progress", output: [], ...more };
   return { type: "response.created", response };
 }
 
-/** An item begins. */
+/** Returns the start event of an item. */
 export function added(output_index: number, item: JsonObject): JsonObject {
   return { type: "response.output_item.added", output_index, item };
 }
 
-/** An item is whole. */
+/** Returns the end event of an item. */
 export function done(output_index: number, item: JsonObject): JsonObject {
   return { type: "response.output_item.done", output_index, item };
 }
 
-/** A piece of a text. */
+/** Returns a text delta event. */
 export function said(delta: JsonValue, output_index = 0, content_index = 0): JsonObject {
   return { type: "response.output_text.delta", output_index, content_index, delta };
 }
 
-/** A piece of a call's arguments. */
+/** Returns an arguments delta event of a call. */
 export function argued(delta: JsonValue, output_index = 0): JsonObject {
   return { type: "response.function_call_arguments.delta", output_index, delta };
 }
 
-/** A message that is whole, with these texts. */
+/** Returns a complete message with these texts. */
 export function message(...texts: readonly string[]): JsonObject {
   return { ...MESSAGE, content: texts.map((text) => ({ type: "output_text", text })) };
 }
 
-/** The terminal of this status. */
+/** Returns the terminal event of this status. */
 export function ended(status = "completed", more: JsonObject = {}): JsonObject {
   const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
   return {
@@ -53,8 +53,8 @@ export function ended(status = "completed", more: JsonObject = {}): JsonObject {
   };
 }
 
-/** A stream in which a message has begun. */
+/** The events of a stream up to the start of a message. */
 export const BEGUN = [created(), added(0, { ...MESSAGE, content: [] })];
 
-/** A stream that is complete. */
+/** The events of a complete stream. */
 export const WHOLE = [...BEGUN, said(" Ok"), said("\n"), done(0, message(" Ok\n")), ended()];

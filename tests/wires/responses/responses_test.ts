@@ -3,7 +3,7 @@ import { responses } from "../../../src/wires/responses/responses.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { providerOf } from "../../support/translated.ts";
 
-Deno.test("the account is that of the provider: address, headers, errors and models are shared", () => {
+Deno.test("address, headers, errors and models are those of the compat provider", () => {
   const provider = providerOf(compat, { api_key: "k", organization: "o", headers: { "x-a": "b" } });
   const client = new Headers({ "compat-beta": "b", "idempotency-key": "i", cookie: "c" });
   assertEquals(responses.headers(provider, client), compat.headers(provider, client));
@@ -13,6 +13,6 @@ Deno.test("the account is that of the provider: address, headers, errors and mod
   assertEquals(responses.error({ error }), error);
 });
 
-Deno.test("embeddings are left to the protocol of the provider's type", () => {
+Deno.test("the protocol of the provider's type serves embeddings", () => {
   assertEquals(responses.embeddings, null);
 });

@@ -9,7 +9,7 @@ import { LABELS } from "./events.ts";
 
 const texts = fc.string({ unit: "grapheme", maxLength: 12 });
 
-/** Items as a model makes them; ids are given later. */
+/** Output items of a model. Their IDs are added later. */
 const item = fc.oneof(
   fc.record({ kind: fc.constant("message" as const), texts: fc.array(texts, { maxLength: 3 }) }),
   fc.record({ kind: fc.constant("reasoning" as const), texts: fc.array(texts, { maxLength: 3 }) }),
@@ -18,10 +18,10 @@ const item = fc.oneof(
 );
 type Item = typeof item extends fc.Arbitrary<infer T> ? T : never;
 
-/** How much of it is streamed before the item is told whole. */
+/** How much of an item is streamed before its complete item event. */
 const plan = fc.record({ size: fc.integer({ min: 1, max: 5 }), streamed: fc.nat({ max: 6 }) });
 
-/** As though each code unit were a token: pieces are cut there too. */
+/** Returns one token for each code unit, so that deltas are split at every position. */
 function tokensOf(text: string): JsonObject[] {
   return text.split("").map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }));
 }
@@ -71,7 +71,7 @@ function eventsOf(made: Item, output_index: number, size: number, streamed: numb
   ];
 }
 
-/** What is said, with pieces of the same thing put together. */
+/** Returns the content of events, with adjacent deltas of one kind concatenated. */
 function joined(events: readonly StreamEvent[]): readonly unknown[] {
   const texts = { text: "", refusal: "", reasoning: "" };
   const calls = new Map<number, string>();
@@ -88,7 +88,7 @@ function joined(events: readonly StreamEvent[]): readonly unknown[] {
   return [texts, [...calls], tokens, others];
 }
 
-Deno.test("a stream says what the whole response says, however it is cut", () => {
+Deno.test("a stream has the content of the complete response, however it is split", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(item, plan), { maxLength: 5 }), fc.boolean(), (list, repeats) => {
       const output = list.map(([made], index) => itemOf(made, index));
@@ -106,7 +106,7 @@ Deno.test("a stream says what the whole response says, however it is cut", () =>
   );
 });
 
-Deno.test("text and tool arguments come out as they were said", () => {
+Deno.test("text and tool arguments are decoded unchanged", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), (list) => {
       const output = list.map(itemOf);

@@ -18,7 +18,7 @@ import {
 const CUSTOM = { type: "custom_tool_call", call_id: "c1", name: "g", input: "" };
 const TOKEN = { token: "a", logprob: -1 };
 
-/** Streams that break one rule each. */
+/** Streams that each violate one rule of the protocol. */
 const BROKEN: Readonly<Record<string, string>> = {
   "a record that is no JSON": "data: {\n\n",
   "a record that is no object": "data: []\n\n",
@@ -121,12 +121,12 @@ const BROKEN: Readonly<Record<string, string>> = {
 };
 
 for (const [name, text] of Object.entries(BROKEN)) {
-  Deno.test(`a stream that breaks a rule is a failure: ${name}`, () => {
+  Deno.test(`a stream that violates the protocol is a failure: ${name}`, () => {
     assertFailed(decodeStream(text), "invalid_upstream_response");
   });
 }
 
-Deno.test("a stream that is cut at any place is never complete", () => {
+Deno.test("a stream truncated at any position is never complete", () => {
   const text = streamOf(WHOLE);
   for (let end = 0; end < text.length - 1; end++) {
     assertFailed(decodeStream(text.slice(0, end)), "invalid_upstream_response");

@@ -16,20 +16,20 @@ const TOLD = [
   { type: "finish", reason: "stop" },
 ];
 
-Deno.test("a stream is told event by event, whatever its pieces are", () => {
+Deno.test("a stream is decoded event by event, however its bytes are split", () => {
   for (const size of [1, 7, 9999]) {
     assertEquals<unknown>(valueOf(decodeStream(streamOf(WHOLE), size)), TOLD);
   }
 });
 
-Deno.test("numbers may begin anywhere and leave some out, and names may be missing", () => {
+Deno.test("sequence numbers may start at any value and skip values, and event names may be missing", () => {
   const numbered = WHOLE.map((event, index) => ({ ...event, sequence_number: 7 + index * 3 }));
   assertEquals<unknown>(valueOf(decodeStream(streamOf(numbered))), TOLD);
   const nameless = streamOf(WHOLE).replaceAll(/^event: .*\n/gm, "");
   assertEquals<unknown>(valueOf(decodeStream(nameless)), TOLD);
 });
 
-Deno.test("what was not streamed is told when its item or the response is whole", () => {
+Deno.test("content without deltas is emitted when its item or the response is complete", () => {
   const late = [...BEGUN, said(" Ok"), done(0, message(" Ok\n")), ended()];
   const last = [...BEGUN, said(" Ok"), ended("completed", { output: [message(" Ok\n")] })];
   const text = {
@@ -44,18 +44,18 @@ Deno.test("what was not streamed is told when its item or the response is whole"
   }
 });
 
-Deno.test("what comes behind the terminal is not read", () => {
+Deno.test("records after the terminal event are ignored", () => {
   const behind = `${streamOf(WHOLE)}data: {broken\n\n`;
   assertEquals<unknown>(valueOf(decodeStream(behind)), TOLD);
 });
 
-Deno.test("unknown events are passed over", () => {
+Deno.test("unknown events are ignored", () => {
   const other = { type: "response.shell_call_command.delta", output_index: 9, delta: "x" };
   const events = [created(), other, ...WHOLE.slice(1)];
   assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
 });
 
-Deno.test("an error is the failure that its own status would have been", () => {
+Deno.test("an error event is the fault of the status that belongs to it", () => {
   const cases: readonly [Parameters<typeof assertFailed>[1], JsonObject][] = [
     ["upstream_throttled", { type: "error", code: "rate_limit_exceeded", message: "m" }],
     ["upstream_rejected", { type: "error", error: { type: "invalid_request_error" } }],
@@ -85,7 +85,7 @@ Deno.test("an incomplete response may leave its last item open", () => {
   }
 });
 
-Deno.test("two calls with one id are two calls", () => {
+Deno.test("two calls with one ID are two calls", () => {
   const other = { ...CALL, name: "g", arguments: "[]" };
   const events = [created(), added(0, CALL), added(1, other), done(1, other), done(0, CALL)];
   assertEquals<unknown>(valueOf(decodeStream(streamOf([...events, ended()]))).slice(1, -2), [
@@ -96,8 +96,8 @@ Deno.test("two calls with one id are two calls", () => {
   ]);
 });
 
-Deno.test("the usage is that of the last response that had one, a failed one too", () => {
-  const decoder = responses.decoder(mint);
+Deno.test("the usage is that of the last response object with usage, also of a failed one", () => {
+  const decoder = responses.newDecoder(mint);
   const push = (event: JsonObject, sequence_number: number) =>
     decoder.push({ event: null, data: JSON.stringify({ ...event, sequence_number }), raw: null });
   push(created(), 0);

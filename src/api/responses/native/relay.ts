@@ -14,7 +14,7 @@ import { skipBlanks } from "../../../core/json/scan.ts";
 import { hasKeyTwice } from "../../../formats/document.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
-import { responseUsage } from "../../../wires/openai/responses_usage.ts";
+import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { answerDocument } from "../../answer_document.ts";
 import { withConversation } from "./association.ts";
 import {
@@ -148,7 +148,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     const event = parseExact(data);
     const given = isObject(event) && isObject(event.response) ? event.response : null;
     const resource = given === null ? null : withOutput(given);
-    const usage = resource === null ? success(null) : responseUsage(resource);
+    const usage = resource === null ? success(null) : parseResponseUsage(resource);
     if (!usage.ok) return usage;
     isEnded = true;
     outcome = { resource, usage: usage.value };
@@ -188,7 +188,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
 
 /** Returns the token counts of an event's Response object; null if absent or invalid (only a terminal event fails). */
 function parseUsage({ response }: NativeEvent): Usage | null {
-  const counted = response === null ? success(null) : responseUsage(response);
+  const counted = response === null ? success(null) : parseResponseUsage(response);
   return counted.ok ? counted.value : null;
 }
 
@@ -219,7 +219,7 @@ export function parseNativeResponse(
     : withConversation(text, skipBlanks(text, 0), conversation);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
-  const usage = responseUsage(resource);
+  const usage = parseResponseUsage(resource);
   if (!usage.ok) return usage;
   return success({
     answer: {
