@@ -38,7 +38,7 @@ export function remember(
   lookup: Lookup,
   reply: Reply,
 ): void {
-  if (reply.as !== "answer" || reply.answer.status !== 200) return;
+  if (reply.kind !== "whole" || reply.answer.status !== 200) return;
   const served = servedBy(call, plan);
   const key = served === plan[0] ? lookup.key : keyOf(call, inference, served);
   if (key === null) return;

@@ -1,9 +1,9 @@
 /** Kind and place of what was thrown. Never its text, which may hold anything. */
 export function bugText(error: unknown): string {
-  return error instanceof Error ? `${error.name}\n${placeOf(error)}` : "not an error";
+  return error instanceof Error ? `${error.name}\n${stackFrames(error)}` : "not an error";
 }
 
-function placeOf(error: Error): string {
+function stackFrames(error: Error): string {
   return (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).slice(0, 4)
     .join("\n");
 }

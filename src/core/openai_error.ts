@@ -34,7 +34,7 @@ export function openaiError(failure: Failure): OpenaiError {
   if (isRefusal(failure)) return { headers: {}, error: refusalFields(failure), raw: null };
   const isUpstreams = FAULTS[failure.kind].status === "upstream";
   if (isUpstreams && failure.upstream !== null) return failure.upstream;
-  return { headers: waitingTime(failure), error: faultFields(failure), raw: null };
+  return { headers: retryAfterHeader(failure), error: faultFields(failure), raw: null };
 }
 
 function refusalFields({ kind, message, param }: Refusal): JsonObject {
@@ -48,7 +48,7 @@ function faultFields({ kind, message }: Fault): JsonObject {
   return code === "none" ? shown : { ...shown, param: null, code: code === "kind" ? kind : null };
 }
 
-function waitingTime({ retryAfterMs }: Fault): HeaderFields {
+function retryAfterHeader({ retryAfterMs }: Fault): HeaderFields {
   return retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 }
 

@@ -44,7 +44,7 @@ export function extractFromEvents(events: readonly StreamEvent[]): readonly Stre
 }
 
 /** A decoder whose events have been through `extractFromEvents`, record by record. */
-export function extractingDecoder(decoder: Decoder): Decoder {
+export function newExtractingDecoder(decoder: Decoder): Decoder {
   const extracted = (events: Result<readonly StreamEvent[]>) =>
     events.ok ? success(extractFromEvents(events.value)) : events;
   return {

@@ -30,13 +30,13 @@ export type Reply = WholeReply | StreamReply;
 
 /** A whole answer. */
 export interface WholeReply {
-  readonly as: "answer";
+  readonly kind: "whole";
   readonly answer: HttpResponse;
 }
 
 /** Records in groups that arrived together. */
 export interface StreamReply {
-  readonly as: "stream";
+  readonly kind: "stream";
   /** What the upstream's own headers have for the client. */
   readonly headers: HeaderFields;
   readonly records: AsyncIterable<readonly StreamRecord[]>;

@@ -1,7 +1,7 @@
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
 /** What is nested deeper than this is no usual request, and would only take memory. */
-const DEEPEST = 1_000;
+const MAX_DEPTH = 1_000;
 
 interface Container {
   readonly isObject: boolean;
@@ -29,15 +29,15 @@ export function canonicalJson(text: string): string | null {
     let value: string | null = null;
     const mark = text[at];
     if (mark === "{" || mark === "[") {
-      if (open.length === DEEPEST) return null;
+      if (open.length === MAX_DEPTH) return null;
       open.push({ isObject: mark === "{", items: [], key: "" });
       at++;
     } else if (mark === "}" || mark === "]") {
-      value = written(open.pop());
+      value = writeContainer(open.pop());
       at++;
     } else {
       const end = endOfValue(text, at);
-      value = mark === '"' ? plainString(text.slice(at, end)) : text.slice(at, end);
+      value = mark === '"' ? normalizeString(text.slice(at, end)) : text.slice(at, end);
       at = end;
     }
     const container = open.at(-1);
@@ -49,14 +49,14 @@ export function canonicalJson(text: string): string | null {
     if (text[at] === ",") at = skipBlanks(text, at + 1);
     if (container?.isObject === true && text[at] === '"') {
       const end = endOfString(text, at);
-      container.key = plainString(text.slice(at, end));
+      container.key = normalizeString(text.slice(at, end));
       at = skipBlanks(text, skipBlanks(text, end) + 1);
     }
   }
 }
 
 /** Built by adding, not by joining: each depth would copy all that is inside. */
-function written(container: Container | undefined): string {
+function writeContainer(container: Container | undefined): string {
   if (container === undefined) return "";
   const { isObject, items } = container;
   // Sorting is stable: members of the same key stay in order.
@@ -69,6 +69,6 @@ function written(container: Container | undefined): string {
   return text + (isObject ? "}" : "]");
 }
 
-function plainString(text: string): string {
+function normalizeString(text: string): string {
   return text.includes("\\") ? JSON.stringify(JSON.parse(text)) : text;
 }

@@ -21,7 +21,7 @@ export type Entry = readonly [key: string, valueText: string];
  * key may come twice. Empty when no object begins there. The text must be one that `JSON.parse`
  * accepts.
  */
-export function membersOf(text: string, start = skipBlanks(text, 0)): readonly Member[] {
+export function parseMembers(text: string, start = skipBlanks(text, 0)): readonly Member[] {
   const members: Member[] = [];
   if (text[start] !== "{") return members;
   let at = skipBlanks(text, start + 1);
@@ -30,13 +30,13 @@ export function membersOf(text: string, start = skipBlanks(text, 0)): readonly M
     const keyEnd = endOfString(text, keyStart);
     const valueStart = skipBlanks(text, skipBlanks(text, keyEnd) + 1);
     const end = endOfValue(text, valueStart);
-    members.push({ key: decodedKey(text, keyStart, keyEnd), keyStart, start: valueStart, end });
+    members.push({ key: decodeKey(text, keyStart, keyEnd), keyStart, start: valueStart, end });
     at = skipBlanks(text, skipBlanks(text, end) + 1);
   }
   return members;
 }
 
-function decodedKey(text: string, start: number, end: number): string {
+function decodeKey(text: string, start: number, end: number): string {
   const plain = text.slice(start + 1, end - 1);
   if (!plain.includes("\\")) return plain;
   const key = parseJson(text.slice(start, end));
@@ -47,7 +47,7 @@ function decodedKey(text: string, start: number, end: number): string {
  * Elements of the array that begins at `start`. Empty when no array begins there. The text must be
  * one that `JSON.parse` accepts.
  */
-export function elementsOf(text: string, start = skipBlanks(text, 0)): readonly Span[] {
+export function parseElements(text: string, start = skipBlanks(text, 0)): readonly Span[] {
   const elements: Span[] = [];
   if (text[start] !== "[") return elements;
   let at = skipBlanks(text, start + 1);
@@ -65,13 +65,13 @@ export function elementsOf(text: string, start = skipBlanks(text, 0)): readonly 
  * Where the value at the path stands, with the last of equal keys as `JSON.parse` takes it; null
  * when there is none. Values beside the path are only skipped.
  */
-export function valueAt(text: string, path: readonly (string | number)[]): Span | null {
+export function findValue(text: string, path: readonly (string | number)[]): Span | null {
   const start = skipBlanks(text, 0);
   let span: Span | undefined = { start, end: endOfValue(text, start) };
   for (const step of path) {
     span = typeof step === "number"
-      ? elementsOf(text, span.start)[step]
-      : membersOf(text, span.start).findLast((member) => member.key === step);
+      ? parseElements(text, span.start)[step]
+      : parseMembers(text, span.start).findLast((member) => member.key === step);
     if (span === undefined) return null;
   }
   return { start: span.start, end: span.end };
@@ -107,10 +107,10 @@ export function insertMembers(text: string, objectStart: number, entries: readon
 
 function insertion(objectStart: number, entries: readonly Entry[], isEmpty: boolean): Edit {
   const separator = isEmpty || entries.length === 0 ? "" : ",";
-  return { start: objectStart + 1, end: objectStart + 1, text: written(entries) + separator };
+  return { start: objectStart + 1, end: objectStart + 1, text: writeEntries(entries) + separator };
 }
 
-function written(entries: readonly Entry[]): string {
+function writeEntries(entries: readonly Entry[]): string {
   return entries.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",");
 }
 

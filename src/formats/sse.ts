@@ -9,7 +9,7 @@ const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
  * received. Blank lines before a block belong to it. A block that the end of the source cuts off is
  * dropped (WHATWG HTML, "Interpreting an event stream").
  */
-export function sseFraming(): Framing {
+export function newSseFraming(): Framing {
   // Lists, because a long record may come in very many pieces: each is looked at once.
   let kept: string[] = [];
   let line: string[] = [];
@@ -27,10 +27,10 @@ export function sseFraming(): Framing {
   function readLine(source: string, start: number, end: number) {
     anyLine = true;
     if (isField(source, start, end, "data")) {
-      const value = valueOf(source, start + 4, end);
+      const value = parseFieldValue(source, start + 4, end);
       data = data === null ? value : data + "\n" + value;
     } else if (isField(source, start, end, "event")) {
-      event = valueOf(source, start + 5, end) || null;
+      event = parseFieldValue(source, start + 5, end) || null;
     }
   }
 
@@ -126,7 +126,7 @@ function isField(source: string, start: number, end: number, name: string): bool
 }
 
 /** `colon` may also be the end of the line: a name alone is a field with an empty value. */
-function valueOf(source: string, colon: number, end: number): string {
+function parseFieldValue(source: string, colon: number, end: number): string {
   const start = colon + (source.charCodeAt(colon + 1) === SPACE ? 2 : 1);
   return start < end ? source.slice(start, end) : "";
 }
@@ -134,11 +134,11 @@ function valueOf(source: string, colon: number, end: number): string {
 /** The text to send: what was received where a record still has it, else the event written anew. */
 export function sseText(records: readonly StreamRecord[]): string {
   let text = "";
-  for (const record of records) text += record.raw ?? written(record);
+  for (const record of records) text += record.raw ?? writeRecord(record);
   return text;
 }
 
-function written({ event, data }: StreamRecord): string {
+function writeRecord({ event, data }: StreamRecord): string {
   const name = event === null ? "" : `event: ${event}\n`;
   const isOneLine = !data.includes("\n") && !data.includes("\r");
   const lines = isOneLine ? data : data.split(/\r\n|\r|\n/).join("\ndata: ");

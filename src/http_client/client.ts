@@ -13,7 +13,7 @@ export interface HttpClient {
 }
 
 /** Targets that are remembered: few, but the ids of stored objects stand in paths. */
-const MOST_TARGETS = 200;
+const MAX_CACHED_DESTINATIONS = 200;
 
 /**
  * An HTTP/1.1 client over plain connections (RFC 9112). Measured against the runtime's own: a third
@@ -22,14 +22,14 @@ const MOST_TARGETS = 200;
  * a new connection, when a reused one failed before any byte of the response: the server has likely
  * closed that one while it was idle.
  */
-export function httpClient(clock: Clock = realClock): HttpClient {
+export function newHttpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);
   const targets = new Map<string, Destination>();
 
   function targetOf(url: string): Destination {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    if (targets.size >= MOST_TARGETS) targets.clear();
+    if (targets.size >= MAX_CACHED_DESTINATIONS) targets.clear();
     const target = parseDestination(url);
     targets.set(url, target);
     return target;
@@ -40,7 +40,7 @@ export function httpClient(clock: Clock = realClock): HttpClient {
     const { transport = DEFAULT_TRANSPORT } = request;
     // Before there is a connection: what cannot be sent needs none.
     const parts = requestParts(target, request, transport.keepAliveMs <= 0);
-    if (pool.isLongIdle(target, transport)) await turn();
+    if (pool.isLongIdle(target, transport)) await yieldToEventLoop();
     const reused = pool.idle(target, transport);
     if (reused !== null) {
       try {
@@ -72,7 +72,7 @@ function writtenBefore(error: unknown): unknown {
 }
 
 /** Lets everything else happen that is due. */
-function turn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 

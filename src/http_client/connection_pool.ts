@@ -41,15 +41,15 @@ export interface Clock {
 }
 
 /** Most idle connections to one origin. */
-const MOST = 256;
+const MAX_IDLE_CONNECTIONS = 256;
 
 /** What was idle for so many milliseconds may have been closed unnoticed, while other work was done. */
-const LONG = 1_000;
+const LONG_IDLE_MS = 1_000;
 
 /** Idle connections are looked at this often, in milliseconds. */
-const SWEEP = 5_000;
+const SWEEP_INTERVAL_MS = 5_000;
 
-interface Kept extends Connection {
+interface PooledConnection extends Connection {
   /** Since when it is idle, and until when it may be. */
   since: number;
   until: number;
@@ -58,7 +58,7 @@ interface Kept extends Connection {
 /** A pool without connections. */
 export function newPool(clock: Clock): Pool {
   /** By origin, in the order in which they became idle. */
-  const idle = new Map<string, Kept[]>();
+  const idle = new Map<string, PooledConnection[]>();
   const open = new Set<Connection>();
   const dialing = new Set<Cancellation>();
   const cutOff = newForceShutdown();
@@ -69,7 +69,7 @@ export function newPool(clock: Clock): Pool {
   function newLine(key: string, connection: Deno.Conn): Connection {
     const received = newReadBuffer(connection);
     let isWriting = false;
-    const line: Kept = {
+    const line: PooledConnection = {
       received,
       since: 0,
       until: 0,
@@ -86,11 +86,11 @@ export function newPool(clock: Clock): Pool {
       release(rest) {
         const kept = keptOf(key);
         closeOld(kept);
-        if (kept.length >= MOST || !open.has(line)) return line.close();
+        if (kept.length >= MAX_IDLE_CONNECTIONS || !open.has(line)) return line.close();
         line.since = clock.now();
         line.until = line.since + rest;
         kept.push(line);
-        stopSweep ??= clock.every(SWEEP, sweep);
+        stopSweep ??= clock.every(SWEEP_INTERVAL_MS, sweep);
         received.watch(() => {
           // Also what comes after the next exchange has begun ends here: then it is not idle.
           const at = kept.indexOf(line);
@@ -110,13 +110,13 @@ export function newPool(clock: Clock): Pool {
     return line;
   }
 
-  function keptOf(key: string): Kept[] {
+  function keptOf(key: string): PooledConnection[] {
     const kept = idle.get(key) ?? [];
     if (kept.length === 0) idle.set(key, kept);
     return kept;
   }
 
-  function closeOld(kept: Kept[]) {
+  function closeOld(kept: PooledConnection[]) {
     const now = clock.now();
     // They do not all rest for the same time.
     for (const line of kept.filter(({ until }) => until <= now)) {
@@ -140,11 +140,11 @@ export function newPool(clock: Clock): Pool {
 
   return {
     isLongIdle(target, transport) {
-      const since = idle.get(keyOf(target, transport))?.at(-1)?.since;
-      return since !== undefined && since + LONG <= clock.now();
+      const since = idle.get(poolKey(target, transport))?.at(-1)?.since;
+      return since !== undefined && since + LONG_IDLE_MS <= clock.now();
     },
     idle(target, transport) {
-      const kept = idle.get(keyOf(target, transport));
+      const kept = idle.get(poolKey(target, transport));
       if (kept === undefined) return null;
       closeOld(kept);
       return kept.pop() ?? null;
@@ -162,7 +162,7 @@ export function newPool(clock: Clock): Pool {
       try {
         const connection = await dial(target, cancellation, cutOff, transport);
         keepAlive.turnOn(connection);
-        const line = newLine(keyOf(target, transport), connection);
+        const line = newLine(poolKey(target, transport), connection);
         if (!cancellation.isCancelled) return line;
         line.close();
         throw new ConnectionError("aborted", "the connection was given up");
@@ -188,6 +188,6 @@ export function newPool(clock: Clock): Pool {
   };
 }
 
-function keyOf({ origin }: Destination, { tls }: Transport): string {
+function poolKey({ origin }: Destination, { tls }: Transport): string {
   return tls === null ? origin : `${origin} ${tls.id}`;
 }

@@ -3,7 +3,7 @@ import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { TlsSettings } from "../core/transport.ts";
 import type { ForceShutdown } from "./force_shutdown.ts";
-import { causeOf } from "./runtime_errors.ts";
+import { findCause } from "./runtime_errors.ts";
 import { connectWithIdentity, startTls } from "./tls.ts";
 
 /** Where a connection goes. */
@@ -34,30 +34,35 @@ export async function dial(
   { hostname, port, isSecure }: Origin,
   cancellation: Cancellation,
   cutOff: ForceShutdown,
-  { tls = null, find = addressesOf }: DialOptions = {},
+  { tls = null, find = lookUpAddresses }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const unsubscribe = cancellation.onCancel(() =>
     reject(new ConnectionError("aborted", "the connection was given up"))
   );
   try {
-    const addresses = await Promise.race([aborted, found(hostname, find)]);
+    const addresses = await Promise.race([aborted, resolveHost(hostname, find)]);
     const identity = isSecure ? tls?.identity ?? null : null;
     if (identity !== null && tls !== null) {
       const secure = { ...tls, identity };
       const open = (address: string) =>
         connectWithIdentity(address, port, tls.serverName ?? hostname, secure);
-      const connection = await firstOf(addresses, open, aborted);
-      return await secured(connection, () => Promise.resolve(connection), aborted, cutOff);
+      const connection = await connectToFirst(addresses, open, aborted);
+      return await completeHandshake(
+        connection,
+        () => Promise.resolve(connection),
+        aborted,
+        cutOff,
+      );
     }
     const losers = new Cancellation();
     const open = (address: string) =>
       Deno.connect({ hostname: address, port, signal: losers.signal() });
-    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.cancel(null));
+    const tcp = await connectToFirst(addresses, open, aborted).finally(() => losers.cancel(null));
     // Small requests must not wait for what the other side has yet to acknowledge.
     tcp.setNoDelay(true);
     if (!isSecure) return tcp;
-    return await secured(
+    return await completeHandshake(
       tcp,
       () => startTls(tcp, tls?.serverName ?? hostname, tls),
       aborted,
@@ -69,7 +74,7 @@ export async function dial(
 }
 
 /** The connection after its handshake; it is closed when that fails or is given up. */
-async function secured(
+async function completeHandshake(
   raw: Deno.Conn,
   start: () => Promise<Deno.TlsConn>,
   aborted: Promise<never>,
@@ -84,14 +89,14 @@ async function secured(
   } catch (error) {
     // A handshake that waits for the other side outlives the closing of its connection.
     if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
-    closed(connection);
+    closeQuietly(connection);
     throw error instanceof ConnectionError
       ? error
-      : new ConnectionError(causeOf(error), "no secure connection could be made");
+      : new ConnectionError(findCause(error), "no secure connection could be made");
   }
 }
 
-function closed(connection: Deno.Conn) {
+function closeQuietly(connection: Deno.Conn) {
   try {
     connection.close();
   } catch {
@@ -99,20 +104,20 @@ function closed(connection: Deno.Conn) {
   }
 }
 
-async function found(hostname: string, find: Lookup): Promise<readonly string[]> {
+async function resolveHost(hostname: string, find: Lookup): Promise<readonly string[]> {
   if (hostname.includes(":") || /^[\d.]+$/.test(hostname)) return [hostname];
   const addresses = await find(hostname).catch(() => []);
   if (addresses.length > 0) return addresses;
   throw new ConnectionError("dns", "the host name could not be resolved");
 }
 
-async function addressesOf(hostname: string): Promise<readonly string[]> {
+async function lookUpAddresses(hostname: string): Promise<readonly string[]> {
   const all = await lookup(hostname, { all: true });
   return all.map(({ address }) => address);
 }
 
 /** The first connection that is made. Where an address is silent the next is tried beside it (RFC 8305). */
-async function firstOf<Connection extends Deno.Conn>(
+async function connectToFirst<Connection extends Deno.Conn>(
   addresses: readonly string[],
   open: (address: string) => Promise<Connection>,
   aborted: Promise<never>,
@@ -138,7 +143,7 @@ async function firstOf<Connection extends Deno.Conn>(
 
 /** The cause of the first address: it is the preferred one. */
 function causeOfAll(error: unknown) {
-  return causeOf(error instanceof AggregateError ? error.errors[0] : error);
+  return findCause(error instanceof AggregateError ? error.errors[0] : error);
 }
 
 /** Whether any is open before the next address may be tried: when the last one has failed, or is late. */

@@ -1,4 +1,4 @@
-import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
+import { loadSockets, type Sockets } from "../sockets/sockets.ts";
 import { walk } from "../sockets/walk.ts";
 
 /** Runs a task later. Returns a function that cancels it. */
@@ -20,7 +20,7 @@ export interface ForceShutdown {
  * stalls may cost many at once, and thousands of descriptors in slices.
  */
 export function newForceShutdown(
-  open: () => Sockets | null = loadedSockets,
+  open: () => Sockets | null = loadSockets,
   later: Later = inLaterTurn,
 ): ForceShutdown {
   /** Local ends by remote end. */

@@ -20,7 +20,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** An answer may be announced by so many interim ones. */
-const MOST_INTERIM = 20;
+const MAX_INTERIM_RESPONSES = 20;
 
 /** Whether a header can be sent as it is, and means one header. */
 export function isField(name: string, value: string): boolean {
@@ -36,7 +36,7 @@ export function isFieldLine(line: string): boolean {
 /** The head of the final answer; interim ones are passed over. Throws when there is none. */
 export async function readHead(received: ReadBuffer): Promise<Head> {
   let isReusable = true;
-  for (let interim = 0; interim <= MOST_INTERIM; interim++) {
+  for (let interim = 0; interim <= MAX_INTERIM_RESPONSES; interim++) {
     const head = await nextHead(received);
     isReusable &&= head.isReusable;
     // 101 is the last one in this protocol, and nobody asked for another.
@@ -58,9 +58,9 @@ async function nextHead(received: ReadBuffer): Promise<Head> {
       throw new Error("the head of the answer is larger than 64 KiB");
     }
     if (length > 0) {
-      const text = textOf(bytes.subarray(0, length));
+      const text = decodeLatin1(bytes.subarray(0, length));
       received.take(length);
-      return parsed(text);
+      return parseHead(text);
     }
     // A line end may have come with only a part of the blank line behind it.
     seen = Math.max(bytes.length - 2, 0);
@@ -92,14 +92,14 @@ function headLength(bytes: Uint8Array, from: number): number {
 const decoder = new TextDecoder("latin1");
 
 /** Each byte is a character. What the decoder calls Latin-1 has other characters from 128 to 159. */
-export function textOf(bytes: Uint8Array): string {
+export function decodeLatin1(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   return /^[\0-\x7f]*$/.test(text)
     ? text
     : Array.from(bytes, (code) => String.fromCharCode(code)).join("");
 }
 
-function parsed(text: string): Head {
+function parseHead(text: string): Head {
   const [first = "", ...lines] = text.replace(/\r?\n\r?\n$/, "").split(/\r?\n/);
   const line = STATUS_LINE.exec(first);
   if (line === null) throw new Error("the answer is not HTTP/1.1");
@@ -111,7 +111,7 @@ function parsed(text: string): Head {
     // A line that continues the one before has no name: obsolete, and read in different ways.
     if (!isField(name, value)) throw new Error("the answer has a malformed header");
     const before = fields.get(name);
-    fields.set(name, before === undefined ? trimmed(value) : `${before}, ${trimmed(value)}`);
+    fields.set(name, before === undefined ? trimBlanks(value) : `${before}, ${trimBlanks(value)}`);
   }
   const isPersistent = line[1] === "1";
   return {
@@ -140,17 +140,20 @@ function isReusable(fields: Head["fields"]): boolean {
     return false;
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) return false;
-  const options = [...listed(fields.get("connection")), ...listed(fields.get("proxy-connection"))];
+  const options = [
+    ...parseList(fields.get("connection")),
+    ...parseList(fields.get("proxy-connection")),
+  ];
   return !options.includes("close");
 }
 
 /** Returns the elements of a field's value in lower case. */
-export function listed(value: string | undefined): readonly string[] {
+export function parseList(value: string | undefined): readonly string[] {
   return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
 /** Without the blanks around it, which are no part of a value. */
-function trimmed(value: string): string {
+function trimBlanks(value: string): string {
   let start = 0, end = value.length;
   while (start < end && isBlank(value.charCodeAt(start))) start++;
   while (start < end && isBlank(value.charCodeAt(end - 1))) end--;

@@ -1,5 +1,5 @@
 import { findNewDescriptor } from "../sockets/find_descriptor.ts";
-import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
+import { loadSockets, type Sockets } from "../sockets/sockets.ts";
 
 /** Seconds of silence before the first probe of a TCP connection, and between two probes. */
 const FIRST_PROBE_S = 30, PROBE_INTERVAL_S = 15;
@@ -24,7 +24,7 @@ export function newKeepAlive(): KeepAlive {
 
   return {
     turnOn(connection) {
-      if (sockets === undefined) sockets = loadedSockets();
+      if (sockets === undefined) sockets = loadSockets();
       const descriptor = sockets === null ? null : findNewDescriptor(connection, sockets);
       if (sockets === null || descriptor === null) return;
       sockets.setNoDelay(descriptor);

@@ -3,10 +3,10 @@ import type { ProxyRule } from "./proxy_rule.ts";
 import { parseDestination } from "./request.ts";
 
 /** Addresses whose way is remembered: few, but the ids of stored objects stand in paths. */
-const MAX_REMEMBERED = 200;
+const MAX_CACHED_ROUTES = 200;
 
 /** Returns a client that sends what the rule says by way of the proxy, and everything else directly. */
-export function proxiedClient(
+export function newProxiedClient(
   direct: HttpClient,
   proxied: HttpClient,
   isProxied: ProxyRule,
@@ -16,7 +16,7 @@ export function proxiedClient(
   function wayTo(url: string): HttpClient {
     const known = ways.get(url);
     if (known !== undefined) return known;
-    if (ways.size >= MAX_REMEMBERED) ways.clear();
+    if (ways.size >= MAX_CACHED_ROUTES) ways.clear();
     const way = isProxied(parseDestination(url)) ? proxied : direct;
     ways.set(url, way);
     return way;

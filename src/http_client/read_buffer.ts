@@ -1,8 +1,8 @@
 import { ConnectionError } from "../core/connection_error.ts";
-import { causeOf } from "./runtime_errors.ts";
+import { findCause } from "./runtime_errors.ts";
 
 /** Room for what is received, in bytes: a stream keeps it for its whole life. */
-const ROOM = 16 * 1024;
+const MIN_BUFFER_BYTES = 16 * 1024;
 
 /** Bytes that may wait to be taken: the head of an answer is the longest of what is read whole. */
 const MAX_WAITING_BYTES = 64 * 1024;
@@ -25,7 +25,7 @@ export interface ReadBuffer {
 
 /** Reads a connection into one room that is used again and again. */
 export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
-  let room = new Uint8Array(ROOM);
+  let room = new Uint8Array(MIN_BUFFER_BYTES);
   let start = 0, end = 0;
   let ahead: Promise<number | null> | null = null;
   let total = 0;
@@ -56,7 +56,7 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       try {
         count = await (ahead ?? connection.read(room.subarray(end)));
       } catch (error) {
-        throw new ConnectionError(causeOf(error), "the connection failed while it was read");
+        throw new ConnectionError(findCause(error), "the connection failed while it was read");
       }
       ahead = null;
       if (count === null) {
@@ -68,7 +68,7 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       return true;
     },
     watch(gone) {
-      if (room.length > ROOM) room = new Uint8Array(ROOM);
+      if (room.length > MIN_BUFFER_BYTES) room = new Uint8Array(MIN_BUFFER_BYTES);
       start = end = 0;
       ahead = connection.read(room);
       ahead.then(gone, gone);

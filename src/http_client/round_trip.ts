@@ -1,7 +1,7 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { BodySource, Incoming, Outgoing } from "../core/world.ts";
-import { bodyFraming, keepAliveMs } from "./framing.ts";
+import { keepAliveMs, newBodyFraming } from "./framing.ts";
 import { readHead } from "./head.ts";
 import type { Connection } from "./connection_pool.ts";
 
@@ -30,12 +30,12 @@ export async function roundTrip(
 
   unsubscribe = cancellation.onCancel(giveUp);
   // Read at the same time: who refuses a body may not wait for the rest of it.
-  if (isOpen()) void sent(line, parts).then((isWhole) => void (isSent = isWhole));
+  if (isOpen()) void writeParts(line, parts).then((isWhole) => void (isSent = isWhole));
   try {
     const head = await readHead(received);
-    const framing = bodyFraming(head);
+    const framing = newBodyFraming(head);
     const body = bodyOf(framing, () => keepAliveMs(head, transport.keepAliveMs));
-    return { status: head.status, headers: reader(head.fields), body };
+    return { status: head.status, headers: newFieldReader(head.fields), body };
   } catch (error) {
     throw broken(error);
   }
@@ -45,7 +45,7 @@ export async function roundTrip(
     const isOurs = !isOpen() || !line.isOpen();
     giveUp();
     const isAnswered = received.total() > before;
-    const { kind, message } = errorOf(error, received.hasEnded());
+    const { kind, message } = describeError(error, received.hasEnded());
     return new ConnectionError(isOurs ? "aborted" : kind, message, {
       mayHaveRun: true,
       isAnswered,
@@ -65,7 +65,7 @@ export async function roundTrip(
     return null;
   }
 
-  function bodyOf(framing: ReturnType<typeof bodyFraming>, rest: () => number): BodySource {
+  function bodyOf(framing: ReturnType<typeof newBodyFraming>, rest: () => number): BodySource {
     async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
       for (;;) {
         if (state === "ended") return null;
@@ -102,14 +102,17 @@ export async function roundTrip(
 }
 
 /** What the parsers throw says what is wrong with the text; it may also just have ended too early. */
-function errorOf(error: unknown, hasEnded: boolean): Pick<ConnectionError, "kind" | "message"> {
+function describeError(
+  error: unknown,
+  hasEnded: boolean,
+): Pick<ConnectionError, "kind" | "message"> {
   if (error instanceof ConnectionError) return error;
   const message = error instanceof Error ? error.message : "the answer cannot be read";
   return { kind: hasEnded ? "closed" : "malformed", message };
 }
 
 /** Whether the whole request went. It stands outside, so that an answer does not keep it in memory. */
-async function sent({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
+async function writeParts({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
   try {
     for (const part of parts) await write(part);
     return true;
@@ -119,7 +122,7 @@ async function sent({ write }: Connection, parts: readonly Uint8Array[]): Promis
   }
 }
 
-function reader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
+function newFieldReader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
   return {
     get: (name) => fields.get(name) ?? null,
     [Symbol.iterator]: () => fields.entries(),

@@ -12,7 +12,7 @@ const MAX_CLIENTS = 32;
  * Returns a client that sends everything through the proxy of the environment, which the runtime
  * finds itself. It limits neither connecting nor TLS apart from the request, and knows no server name.
  */
-export function runtimeClient(): HttpClient {
+export function newRuntimeClient(): HttpClient {
   const clients = new Map<string, Deno.HttpClient>();
   let isClosed = false;
 
@@ -25,7 +25,7 @@ export function runtimeClient(): HttpClient {
       clients.get(oldest)?.close();
       clients.delete(oldest);
     }
-    const client = newRuntimeClient(transport);
+    const client = newDenoClient(transport);
     clients.set(key, client);
     return client;
   }
@@ -41,11 +41,11 @@ export function runtimeClient(): HttpClient {
         throw new ConnectionError("unsendable", "a header cannot be sent");
       }
       try {
-        const init = { ...initOf(request), client: clientFor(transport) };
+        const init = { ...newRequestInit(request), client: clientFor(transport) };
         const { status, headers, body } = await fetch(url, init);
-        return { status, headers, body: body === null ? null : bodyOf(body, request) };
+        return { status, headers, body: body === null ? null : newBodySource(body, request) };
       } catch (error) {
-        throw errorOf(error, request);
+        throw toConnectionError(error, request);
       }
     },
     close() {
@@ -60,7 +60,7 @@ export function runtimeClient(): HttpClient {
  * The runtime reads NO_PROXY by other rules. What comes here has been chosen for the proxy already, so
  * that the variable is away while the client is made; it is read at no other time.
  */
-function newRuntimeClient({ tls, keepAliveMs }: Transport): Deno.HttpClient {
+function newDenoClient({ tls, keepAliveMs }: Transport): Deno.HttpClient {
   const names = ["NO_PROXY", "no_proxy"] as const;
   const before = names.map((name) => [name, Deno.env.get(name)] as const);
   for (const name of names) Deno.env.delete(name);
@@ -78,25 +78,25 @@ function newRuntimeClient({ tls, keepAliveMs }: Transport): Deno.HttpClient {
   }
 }
 
-function initOf({ method, headers, body, cancellation }: Outgoing): RequestInit {
+function newRequestInit({ method, headers, body, cancellation }: Outgoing): RequestInit {
   return {
     method,
     headers,
     // Without a body the runtime would send it again, too; a GET may be.
-    body: body === null && method === "GET" ? null : sentOnce(body ?? ""),
+    body: body === null && method === "GET" ? null : newSingleUseBody(body ?? ""),
     redirect: "manual",
     signal: cancellation.signal(),
   };
 }
 
-function bodyOf(stream: NonNullable<Response["body"]>, request: Outgoing): BodySource {
+function newBodySource(stream: NonNullable<Response["body"]>, request: Outgoing): BodySource {
   const reader = stream.getReader();
   return {
     async read() {
       try {
         return (await reader.read()).value ?? null;
       } catch (error) {
-        throw errorOf(error, request);
+        throw toConnectionError(error, request);
       }
     },
     cancel: () => reader.cancel(),
@@ -104,7 +104,7 @@ function bodyOf(stream: NonNullable<Response["body"]>, request: Outgoing): BodyS
 }
 
 /** Returns the cause of an error of the runtime, which names it only in its text, beside addresses. */
-function errorOf(error: unknown, { cancellation }: Outgoing): ConnectionError {
+function toConnectionError(error: unknown, { cancellation }: Outgoing): ConnectionError {
   if (cancellation.isCancelled) return new ConnectionError("aborted", "the request was given up");
   const text = error instanceof Error ? error.message : "";
   if (text.includes("(Connect)")) {
@@ -131,7 +131,7 @@ function sendCause(text: string): ConnectionCause {
  * sent again when the connection breaks; a Blob is not, but its own parts are copied through the
  * runtime and back, which costs 5 % of a request. This one hands its bytes over itself.
  */
-function sentOnce(body: string | Uint8Array<ArrayBuffer>): Blob {
+function newSingleUseBody(body: string | Uint8Array<ArrayBuffer>): Blob {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
 
   function stream() {

@@ -18,7 +18,7 @@ const CAUSES: ReadonlyMap<string, ConnectionCause> = new Map([
 ]);
 
 /** Returns the cause of an error that the runtime threw while it connected, read or wrote. */
-export function causeOf(error: unknown): ConnectionCause {
+export function findCause(error: unknown): ConnectionCause {
   if (!(error instanceof Error)) return "other";
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known = CAUSES.get(code);

@@ -25,7 +25,7 @@ export interface Responder {
 export function respond(call: Call, result: Result<Reply>, rim: Responder): Response {
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.as === "answer") return wholeResponse(call, reply.answer, now, rim);
+  if (reply.kind === "whole") return wholeResponse(call, reply.answer, now, rim);
   const { headers, records } = reply;
   const body = streamBody(
     records,
@@ -47,7 +47,7 @@ export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kin
 
 /** Returns the response to a call that failed, in the error format of its endpoint. */
 export function failureReply({ report }: Call, failure: Failure): WholeReply {
-  return { as: "answer", answer: report.endpoint.errors.whole(failure) };
+  return { kind: "whole", answer: report.endpoint.errors.whole(failure) };
 }
 
 /** What the report is told when the answer begins; the result is how many milliseconds that took. */
@@ -57,7 +57,7 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   if (!result.ok) {
     report.failure = result.failure;
     report.status = statusOf(result.failure);
-  } else if (result.value.as === "stream") {
+  } else if (result.value.kind === "stream") {
     report.status = 200;
     report.stream = true;
     report.ms.firstToken = now;

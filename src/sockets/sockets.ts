@@ -88,7 +88,7 @@ export function openSockets(): OpenedSockets {
 }
 
 /** Returns the sockets of this process; null where they cannot be reached. */
-export function loadedSockets(): Sockets | null {
+export function loadSockets(): Sockets | null {
   const opened = openSockets();
   return opened.kind === "open" ? opened.sockets : null;
 }

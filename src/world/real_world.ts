@@ -1,11 +1,11 @@
-import { type HttpClient, httpClient } from "../http_client/client.ts";
-import { proxiedClient } from "../http_client/proxied.ts";
+import { type HttpClient, newHttpClient } from "../http_client/client.ts";
+import { newProxiedClient } from "../http_client/proxied.ts";
 import { parseProxyRule } from "../http_client/proxy_rule.ts";
-import { runtimeClient } from "../http_client/runtime_client.ts";
+import { newRuntimeClient } from "../http_client/runtime_client.ts";
 import type { World } from "../core/world.ts";
 
 /** Deadlines are looked at this often, in milliseconds: one timer for all of them, not one each. */
-const SWEEP = 50;
+const SWEEP_INTERVAL_MS = 50;
 
 interface Waiting {
   readonly at: number;
@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 /** The real outside. Close it to let the process end: it holds connections and one timer. */
-export function realWorld(): World & { close(): void } {
+export function newRealWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const client = newClient();
@@ -43,7 +43,7 @@ export function realWorld(): World & { close(): void } {
     after(ms, task) {
       const entry: Waiting = { at: performance.now() + ms, task };
       waiting.add(entry);
-      timer ??= setInterval(sweep, SWEEP);
+      timer ??= setInterval(sweep, SWEEP_INTERVAL_MS);
       return () => {
         waiting.delete(entry);
         entry.task = null;
@@ -61,5 +61,7 @@ export function realWorld(): World & { close(): void } {
 /** The client of the process; only where the environment names a proxy it may use one. */
 function newClient(): HttpClient {
   const rule = parseProxyRule((name) => Deno.env.get(name));
-  return rule === null ? httpClient() : proxiedClient(httpClient(), runtimeClient(), rule);
+  return rule === null
+    ? newHttpClient()
+    : newProxiedClient(newHttpClient(), newRuntimeClient(), rule);
 }

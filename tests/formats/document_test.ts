@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json/json.ts";
-import { checkItems, documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
-import { membersOf } from "../../src/formats/edit.ts";
+import {
+  checkItems,
+  emptyDocument,
+  newDocument,
+  parseDocument,
+} from "../../src/formats/document.ts";
+import { parseMembers } from "../../src/formats/edit.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { objectTexts } from "./json_texts.ts";
 
 function refusalOf(text: string): string {
-  const result = readDocument(text);
+  const result = parseDocument(text);
   assert(!result.ok);
   assertEquals(result.failure.kind, "invalid_json");
   assert("param" in result.failure);
@@ -16,9 +21,13 @@ function refusalOf(text: string): string {
 
 Deno.test("an object is read with its text and its members", () => {
   fc.assert(fc.property(objectTexts, (text) => {
-    const result = readDocument(text);
+    const result = parseDocument(text);
     assert(result.ok);
-    assertEquals<unknown>(result.value, { text, value: parseJson(text), members: membersOf(text) });
+    assertEquals<unknown>(result.value, {
+      text,
+      value: parseJson(text),
+      members: parseMembers(text),
+    });
   }));
 });
 
@@ -47,7 +56,7 @@ Deno.test("a long key that comes twice is not repeated", () => {
 Deno.test("a repeated key is found in time that grows with the number of keys", () => {
   const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`).join();
   const began = performance.now();
-  assert(readDocument(`{${keys}}`).ok);
+  assert(parseDocument(`{${keys}}`).ok);
   const read = performance.now() - began;
   assertStringIncludes(refusalOf(`{${keys},"k99999":1}`), '"k99999"');
   const refused = performance.now() - began - read;
@@ -64,12 +73,12 @@ Deno.test("more members and elements than allowed are refused with the setting t
 });
 
 Deno.test("keys may be repeated below the top level", () => {
-  assert(readDocument('{"a":{"b":1,"b":2}}').ok);
+  assert(parseDocument('{"a":{"b":1,"b":2}}').ok);
 });
 
 Deno.test("a value becomes the document of its JSON text", () => {
-  const document = documentOf({ a: [1], b: undefined, c: "é" });
+  const document = newDocument({ a: [1], b: undefined, c: "é" });
   assertEquals(document.text, '{"a":[1],"c":"é"}');
   assertEquals(document.members.map((member) => member.key), ["a", "c"]);
-  assertEquals(emptyDocument, documentOf({}));
+  assertEquals(emptyDocument, newDocument({}));
 });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { ndjsonFraming } from "../../src/formats/ndjson.ts";
+import { newNdjsonFraming } from "../../src/formats/ndjson.ts";
 import { assertEquals } from "../support/assert.ts";
 import { textPieces } from "../support/pieces.ts";
 import { cut, rawOf, recordsOf } from "./framing_cases.ts";
 
 function read(...texts: string[]) {
-  return recordsOf(ndjsonFraming(), texts);
+  return recordsOf(newNdjsonFraming(), texts);
 }
 
 Deno.test("each line is a record without a name", () => {
@@ -26,7 +26,7 @@ Deno.test("a blank line is a record without data", () => {
 });
 
 Deno.test("the end makes a last line without a line feed whole", () => {
-  const framing = ndjsonFraming();
+  const framing = newNdjsonFraming();
   assertEquals(framing.push('{"done":'), []);
   framing.push("true}");
   assertEquals(framing.held(), 13);
@@ -50,7 +50,7 @@ Deno.test("any cutting into pieces gives the same records", () => {
 });
 
 Deno.test("a line of 4 MiB may come a character at a time", () => {
-  const framing = ndjsonFraming();
+  const framing = newNdjsonFraming();
   const size = 4 * 1024 * 1024;
   for (let count = 0; count < size; count++) framing.push("1");
   assertEquals(framing.push("\n")[0]?.data.length, size);

@@ -1,10 +1,10 @@
 import { isComment, plainRecord } from "../../src/formats/plain_record.ts";
-import { sseFraming, sseText } from "../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 function recordOf(text: string): StreamRecord {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   const [record, ...others] = [...framing.push(text), ...framing.end()];
   assert(record !== undefined && others.length === 0, text);
   return record;

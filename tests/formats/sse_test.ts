@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { sseFraming, sseText } from "../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { textPieces } from "../support/pieces.ts";
 import { cut, rawOf, recordsOf } from "./framing_cases.ts";
 
 function read(...texts: string[]) {
-  return recordsOf(sseFraming(), texts);
+  return recordsOf(newSseFraming(), texts);
 }
 
 Deno.test("an event keeps its name, its data and its text", () => {
@@ -68,12 +68,12 @@ Deno.test("a line feed that comes after its CR does not begin a line of its own"
 });
 
 Deno.test("where lines end in CR alone a record does not wait for what comes next", () => {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   assertEquals(framing.push("data: a\r\r").map((record) => record.data), ["a"]);
 });
 
 Deno.test("a record whose last CR may still get an LF is whole at the end", () => {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   assertEquals(framing.push("data: a\r\n\r"), []);
   assertEquals(framing.end(), [{ event: null, data: "a", raw: "data: a\r\n\r" }]);
 });
@@ -91,7 +91,7 @@ Deno.test("a block that the end cuts off is dropped", () => {
 });
 
 Deno.test("held counts what no record has taken yet", () => {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   framing.push("data: a\n\nda");
   framing.push("ta: b");
   assertEquals(framing.held(), 7);
@@ -125,7 +125,7 @@ Deno.test("the raws of all records are the text received up to the last one", ()
 });
 
 Deno.test("a record of 4 MiB may come a character at a time", () => {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   const size = 4 * 1024 * 1024;
   for (let count = 0; count < 6; count++) framing.push("data: ".charAt(count));
   for (let count = 0; count < size; count++) framing.push("x");

@@ -1,6 +1,6 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
 import type { Clock } from "../../src/http_client/connection_pool.ts";
-import { httpClient } from "../../src/http_client/client.ts";
+import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import { assertEquals } from "../support/assert.ts";
 import { textOf } from "./heard.ts";
@@ -37,7 +37,7 @@ Deno.test("a server that accepts nothing is given up after the connect timeout, 
   using _first = await Deno.connect({ hostname: "127.0.0.1", port });
   using _second = await Deno.connect({ hostname: "127.0.0.1", port });
   const { clock, asked, waiting, began } = alarms();
-  const client = httpClient(clock);
+  const client = newHttpClient(clock);
   const kind = kindOf(client.send(`http://127.0.0.1:${port}/`, post("x")));
   await began;
   assertEquals(asked, [10_000]);
@@ -49,7 +49,7 @@ Deno.test("a server that accepts nothing is given up after the connect timeout, 
 Deno.test("a server that is silent in the TLS handshake is given up after the connect timeout", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { clock, asked, waiting } = alarms();
-  const client = httpClient(clock);
+  const client = newHttpClient(clock);
   const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 77 };
   const url = `https://127.0.0.1:${listener.addr.port}/`;
   const kind = kindOf(client.send(url, post("x", { transport })));
@@ -74,7 +74,7 @@ Deno.test("a connection that is open has no connect timeout any more, and a reus
 Deno.test("a connect timeout beyond the longest timer of the runtime is waited for in pieces", async () => {
   const LONGEST_TIMER_MS = 2 ** 31 - 1;
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const client = httpClient();
+  const client = newHttpClient();
   const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 1_000 * 3_600_000 };
   const url = `https://127.0.0.1:${listener.addr.port}/`;
   const asked: unknown[] = [];

@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { httpClient } from "../../src/http_client/client.ts";
+import { newHttpClient } from "../../src/http_client/client.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assertEquals } from "../support/assert.ts";
 import type { Line } from "../support/line.ts";
@@ -161,7 +161,7 @@ Deno.test("a repeat whose request is aborted meanwhile ends, and nothing of it s
 });
 
 Deno.test("a closed client connects to nothing", async () => {
-  const client = httpClient();
+  const client = newHttpClient();
   client.close();
   assertEquals(await kindOf(client.send("http://127.0.0.1:1/", post("x"))), "aborted, not run");
 });

@@ -42,17 +42,17 @@ export function mendEscapedKeys<Value>(
       for (const { index, container: one } of container.inner) work.push([one, parsed[index]]);
     } else if (isRecord(parsed)) {
       const read = Object.keys(parsed);
-      const right = isInOrder(container, read) ? misreadKeys(text, container, read) : null;
+      const right = isInOrder(container, read) ? findMisreadKeys(text, container, read) : null;
       if (right === null || (right.size > 0 && exactNumber !== null)) {
-        readAgain(text, container, parsed, exactNumber ?? Number);
+        parseAgain(text, container, parsed, exactNumber ?? Number);
         continue;
       }
       for (const { index, key, container: one } of container.inner) {
-        const name = container.escaped.length > 0 ? read[index] : keyOf(text, key);
+        const name = container.escaped.length > 0 ? read[index] : parseKey(text, key);
         work.push([one, parsed[name ?? ""]]);
       }
       if (right.size > 0) {
-        become(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
+        replaceMembers(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
       }
     }
   }
@@ -74,42 +74,42 @@ function isInOrder({ keys, escaped }: KeyedContainer, read: readonly string[]): 
   return keys === read.length && (escaped.length === 0 || !isArrayIndex(read[0] ?? ""));
 }
 
-const LARGEST_ARRAY_INDEX = 2 ** 32 - 2;
+const MAX_ARRAY_INDEX = 2 ** 32 - 2;
 
 function isArrayIndex(key: string): boolean {
-  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) <= LARGEST_ARRAY_INDEX;
+  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) <= MAX_ARRAY_INDEX;
 }
 
-function keyOf(text: string, key: KeySpan | null): string {
+function parseKey(text: string, key: KeySpan | null): string {
   return key === null ? "" : String(JSON.parse(text.slice(key.start, key.end)));
 }
 
 /** The right keys of members that were read under another one, by their place in the object. */
-function misreadKeys(
+function findMisreadKeys(
   text: string,
   { escaped }: KeyedContainer,
   read: readonly string[],
 ): ReadonlyMap<number, string> {
   const right = new Map<number, string>();
   for (const span of escaped) {
-    const key = keyOf(text, span);
+    const key = parseKey(text, span);
     if (read[span.index] !== key) right.set(span.index, key);
   }
   return right;
 }
 
-function readAgain(
+function parseAgain(
   text: string,
   { start, end }: KeyedContainer,
   parsed: Record<string, unknown>,
   numberFrom: NumberFrom,
 ): void {
-  const whole = readEscapedKeys(text.slice(start, end), numberFrom);
-  if (isRecord(whole)) become(parsed, Object.entries(whole));
+  const whole = parseEscapedKeys(text.slice(start, end), numberFrom);
+  if (isRecord(whole)) replaceMembers(parsed, Object.entries(whole));
 }
 
 /** Gives an object these members and no others; it stays the same object for what holds it. */
-function become(
+function replaceMembers(
   object: Record<string, unknown>,
   members: readonly (readonly [key: string, value: unknown])[],
 ): void {
@@ -134,7 +134,7 @@ interface Container {
  * The value that `JSON.parse` should give, with each key unescaped on its own. Numbers become what
  * `numberFrom` makes of their text. The text must be one that `JSON.parse` accepts.
  */
-function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
+function parseEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
   const open: Container[] = [];
   let at = skipBlanks(text, 0);
   for (;;) {
@@ -147,7 +147,7 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
     }
     let value: unknown;
     if (mark === "}" || mark === "]") {
-      value = closed(open.pop());
+      value = containerValue(open.pop());
       at++;
     } else {
       const start = at;
@@ -158,7 +158,7 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
         at = skipBlanks(text, skipBlanks(text, at) + 1);
         continue;
       }
-      value = /^[-\d]/.test(token) ? numberFrom(token) : wordFrom(token);
+      value = /^[-\d]/.test(token) ? numberFrom(token) : parseWord(token);
     }
     const outer = open.at(-1);
     if (outer === undefined) return value;
@@ -170,11 +170,11 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
 }
 
 /** A string, `true`, `false` or `null`. */
-function wordFrom(token: string): unknown {
+function parseWord(token: string): unknown {
   return JSON.parse(token);
 }
 
-function closed(container: Container | undefined): unknown {
+function containerValue(container: Container | undefined): unknown {
   const { isObject = false, entries = [] } = container ?? {};
   return isObject ? Object.fromEntries(entries) : entries.map(([, value]) => value);
 }

@@ -44,13 +44,13 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** More levels than this are not translated: what walks a value would run out of stack. */
-export const MOST_LEVELS = 500;
+export const MAX_LEVELS = 500;
 
 /** Whether a value has more levels of arrays and objects than can be translated. */
 export function isTooDeep(value: JsonValue | undefined): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= MOST_LEVELS) return true;
+    if (depth >= MAX_LEVELS) return true;
     level = level.flatMap((item) =>
       Array.isArray(item)
         ? item.filter(isNested)

@@ -68,7 +68,7 @@ export function findEscapedKeys(text: string): KeyedContainer | null {
       current = newContainer(at - 1);
       open.push(current);
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      const closed = keyed(open.pop(), at);
+      const closed = toKeyedContainer(open.pop(), at);
       current = open.at(-1);
       if (current === undefined) return closed;
       if (closed !== null) addInner(current, closed);
@@ -96,7 +96,10 @@ function addInner(outer: OpenContainer, container: KeyedContainer): void {
   (outer.inner ??= []).push({ index, key, container });
 }
 
-function keyed(container: OpenContainer | undefined, end: number): KeyedContainer | null {
+function toKeyedContainer(
+  container: OpenContainer | undefined,
+  end: number,
+): KeyedContainer | null {
   if (container === undefined) return null;
   const { start, keys, escaped, inner } = container;
   if (escaped === null && inner === null) return null;

@@ -149,7 +149,7 @@ function preflight(asked: string | null): Reply {
       ? { "access-control-allow-headers": asked }
       : {}),
   };
-  return { as: "answer", answer: { status: 204, headers, body: EMPTY } };
+  return { kind: "whole", answer: { status: 204, headers, body: EMPTY } };
 }
 
 /** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */

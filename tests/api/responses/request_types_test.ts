@@ -1,7 +1,7 @@
 import { responsesRequest } from "../../../src/api/responses/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
-import { documentOf } from "../../../src/formats/document.ts";
+import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Field, objectIn, requestFields, smallest } from "./request_fields.ts";
 
@@ -32,7 +32,7 @@ function typesOf({ schemas }: Field): readonly string[] | null {
 const OLDER: Readonly<Record<string, readonly string[]>> = { "input[0].error": ["string"] };
 
 function refusal(body: JsonObject): readonly [string, string | null] | null {
-  const request = responsesRequest(documentOf(body));
+  const request = responsesRequest(newDocument(body));
   if (request.ok) return null;
   assert(isRefusal(request.failure));
   return [request.failure.kind, request.failure.param];
@@ -119,7 +119,7 @@ Deno.test("numbers are whole by their value, however they are written", () => {
   for (const written of ["16.0", "1e2", "20000000000000000000"]) {
     const text = `{"input":"hi","max_output_tokens":${written}}`;
     const value = objectIn(parseJson(text));
-    assert(responsesRequest({ ...documentOf(value), text }).ok, written);
+    assert(responsesRequest({ ...newDocument(value), text }).ok, written);
   }
   assertEquals(refusal({ input: "hi", max_output_tokens: 1.5 }), [
     "invalid_type",
@@ -138,7 +138,7 @@ Deno.test("what is nested deeper than is ever translated is not looked at", () =
 
 Deno.test("an error says what the field may be", () => {
   const says = (body: JsonObject) => {
-    const request = responsesRequest(documentOf({ input: "hi", ...body }));
+    const request = responsesRequest(newDocument({ input: "hi", ...body }));
     return request.ok ? "" : request.failure.message;
   };
   assertEquals(says({ top_logprobs: 0.5 }), "The field 'top_logprobs' must be an integer.");

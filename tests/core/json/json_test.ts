@@ -2,7 +2,7 @@ import fc from "fast-check";
 import {
   isObject,
   isTooDeep,
-  MOST_LEVELS,
+  MAX_LEVELS,
   numberOf,
   parseExact,
 } from "../../../src/core/json/json.ts";
@@ -58,8 +58,8 @@ Deno.test("what is no JSON is undefined", () => {
 
 Deno.test("levels are counted to the limit and not beyond", () => {
   const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
-  assertEquals(isTooDeep(nested(MOST_LEVELS)), false);
-  assertEquals(isTooDeep(nested(MOST_LEVELS + 1)), true);
+  assertEquals(isTooDeep(nested(MAX_LEVELS)), false);
+  assertEquals(isTooDeep(nested(MAX_LEVELS + 1)), true);
   assertEquals(isTooDeep(nested(100_000)), true);
   assertEquals(isTooDeep("text"), false);
 });

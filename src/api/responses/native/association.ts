@@ -1,4 +1,4 @@
-import { changeMembers, membersOf, splice } from "../../../formats/edit.ts";
+import { changeMembers, parseMembers, splice } from "../../../formats/edit.ts";
 
 /**
  * The text in which the Response object that begins at `start` tells this conversation; everything
@@ -6,5 +6,5 @@ import { changeMembers, membersOf, splice } from "../../../formats/edit.ts";
  */
 export function associated(text: string, start: number, conversation: string): string {
   const value = JSON.stringify({ id: conversation });
-  return splice(text, changeMembers(start, membersOf(text, start), [["conversation", value]]));
+  return splice(text, changeMembers(start, parseMembers(text, start), [["conversation", value]]));
 }

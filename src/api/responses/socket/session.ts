@@ -64,7 +64,7 @@ export function newResponsesSession(maxItems: number): Session {
       if (continues) kept = null;
       return reply;
     }
-    if (reply.value.as === "answer") throw new Error("a turn was answered as a whole");
+    if (reply.value.kind === "whole") throw new Error("a turn was answered as a whole");
     return success({ ...reply.value, records: ending(reply.value.records) });
 
     async function* ending(records: AsyncIterable<readonly StreamRecord[]>) {

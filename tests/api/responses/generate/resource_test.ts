@@ -2,7 +2,7 @@ import { responseOf } from "../../../../src/api/responses/generate/encoder.ts";
 import { responsesRequest } from "../../../../src/api/responses/request.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { readDocument } from "../../../../src/formats/document.ts";
+import { parseDocument } from "../../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { assertValid } from "../../../support/schemas.ts";
 import { finish, labelsOf, USAGE } from "../encoded.ts";
@@ -113,7 +113,7 @@ Deno.test("the upstream's tier is told where it is one, the client's elsewhere",
 });
 
 Deno.test("numbers are told as they were written", () => {
-  const document = readDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
+  const document = parseDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
   assert(document.ok);
   const request = responsesRequest(document.value);
   assert(request.ok);
