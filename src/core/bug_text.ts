@@ -1,4 +1,7 @@
-/** Kind and place of what was thrown. Never its text, which may hold anything. */
+/**
+ * Returns the name and the first stack frames of an error for the log. The message is left out,
+ * because it may hold secrets or content.
+ */
 export function bugText(error: unknown): string {
   return error instanceof Error ? `${error.name}\n${stackFrames(error)}` : "not an error";
 }

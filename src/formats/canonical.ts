@@ -1,11 +1,11 @@
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
-/** What is nested deeper than this is no usual request, and would only take memory. */
+/** Nesting limit: no usual request is nested deeper, and such a text would only take memory. */
 const MAX_DEPTH = 1_000;
 
 interface Container {
   readonly isObject: boolean;
-  /** Values so far, each behind its key when it is a member of an object. */
+  /** Values parsed so far, with their key if they are members of an object. */
   readonly items: Item[];
   /** The key of the member that is being read. */
   key: string;
@@ -17,10 +17,10 @@ interface Item {
 }
 
 /**
- * A JSON text in the one form that all texts of the same meaning share: no white space, the members
- * of objects sorted, strings with the least escapes. Numbers keep their text, and of a key that comes
- * twice both members stay, in order: what one reader may tell apart stays apart. The text must be one
- * that `JSON.parse` accepts; null when it is nested too deeply.
+ * Returns canonical JSON for cache keys: no white space, sorted members, minimal escapes. Numbers
+ * keep their text and duplicate keys are preserved, so two requests that any parser could
+ * distinguish never share a key. The text must be valid for `JSON.parse`; null if it is nested too
+ * deeply.
  */
 export function canonicalJson(text: string): string | null {
   const open: Container[] = [];
@@ -55,7 +55,10 @@ export function canonicalJson(text: string): string | null {
   }
 }
 
-/** Built by adding, not by joining: each depth would copy all that is inside. */
+/**
+ * Returns the text of a container. Concatenation avoids a copy of the nested text at every depth,
+ * which joining would make.
+ */
 function writeContainer(container: Container | undefined): string {
   if (container === undefined) return "";
   const { isObject, items } = container;

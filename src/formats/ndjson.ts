@@ -2,12 +2,12 @@ import type { StreamRecord } from "../core/reply.ts";
 import type { Framing } from "./framing.ts";
 
 /**
- * Cuts newline-delimited JSON: one record a line, a CR before the LF is no part of the data. A blank
- * line is a record too, with empty data, so that a flood of them is seen. The end of the source also
- * ends the last line.
+ * Returns a framing for newline-delimited JSON: one record for each line, without the LF and a CR
+ * before it. A blank line is a record with empty data, so that a flood of blank lines is noticed.
+ * The end of the source also ends the last line.
  */
 export function newNdjsonFraming(): Framing {
-  // A list, because a long line may come in very many pieces: each is looked at once.
+  // A list, because a long line may come in very many pieces: each piece is scanned once.
   let kept: string[] = [];
   let held = 0;
 

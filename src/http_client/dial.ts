@@ -6,29 +6,29 @@ import type { ForceShutdown } from "./force_shutdown.ts";
 import { findCause } from "./runtime_errors.ts";
 import { connectWithIdentity, startTls } from "./tls.ts";
 
-/** Where a connection goes. */
+/** Origin of a server: host, port and scheme. */
 export interface Origin {
-  /** A name, or an address without brackets. */
+  /** Host name, or IP address without brackets. */
   readonly hostname: string;
   readonly port: number;
   readonly isSecure: boolean;
 }
 
-/** Finds the addresses of a name, best first. */
+/** Resolves a host name to IP addresses, preferred ones first. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** An address that has not answered after this many milliseconds no longer keeps the next one waiting. */
+/** Delay in milliseconds before the next address is tried in parallel (RFC 8305). */
 const CONNECTION_ATTEMPT_DELAY_MS = 300;
 
-/** How a connection is made; what is absent is as usual. */
+/** Options of a connection; absent ones have their defaults. */
 export interface DialOptions {
   readonly tls?: TlsSettings | null;
   readonly find?: Lookup;
 }
 
 /**
- * Connects to an origin, by any of its addresses. Rejects with a `ConnectionError`; nothing was sent
- * then. Once it is cancelled no connection stays open.
+ * Connects to any address of an origin. Rejects with a `ConnectionError` before anything was sent.
+ * No connection stays open after cancellation.
  */
 export async function dial(
   { hostname, port, isSecure }: Origin,
@@ -59,7 +59,7 @@ export async function dial(
     const open = (address: string) =>
       Deno.connect({ hostname: address, port, signal: losers.signal() });
     const tcp = await connectToFirst(addresses, open, aborted).finally(() => losers.cancel(null));
-    // Small requests must not wait for what the other side has yet to acknowledge.
+    // Disables Nagle's algorithm: a small request must not wait for an acknowledgement.
     tcp.setNoDelay(true);
     if (!isSecure) return tcp;
     return await completeHandshake(
@@ -73,7 +73,7 @@ export async function dial(
   }
 }
 
-/** The connection after its handshake; it is closed when that fails or is given up. */
+/** Returns the connection after its TLS handshake; closes it on failure or cancellation. */
 async function completeHandshake(
   raw: Deno.Conn,
   start: () => Promise<Deno.TlsConn>,
@@ -87,7 +87,7 @@ async function completeHandshake(
     await Promise.race([tls.handshake(), aborted]);
     return tls;
   } catch (error) {
-    // A handshake that waits for the other side outlives the closing of its connection.
+    // A TLS handshake that waits for the server continues after its connection is closed.
     if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
     closeQuietly(connection);
     throw error instanceof ConnectionError
@@ -100,7 +100,7 @@ function closeQuietly(connection: Deno.Conn) {
   try {
     connection.close();
   } catch {
-    // It went over to a TLS connection that never came to be.
+    // The TCP connection was consumed by a TLS connection that failed.
   }
 }
 
@@ -116,7 +116,10 @@ async function lookUpAddresses(hostname: string): Promise<readonly string[]> {
   return all.map(({ address }) => address);
 }
 
-/** The first connection that is made. Where an address is silent the next is tried beside it (RFC 8305). */
+/**
+ * Returns the first connection that succeeds. If an address does not respond, the next one is tried
+ * in parallel (RFC 8305).
+ */
 async function connectToFirst<Connection extends Deno.Conn>(
   addresses: readonly string[],
   open: (address: string) => Promise<Connection>,
@@ -141,12 +144,15 @@ async function connectToFirst<Connection extends Deno.Conn>(
   }
 }
 
-/** The cause of the first address: it is the preferred one. */
+/** Returns the cause for the first address, which is the preferred one. */
 function causeOfAll(error: unknown) {
   return findCause(error instanceof AggregateError ? error.errors[0] : error);
 }
 
-/** Whether any is open before the next address may be tried: when the last one has failed, or is late. */
+/**
+ * True if a connection is open before the next address may be tried, which is after a failure or
+ * the delay.
+ */
 async function isEarly(attempts: readonly Promise<Deno.Conn>[]): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -164,6 +170,6 @@ async function closeUnless(first: Deno.Conn | null, attempt: Promise<Deno.Conn>)
     const connection = await attempt;
     if (connection !== first) connection.close();
   } catch {
-    // It never was open.
+    // The connection attempt failed: there is nothing to close.
   }
 }

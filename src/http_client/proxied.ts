@@ -2,10 +2,16 @@ import type { HttpClient } from "./client.ts";
 import type { ProxyRule } from "./proxy_rule.ts";
 import { parseDestination } from "./request.ts";
 
-/** Addresses whose way is remembered: few, but the ids of stored objects stand in paths. */
+/**
+ * Limit of URLs whose client is cached: there are few, except for URLs with the IDs of stored
+ * objects.
+ */
 const MAX_CACHED_ROUTES = 200;
 
-/** Returns a client that sends what the rule says by way of the proxy, and everything else directly. */
+/**
+ * Returns a client that sends requests through the proxy where the rule demands it, and all other
+ * requests directly.
+ */
 export function newProxiedClient(
   direct: HttpClient,
   proxied: HttpClient,

@@ -3,21 +3,21 @@ import type { Outgoing } from "../core/world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
 
-/** Where a request goes. */
+/** Destination of a request, parsed from its URL. */
 export interface Destination extends Origin {
-  /** As the `Host` header has it. */
+  /** Value of the `Host` header. */
   readonly host: string;
   readonly path: string;
-  /** The value of the header for the user that the address names; null when it names none. */
+  /** Value of the `Authorization` header for the credentials in the URL; null if it has none. */
   readonly authorization: string | null;
-  /** Equal for addresses of the same origin only. */
+  /** Key of the origin: equal only for URLs of the same origin. */
   readonly origin: string;
 }
 
-/** What the runtime's own client sends with every request. */
+/** Default header fields, which the runtime's own client sends with every request. */
 const DEFAULT_FIELDS = [["accept", "*/*"], ["accept-language", "*"]] as const;
 
-/** They say how the request is framed, which is not for others to decide. */
+/** Header fields that frame the request; only this client sets them. */
 const FRAMING_FIELDS = new Set([
   "host",
   "content-length",
@@ -27,12 +27,12 @@ const FRAMING_FIELDS = new Set([
   "upgrade",
 ]);
 
-/** A body of up to so many bytes is copied behind its head: one write costs less than two. */
+/** Size limit in bytes of a body that is copied behind its head: one write costs less than two. */
 const MAX_COPIED_BODY_BYTES = 32 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Where an address leads. Throws when it is no HTTP address. */
+/** Parses the URL of a request. Throws if its scheme is not HTTP. */
 export function parseDestination(address: string): Destination {
   const { protocol, host, hostname, port, pathname, search, username, password } = new URL(address);
   const isSecure = protocol === "https:";
@@ -58,8 +58,8 @@ function decodeUriText(text: string): string {
 }
 
 /**
- * A request as it is written, one piece after the other. Throws a `ConnectionError` where a header
- * cannot be sent.
+ * Returns the bytes of a request in pieces to write one after the other. Throws a `ConnectionError`
+ * if a header cannot be sent.
  */
 export function requestParts(
   target: Destination,
@@ -87,7 +87,7 @@ function collectFields(
   const fields = new Map<string, string>();
   for (const [written, given] of Object.entries(headers)) {
     const name = written.toLowerCase();
-    // Blanks and line ends around a value are no part of it (Fetch, "normalize").
+    // Surrounding blanks and line ends are not part of a header value (Fetch, "normalize").
     const value = AROUND.test(given) ? given.replace(ALL_AROUND, "") : given;
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
@@ -102,7 +102,7 @@ function collectFields(
 const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
 const ALL_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
-/** Each character is a byte: that is how the runtime gives header values, too. */
+/** Encodes one byte for each character, as the runtime represents header values. */
 function encodeLatin1(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   const { read, written } = encoder.encodeInto(text, bytes);

@@ -4,16 +4,22 @@ import { parseProxyRule } from "../http_client/proxy_rule.ts";
 import { newRuntimeClient } from "../http_client/runtime_client.ts";
 import type { World } from "../core/world.ts";
 
-/** Deadlines are looked at this often, in milliseconds: one timer for all of them, not one each. */
+/**
+ * Interval in milliseconds between checks of all timeouts: one shared timer instead of one for
+ * each.
+ */
 const SWEEP_INTERVAL_MS = 50;
 
 interface Waiting {
   readonly at: number;
-  /** Null once it is cancelled: the set's own tables keep entries longer than the set does. */
+  /** Null after cancellation: the tables of the set hold entries longer than the set does. */
   task: (() => void) | null;
 }
 
-/** The real outside. Close it to let the process end: it holds connections and one timer. */
+/**
+ * Returns the real clock, randomness and HTTP client. It holds connections and one timer, so
+ * `close` lets the process end.
+ */
 export function newRealWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -58,7 +64,7 @@ export function newRealWorld(): World & { close(): void } {
   };
 }
 
-/** The client of the process; only where the environment names a proxy it may use one. */
+/** Returns the HTTP client of the process; it uses a proxy only if the environment names one. */
 function newClient(): HttpClient {
   const rule = parseProxyRule((name) => Deno.env.get(name));
   return rule === null
