@@ -114,7 +114,7 @@ export function newSseFraming(): Framing {
   };
 }
 
-/** Where the character stands next; the length of the text when it does not. */
+/** Returns the next index of the character; the length of the text if there is none. */
 function position(text: string, character: string, from: number): number {
   const found = text.indexOf(character, from);
   return found < 0 ? text.length : found;

@@ -19,7 +19,7 @@ function refusalOf(text: string): string {
   return result.failure.message;
 }
 
-Deno.test("an object is read with its text and its members", () => {
+Deno.test("a request body is parsed with its text and its members", () => {
   fc.assert(fc.property(objectTexts, (text) => {
     const result = parseDocument(text);
     assert(result.ok);
@@ -31,24 +31,24 @@ Deno.test("an object is read with its text and its members", () => {
   }));
 });
 
-Deno.test("what is no JSON object is refused", () => {
+Deno.test("a request body that is not a JSON object is refused", () => {
   for (const text of ["{", "{'a':1}", "NaN", '{"a":1} x', "[]", "null", "1", '"{}"', "\ufeff{}"]) {
     assertStringIncludes(refusalOf(text), "JSON object");
   }
 });
 
-Deno.test("an empty body is told that a JSON object is expected", () => {
+Deno.test("the refusal of an empty request body says that a JSON object is expected", () => {
   for (const text of ["", " \n"]) {
     assertEquals(refusalOf(text), "The request body is empty; send a JSON object.");
   }
 });
 
-Deno.test("a key that comes twice is refused, however it is written", () => {
+Deno.test("a repeated key is refused, also with different escapes", () => {
   assertStringIncludes(refusalOf('{"model":"a","x":1,"\\u006dodel":"secret"}'), '"model"');
   assert(!refusalOf('{"model":"a","model":"secret"}').includes("secret"));
 });
 
-Deno.test("a long key that comes twice is not repeated", () => {
+Deno.test("the refusal of a long repeated key does not contain the key", () => {
   const key = "k".repeat(65);
   assert(!refusalOf(`{"${key}":1,"${key}":2}`).includes(key));
 });

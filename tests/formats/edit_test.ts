@@ -15,7 +15,7 @@ import { objectTexts, objectTextsWithRepeatedKeys, valueTexts } from "./json_tex
 
 const SAMPLE = ' {"a" : 1 ,\n"b\\u0041":{"x":[1, "}\\\\\\"" ,{}]} , "":null}';
 
-Deno.test("members are given with decoded keys and the place of their values", () => {
+Deno.test("members are returned with decoded keys and the positions of their values", () => {
   const members = parseMembers(SAMPLE);
   assertEquals(members.map((member) => member.key), ["a", "bA", ""]);
   assertEquals(members.map(({ start, end }) => SAMPLE.slice(start, end)), [
@@ -30,7 +30,7 @@ Deno.test("members are given with decoded keys and the place of their values", (
   ]);
 });
 
-Deno.test("members may be asked for of an object inside", () => {
+Deno.test("members of a nested object are returned", () => {
   assertEquals(parseMembers(SAMPLE, SAMPLE.indexOf('{"x"')).map((member) => member.key), ["x"]);
 });
 
@@ -68,7 +68,7 @@ Deno.test("edits are made in any order", () => {
   assertEquals(splice("abcdef", []), "abcdef");
 });
 
-Deno.test("a removed member takes one comma along", () => {
+Deno.test("a member is removed together with one comma", () => {
   const text = '{ "a":1 , "b":2 , "c":3 }';
   const members = parseMembers(text);
   assertEquals(["a", "b", "c"].map((key) => splice(text, removeMembers(members, [key]))), [
@@ -79,7 +79,7 @@ Deno.test("a removed member takes one comma along", () => {
   assertEquals(splice('{ "a":1 }', removeMembers(parseMembers('{ "a":1 }'), ["a"])), "{  }");
 });
 
-Deno.test("inserted members stand in front, also in an empty object", () => {
+Deno.test("members are inserted at the front, also in an empty object", () => {
   assertEquals(
     splice("{ }", [insertMembers("{ }", 0, [["k", "1"], ['"', "[]"]])]),
     '{"k":1,"\\"":[] }',
@@ -88,7 +88,7 @@ Deno.test("inserted members stand in front, also in an empty object", () => {
   assertEquals(splice('{"a":1}', [insertMembers('{"a":1}', 0, [])]), '{"a":1}');
 });
 
-Deno.test("the spans of members and elements hold what is read of the whole", () => {
+Deno.test("the spans of members and elements hold the values that JSON.parse returns for them", () => {
   fc.assert(fc.property(objectTextsWithRepeatedKeys, (text) => {
     const members = parseMembers(text);
     const read = members.map(({ key, start, end }) => [key, parseJson(text.slice(start, end))]);
@@ -113,7 +113,7 @@ Deno.test("a path leads to the same value in the text and in the parsed value", 
   }));
 });
 
-Deno.test("a replaced value leaves every other character alone", () => {
+Deno.test("replacing a value changes no other character", () => {
   fc.assert(fc.property(objectTexts, fc.nat(), valueTexts, (text, pick, value) => {
     const members = parseMembers(text);
     const member = members[pick % Math.max(members.length, 1)];
@@ -126,7 +126,7 @@ Deno.test("a replaced value leaves every other character alone", () => {
   }));
 });
 
-Deno.test("whatever members are removed, the rest keeps its text and its order", () => {
+Deno.test("removing members keeps the text and the order of the rest", () => {
   fc.assert(fc.property(objectTextsWithRepeatedKeys, fc.array(fc.nat(12)), (text, picks) => {
     const members = parseMembers(text);
     const keys = picks.map((pick) => members[pick]?.key ?? "never there");
@@ -137,7 +137,7 @@ Deno.test("whatever members are removed, the rest keeps its text and its order",
   }));
 });
 
-Deno.test("members may be set, added and removed at once", () => {
+Deno.test("members can be set, added and removed together", () => {
   const changes = fc.array(fc.tuple(fc.nat(12), fc.option(valueTexts)));
   fc.assert(fc.property(objectTexts, changes, fc.boolean(), (text, picks, clear) => {
     const members = parseMembers(text);

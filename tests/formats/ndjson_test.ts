@@ -15,7 +15,7 @@ Deno.test("each line is a record without a name", () => {
   ]);
 });
 
-Deno.test("a CR before the LF is no part of the data", () => {
+Deno.test("a CR before the LF is not part of the data", () => {
   assertEquals(read("{}\r", "\n"), [{ event: null, data: "{}", raw: "{}\r\n" }]);
 });
 
@@ -25,7 +25,7 @@ Deno.test("a blank line is a record without data", () => {
   assertEquals(rawOf(records), "\n{}\n\r\n  \n{}\n\n");
 });
 
-Deno.test("the end makes a last line without a line feed whole", () => {
+Deno.test("the end of the source completes a last line without a line feed", () => {
   const framing = newNdjsonFraming();
   assertEquals(framing.push('{"done":'), []);
   framing.push("true}");
@@ -37,7 +37,7 @@ Deno.test("the end makes a last line without a line feed whole", () => {
 
 const line = fc.json({ maxDepth: 1 });
 
-Deno.test("any cutting into pieces gives the same records", () => {
+Deno.test("a text split into any pieces gives the same records", () => {
   const lines = fc.array(line).chain((texts) =>
     fc.constantFrom("\n", "\r\n").map((end) => texts.map((text) => text + end).join(""))
   );
@@ -49,7 +49,7 @@ Deno.test("any cutting into pieces gives the same records", () => {
   }));
 });
 
-Deno.test("a line of 4 MiB may come a character at a time", () => {
+Deno.test("a line of 4 MiB may arrive one character at a time", () => {
   const framing = newNdjsonFraming();
   const size = 4 * 1024 * 1024;
   for (let count = 0; count < size; count++) framing.push("1");

@@ -31,7 +31,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-Deno.test("a server that accepts nothing is given up after the connect timeout, and nothing was sent", async () => {
+Deno.test("a connection that the server does not accept fails after the connect timeout, and nothing was sent", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
   const { port } = listener.addr;
   using _first = await Deno.connect({ hostname: "127.0.0.1", port });
@@ -46,7 +46,7 @@ Deno.test("a server that accepts nothing is given up after the connect timeout, 
   client.close();
 });
 
-Deno.test("a server that is silent in the TLS handshake is given up after the connect timeout", async () => {
+Deno.test("a connection whose TLS handshake stalls fails after the connect timeout", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { clock, asked, waiting } = alarms();
   const client = newHttpClient(clock);
@@ -62,7 +62,7 @@ Deno.test("a server that is silent in the TLS handshake is given up after the co
   client.close();
 });
 
-Deno.test("a connection that is open has no connect timeout any more, and a reused one never had any", async () => {
+Deno.test("the connect timeout applies neither to an open connection nor to a reused one", async () => {
   const { clock, asked, waiting } = alarms();
   await using served = server(answering(() => plain("a")), clock);
   for (let count = 0; count < 3; count++) {
@@ -71,7 +71,7 @@ Deno.test("a connection that is open has no connect timeout any more, and a reus
   assertEquals([asked.length, waiting.size, served.connections()], [1, 0, 1]);
 });
 
-Deno.test("a connect timeout beyond the longest timer of the runtime is waited for in pieces", async () => {
+Deno.test("a connect timeout longer than the runtime's longest timer is split into several timers", async () => {
   const LONGEST_TIMER_MS = 2 ** 31 - 1;
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const client = newHttpClient();

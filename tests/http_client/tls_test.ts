@@ -101,7 +101,7 @@ Deno.test("a client certificate is presented with the proof of its key, under th
     );
     using connection = await listener.accept();
     if (serverName === null) {
-      // The certificate is of another name, so the client shows none of its own.
+      // The certificate has another name, so the client sends no client certificate.
       assertEquals(
         await askForCertificate(connection).then(() => "shown", () => "not shown"),
         "not shown",
