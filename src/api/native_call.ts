@@ -94,7 +94,7 @@ function readerOf(
   received: Received,
 ): ResponseHandler {
   return {
-    as: "answer",
+    kind: "answer",
     limit: RESOURCE_LIMIT,
     takesAnySuccess: withoutBody !== undefined,
     read(answer) {

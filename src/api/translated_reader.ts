@@ -38,12 +38,12 @@ export function translatedReader(
   if (isStream) {
     const decoder = wire.decoder(mint);
     return {
-      as: "stream",
+      kind: "stream",
       delivery: translateStream(extracts ? newExtractingDecoder(decoder) : decoder, newEncoder()),
     };
   }
   return {
-    as: "answer",
+    kind: "answer",
     read(answer) {
       const document = answerDocument(answer);
       if (!document.ok) return document;

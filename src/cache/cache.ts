@@ -1,25 +1,25 @@
 import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
-import { keyOf } from "./key.ts";
+import { cacheKey } from "./key.ts";
 
-/** A look into the cache that took place. */
+/** Result of a cache lookup. */
 export interface Lookup {
-  /** Of the first attempt of the plan. */
+  /** Cache key of the first candidate. */
   readonly key: string;
-  /** What was found; null for a miss. */
+  /** The cached response; null for a miss. */
   readonly answer: HttpResponse | null;
 }
 
 /**
- * Looks for the answer to the first attempt of the plan; null when the cache is off, the caller
- * bypasses it, or the call is not one whose answers are cached. What happened is in the report.
+ * Looks up the response for the first candidate; null if the cache is off, the client bypasses it,
+ * or the request is not cacheable. Hit or miss is recorded in the report.
  */
 export function lookUp(call: Call, inference: Inference, plan: Candidates): Lookup | null {
   const { generation, controls, state, report } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
   const [{ target }] = plan;
-  const key = keyOf(call, inference, plan[0]);
+  const key = cacheKey(call, inference, plan[0]);
   if (key === null) return null;
   const answer = state.cache.get(key) ?? null;
   report.cache = answer === null ? "MISS" : "HIT";
@@ -30,7 +30,10 @@ export function lookUp(call: Call, inference: Inference, plan: Candidates): Look
   return { key, answer };
 }
 
-/** Keeps the answer of the attempt that served a call which was looked up and missed. */
+/**
+ * Stores the response of a call that missed the cache, under the key of the candidate that served
+ * it.
+ */
 export function remember(
   call: Call,
   inference: Inference,
@@ -39,22 +42,29 @@ export function remember(
   reply: Reply,
 ): void {
   if (reply.kind !== "whole" || reply.answer.status !== 200) return;
-  const served = servedBy(call, plan);
-  const key = served === plan[0] ? lookup.key : keyOf(call, inference, served);
+  const served = findServed(call, plan);
+  const key = served === plan[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;
-  const answer = lasting(reply.answer);
+  const answer = storableAnswer(reply.answer);
   call.state.cache.set(key, answer, key.length + bytesOf(answer));
 }
 
-/** Not found by counting fallbacks: a plan may begin with one. Attempts of one provider and model share a key. */
-function servedBy({ report }: Call, plan: Candidates): Candidate {
+/**
+ * Returns the candidate that served the call, found by provider and model: the number of fallbacks
+ * would not do, because the candidates may begin with a fallback. Candidates of one provider and
+ * model share a key.
+ */
+function findServed({ report }: Call, plan: Candidates): Candidate {
   const isServer = ({ target }: Candidate) =>
     target.provider.id === report.provider && target.model === report.model;
   return plan.find(isServer) ?? plan[0];
 }
 
-/** Other headers speak of the one call that was answered: its id, its date, what is left of a quota. */
-function lasting({ status, headers, body }: HttpResponse): HttpResponse {
+/**
+ * Returns the response with its content type only: other headers belong to one request, such as its
+ * ID, its date and a remaining quota.
+ */
+function storableAnswer({ status, headers, body }: HttpResponse): HttpResponse {
   const type = headers["content-type"];
   return { status, headers: type === undefined ? {} : { "content-type": type }, body };
 }

@@ -9,7 +9,7 @@ import type { GatewayState } from "../state/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
 
-/** The `X-Gateway-*` request headers, read once. */
+/** Parsed `X-Gateway-*` request headers. */
 export interface Controls {
   /** Requested provider, model and route; null when the header is absent or blank. */
   readonly provider: string | null;
@@ -23,17 +23,17 @@ export interface Controls {
 
 /** Captures the content of one call for data sharing. */
 export interface Capture {
-  /** Takes the text of the client's request. */
+  /** Captures the text of the client's request. */
   request(text: string): void;
-  /** Takes a request to an upstream; the last one counts. */
+  /** Captures a request to an upstream; the last call counts. */
   upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
-  /** Returns the same reply, whose content is captured on its way to the client. */
+  /** Returns the same reply; its content is captured on its way to the client. */
   reply<Kind extends Reply>(reply: Kind): Kind;
-  /** Shares the call, which is over. */
+  /** Shares the content of a finished call. */
   end(call: Call): void;
 }
 
-/** One request and everything it may use. */
+/** One client request with its state and dependencies. */
 export interface Call {
   readonly id: string;
   readonly method: string;
@@ -47,18 +47,18 @@ export interface Call {
   readonly world: World;
   readonly metrics: Metrics;
   readonly report: CallReport;
-  /** Set at the entrance, before anything is looked up for the call. */
+  /** Set by admission, before any lookup for the call. */
   readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
-  /** What every upstream request of the call carries beside the headers of its wire. */
+  /** Headers of every upstream request of the call, besides the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
   /** Null while data sharing is off. */
   readonly capture: Capture | null;
-  /** What the stages before the endpoint add to the answer, by lower-case name. */
+  /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly answerHeaders: Record<string, string>;
 }
 
-/** Reads the control headers of a request. */
-export function readControls(headers: Headers): Controls {
+/** Parses the control headers of a request. */
+export function parseControls(headers: Headers): Controls {
   return {
     provider: named(headers, "x-gateway-provider"),
     model: named(headers, "x-gateway-model"),
@@ -75,7 +75,9 @@ function named(headers: Headers, name: string): string | null {
   return value === null || value === "" ? null : decodeHeaderText(value);
 }
 
-/** A header that is sent twice counts when one of them is true: what it asks for only holds back. */
+/**
+ * True if the header, or one of its repeated values, is true: these headers only disable features.
+ */
 function isTrue(headers: Headers, name: string): boolean {
   const words = headers.get(name)?.toLowerCase().split(",") ?? [];
   return words.some((word) => word.trim() === "true");

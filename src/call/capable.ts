@@ -1,9 +1,9 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { namedProvider } from "./named_provider.ts";
+import { providerById } from "./named_provider.ts";
 
-/** What an upstream must have declared before its own state is touched. */
+/** Capability that a provider must declare before requests for its own stored state are sent. */
 export type NativeCapability =
   | "chat_completions_lifecycle"
   | "responses_lifecycle"
@@ -12,17 +12,20 @@ export type NativeCapability =
   | "response_compaction"
   | "response_input_tokens";
 
-/** Whether a provider has declared it, as the configuration of the call has it. */
-export function isCapable(
+/** True if a provider declares the capability in the configuration of the call. */
+export function hasCapability(
   { settings: { type, capabilities } }: Provider,
   capability: NativeCapability,
 ): boolean {
   return type === "compat" && capabilities[capability];
 }
 
-/** A provider that has been chosen; refused as `unsupported_feature` when it has not declared it. */
-export function capable(provider: Provider, capability: NativeCapability): Result<Provider> {
-  if (isCapable(provider, capability)) return success(provider);
+/** Returns the provider; refused as `unsupported_feature` if it does not declare the capability. */
+export function requireCapability(
+  provider: Provider,
+  capability: NativeCapability,
+): Result<Provider> {
+  if (hasCapability(provider, capability)) return success(provider);
   return refuse(
     "unsupported_feature",
     `The provider does not offer this: its capability '${capability}' is not set.`,
@@ -30,13 +33,16 @@ export function capable(provider: Provider, capability: NativeCapability): Resul
   );
 }
 
-/** As `nativeProvider`, for calls that nobody else could serve: `unsupported_feature` when none can. */
-export function someNativeProvider(
+/**
+ * Returns the provider like `findNativeProvider`, for calls that only a native provider can serve;
+ * refused as `unsupported_feature` if there is none.
+ */
+export function requireNativeProvider(
   call: Call,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider> {
-  const provider = nativeProvider(call, named, capability);
+  const provider = findNativeProvider(call, named, capability);
   if (!provider.ok) return provider;
   return provider.value === null
     ? refuse(
@@ -48,21 +54,21 @@ export function someNativeProvider(
 }
 
 /**
- * Who serves a native call that belongs to nobody yet: the provider that the client names, else the
- * only one that has declared the capability; null when none has. Several are refused as
+ * Returns the provider of a native call without an owner: the provider that the client names, else
+ * the only provider with the capability; null if there is none. Several are refused as
  * `ambiguous_provider`.
  */
-export function nativeProvider(
+export function findNativeProvider(
   call: Call,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider | null> {
   if (named !== null) {
-    const provider = namedProvider(call, named);
-    return provider.ok ? capable(provider.value, capability) : provider;
+    const provider = providerById(call, named);
+    return provider.ok ? requireCapability(provider.value, capability) : provider;
   }
   const able = [...call.generation.providers.values()]
-    .filter((provider) => isCapable(provider, capability));
+    .filter((provider) => hasCapability(provider, capability));
   const [only = null, ...others] = able;
   if (others.length === 0) return success(only);
   return refuse(

@@ -2,34 +2,37 @@ import type { Config } from "../config/schema.ts";
 import type { Strategy } from "../state/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 
-/** One configuration, compiled. Immutable; a reload swaps it whole. */
+/** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
   readonly number: number;
   readonly config: Config;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** In file order; the first that matches a request is authoritative. */
+  /** Routes in file order; the first route that matches a request is used. */
   readonly routes: readonly Route[];
-  /** Whoever calls `/v1/*` must present one of them; empty: nobody is asked. */
+  /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];
 }
 
-/** A client that may call. */
+/** A client key with its settings. */
 export interface ClientKey {
   readonly name: string;
-  /** What its rate and its objects are kept under: not a name that another kind of caller has. */
+  /**
+   * Identity for the rate limit and the stored objects of the client, distinct from the names of
+   * other kinds of callers.
+   */
   readonly caller: string;
-  /** SHA-256 of its key. */
+  /** SHA-256 digest of the key. */
   readonly digest: Uint8Array;
-  /** Its own rate limit; null: that of everybody. */
+  /** Rate limit of this key; null for the default rate limit. */
   readonly requestsPerMinute: number | null;
 }
 
-/** A named way from matching requests to targets. */
+/** A named rule that sends matching requests to targets. */
 export interface Route {
   readonly name: string;
   /** Literal prefix of the URL path; empty matches all. */
   readonly path: string;
-  /** Lower-case header names with the values they must have. */
+  /** Lower-case header names with their required values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Patterns of the requested model; null matches all. */
   readonly models: readonly ModelPattern[] | null;
@@ -39,22 +42,24 @@ export interface Route {
   readonly fallback: readonly RouteTarget[];
 }
 
-/** Tells whether a model is one of those that a pattern stands for. */
+/** True if the pattern matches a model. */
 export type ModelPattern = (model: string) => boolean;
 
-/** A provider inside a route. */
+/** A provider and model of a route. */
 export interface RouteTarget {
-  /** Tells the targets of a route apart, also two of the same provider and model. */
+  /** Key that is unique in the route, also for two targets of the same provider and model. */
   readonly key: string;
   readonly provider: Provider;
-  /** The protocol in which the provider is asked. */
+  /** Protocol of requests to the provider. */
   readonly wire: Wire;
-  /** Null: the requested model, else the provider's default one. */
+  /**
+   * Model of the upstream request; null for the requested model, else the provider's default model.
+   */
   readonly model: string | null;
   readonly weight: number;
 }
 
-/** Whether a route leads to the Responses API of a provider. */
+/** True if a route has a target at the Responses API of the provider. */
 export function isNativeTarget({ targets, fallback }: Route, provider: Provider): boolean {
   return [...targets, ...fallback].some((target) =>
     target.provider.id === provider.id && target.wire.name === "responses"

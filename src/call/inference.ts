@@ -5,59 +5,68 @@ import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import type { RequiredTarget } from "./owner.ts";
 
-/** What a client API asks of the road. */
+/** A client request as input of routing, cache and attempts. */
 export interface Inference {
-  /** Its request type, then those under which it is matched if no route takes it as such. */
+  /**
+   * Request type of the call, then the types under which it is matched if no route accepts the
+   * first type.
+   */
   readonly matchesAs: readonly [RequestType, ...RequestType[]];
-  /** As requested; "" or "auto" leaves it to the route. */
+  /** Requested model; "" or "auto" leaves the choice to the route. */
   readonly model: string;
   readonly stream: boolean;
-  /** What the call continues, and so who must serve it: no choice, no fallback. Null: whoever can. */
+  /**
+   * Required target of a call that continues stored state, which has no routing and no fallback;
+   * null if any target may serve it.
+   */
   readonly owner: RequiredTarget | null;
   /**
-   * The client's JSON and the request it becomes for a target, as one canonical text; null when the
-   * answer is not to be cached.
+   * Returns the client's JSON and the request to a target as one canonical text; null if the
+   * response is not cacheable.
    */
   canonical(request: UpstreamRequest): string | null;
-  /** The call as it would go to this target; a Refusal when the target cannot keep a field of it. */
+  /** Prepares the call for a target; a Refusal if the target does not support a field of it. */
   prepare(target: Target): Result<Candidate>;
 }
 
-/** A call ready for one target. */
+/** A call prepared for one target. */
 export interface Candidate {
   readonly target: Target;
   readonly request: UpstreamRequest;
-  /** It leaves something upstream: then only a try that was certainly not taken is repeated. */
+  /**
+   * True if the upstream stores state: then an attempt is retried only if it was certainly not
+   * processed.
+   */
   readonly hasSideEffects: boolean;
-  /** Fresh for every try: a delivery holds state. */
+  /** Returns a new handler for each attempt, because a stream translation has state. */
   responseHandler(): ResponseHandler;
   /**
-   * Stores what the call leaves; null if that is nothing. Awaited before the answer or the terminal of
-   * the stream is sent: a failure takes its place.
+   * Stores the state that the call creates; null if there is none. Awaited before the response or
+   * the last event of the stream is sent; a failure replaces it.
    */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of a streamed response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
 }
 
-/** The chosen target, then the fallbacks in order. */
+/** The chosen candidate, then the fallbacks in order. */
 export type Candidates = readonly [Candidate, ...Candidate[]];
 
-/** How the upstream's answer becomes the client's. */
+/** Translation of the upstream's response to the client's response. */
 export type ResponseHandler =
   | {
-    readonly as: "answer";
-    /** The most bytes that the answer may have; that of every answer when absent. */
+    readonly kind: "answer";
+    /** Maximum bytes of the response body; the general limit if absent. */
     readonly limit?: number;
-    /** True where every 2xx status brings an answer, also one without a body; else only 200 does. */
+    /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
     readonly takesAnySuccess?: boolean;
     read(
       answer: UpstreamResponse,
     ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }>;
   }
   | {
-    readonly as: "stream";
+    readonly kind: "stream";
     readonly delivery: StreamTranslation;
-    /** The upstream's headers go to the client. */
+    /** True if the upstream's headers are forwarded to the client. */
     readonly copiesHeaders?: boolean;
   };

@@ -10,35 +10,40 @@ import {
 import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { namedProvider } from "./named_provider.ts";
+import { providerById } from "./named_provider.ts";
 
-/** Who must serve a call, and what of the earlier one it keeps. */
+/**
+ * The provider that must serve a call, and the provenance of the response that the call continues.
+ */
 export interface RequiredTarget {
   readonly provider: Provider;
-  /** The API that must be asked. */
+  /** API of the provider that must be used. */
   readonly protocol: ResponseProvenance["protocol"];
-  /** Null: the client names the provider of something that nothing is known about. */
+  /**
+   * Provenance of the continued response; null if the client names the provider of an unknown
+   * object.
+   */
   readonly origin: ResponseProvenance | null;
-  /** The field of the request that holds the id of what is continued. */
+  /** The request field with the ID of the continued object. */
   readonly param: "previous_response_id" | "conversation";
 }
 
-/** The API that a target of this protocol is asked. */
+/** Returns the API that requests of this wire use. */
 export function protocolOf({ name }: Pick<Wire, "name">): ResponseProvenance["protocol"] {
   return name === "responses" ? "responses" : "chat_completions";
 }
 
-/** Returns whether what this creator has created exists for the call. */
+/** True if the call may see objects of this creator. */
 export function isVisible({ caller }: Pick<Call, "caller">, creator: Creator): boolean {
   return isVisibleTo(caller, creator);
 }
 
-/** Returns whether an ID is known, but only as that of an object that does not exist for the call. */
+/** True if an ID is known only as that of an object that the call may not see. */
 export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): boolean {
   return binding !== null && !isVisible(call, creatorOf(binding));
 }
 
-/** Binds an object that an upstream has made for the call. */
+/** Binds the ID of an object that an upstream has created for the call. */
 export async function bindObject(
   { state, caller: { name: creator } }: Call,
   type: Exclude<BoundType, "response">,
@@ -50,7 +55,7 @@ export async function bindObject(
   return bound.ok ? success(undefined) : bound;
 }
 
-/** Removes the owner of a deleted object, unless another caller has got the ID since. */
+/** Removes the owner of a deleted object, unless the ID was returned to another caller since. */
 export async function release(
   { state, caller }: Call,
   type: BoundType,
@@ -61,58 +66,59 @@ export async function release(
   return unbound.ok ? success(undefined) : unbound;
 }
 
-/** Who an object belongs to. */
+/** The provider that owns an object. */
 export interface Owned {
   readonly provider: Provider;
-  /** Null when the client names the provider and nothing else is known. */
+  /** Owner of the object; null if the client names the provider and no binding is known. */
   readonly owner: Owner | null;
-  /** True if an upstream has returned the id, also where two of them have. */
+  /** True if an upstream has returned the ID, also if two accounts have. */
   readonly isReturned: boolean;
 }
 
-/** An object that a client names. */
+/** An object ID in a client request. */
 export interface Reference {
   readonly type: BoundType;
   readonly id: string;
-  /** Where the client wrote the id. */
+  /** Name of the parameter with the ID. */
   readonly param:
     | "response_id"
     | "previous_response_id"
     | "completion_id"
     | "conversation_id"
     | "conversation";
-  /** The provider that the client names; null when it names none. */
+  /** The provider that the client names; null if there is none. */
   readonly provider: string | null;
 }
 
-/** Looks up the owner of an object; see `ownerIn`. */
-export async function ownerOf(call: Call, reference: Reference): Promise<Result<Owned | null>> {
+/** Looks up the owner of an object; see `resolveOwner`. */
+export async function findOwner(call: Call, reference: Reference): Promise<Result<Owned | null>> {
   const binding = await ownerStore(call.state.objects, reference.type).findBinding(reference.id);
-  return binding.ok ? ownerIn(call, reference, binding.value) : binding;
+  return binding.ok ? resolveOwner(call, reference, binding.value) : binding;
 }
 
 /**
- * Returns the owner of an object with this binding, as the configuration of the call has it; null if
- * no provider is known to own it. An ID of two accounts (`provider_binding_conflict`) and one whose
- * account has changed (`provider_binding_stale`) are refused unless the client names the provider.
- * Nothing is discarded: a call may have an older configuration than the one in which the account is
- * right. Null also for an object that does not exist for the call, whatever provider the client names.
+ * Returns the owner of an object with this binding in the configuration of the call; null if no
+ * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account has
+ * changed (`provider_binding_stale`) are refused unless the client names the provider. The binding
+ * is not removed, because the call may have an older configuration than the one in which the
+ * account is right. Also null for an object that the call may not see, even if the client names its
+ * provider.
  */
-export function ownerIn(
+export function resolveOwner(
   call: Call,
   reference: Pick<Reference, "param" | "provider">,
   binding: Binding | null,
 ): Result<Owned | null> {
-  const owner = binding?.state === "bound" ? binding.owner : null;
+  const owner = binding?.kind === "bound" ? binding.owner : null;
   if (isHidden(call, binding)) {
     return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
   }
   const isReturned = binding !== null;
   if (reference.provider !== null) {
-    const named = namedOwner(call, reference.provider, owner);
+    const named = checkNamedOwner(call, reference.provider, owner);
     return named.ok ? success({ provider: named.value, owner, isReturned }) : named;
   }
-  if (binding?.state === "conflict") {
+  if (binding?.kind === "conflict") {
     return refuse(
       "provider_binding_conflict",
       "Two providers have used this id; name one with the X-Gateway-Provider header.",
@@ -132,24 +138,26 @@ export function ownerIn(
   return success({ provider, owner, isReturned });
 }
 
-/** How a response was made; null when nothing is known of it that holds for the provider's account. */
+/** Returns the provenance of a response; null if none is known for the provider's account. */
 export function originOf({ provider, owner }: Owned): ResponseProvenance | null {
   return owner?.account === provider.account ? owner.origin : null;
 }
 
-/** Whether the upstream keeps a response that was made so, and the gateway does not. */
+/** True if only the upstream stores a response of this provenance. */
 export function isUpstreamOnly({ protocol, hasSnapshot }: ResponseProvenance): boolean {
   return protocol === "responses" && !hasSnapshot;
 }
 
-/** A provider that is not there is refused as for an id that nothing is known about. */
+/**
+ * Returns null as for an unknown ID; refused if the provider that the client names does not exist.
+ */
 function hiddenFrom(call: Call, provider: string): Result<null> {
-  const named = namedProvider(call, provider);
+  const named = providerById(call, provider);
   return named.ok ? success(null) : named;
 }
 
-function namedOwner(call: Call, id: string, owner: Owner | null): Result<Provider> {
-  const named = namedProvider(call, id);
+function checkNamedOwner(call: Call, id: string, owner: Owner | null): Result<Provider> {
+  const named = providerById(call, id);
   if (!named.ok) return named;
   if (owner !== null && owner.provider !== id && !isRenamed(call, named.value, owner)) {
     return refuse(
@@ -161,7 +169,7 @@ function namedOwner(call: Call, id: string, owner: Owner | null): Result<Provide
   return named;
 }
 
-/** Whether the provider is the owner's account under another name. */
+/** True if the provider has the owner's account under another name. */
 function isRenamed(call: Call, { account }: Provider, owner: Owner): boolean {
   return !call.generation.providers.has(owner.provider) && account === owner.account;
 }

@@ -1,5 +1,5 @@
 import { load } from "../config/load.ts";
-import { readControls } from "../call/call.ts";
+import { parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
 import { type Given, valueOf } from "./arguments.ts";
 import {
@@ -43,7 +43,7 @@ export const explain: Command = {
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return tellProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
-    const call = { path, headers, controls: readControls(headers), generation };
+    const call = { path, headers, controls: parseControls(headers), generation };
     const { lines, isServed } = explanation(call, model);
     terminal.out(lines.map((line) => `${line}\n`).join(""));
     return isServed ? OK : FAILED;

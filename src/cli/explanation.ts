@@ -34,7 +34,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
   const matchesAs = requestTypesOf(call.path);
   if (matchesAs === null) {
-    return { lines: [`Refused: calls of ${call.path} are not target.`], isServed: false };
+    return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
   const { input, type } = matchedAs(call, matchesAs, wanted.value);
   const lines = [

@@ -1,4 +1,4 @@
-import { readControls } from "../call/call.ts";
+import { parseControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { isModel, isProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
@@ -89,7 +89,7 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
-  const call = { path: CHAT_PATH, headers, controls: readControls(headers), generation };
+  const call = { path: CHAT_PATH, headers, controls: parseControls(headers), generation };
   const wanted = parseRequestedModel(call, model);
   if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
   return route.targets.some((target) =>

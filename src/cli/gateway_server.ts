@@ -11,7 +11,7 @@ import { newLog } from "../observe/log.ts";
 import { openSpans } from "../observe/spans.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { createApp } from "../server/app.ts";
-import { restLimits } from "../server/connections/idle_rules.ts";
+import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
 import { drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
@@ -66,7 +66,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   });
   const remote = createApp(gateway, newRemoteAdmission(gateway));
   const { host, port, idle_timeout } = config.server;
-  const listening = listen(createApp(gateway), host, port, restLimits(idle_timeout));
+  const listening = listen(createApp(gateway), host, port, newIdleLimits(idle_timeout));
   if (!listening.ok) {
     await spans?.flush();
     world.close();

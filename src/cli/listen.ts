@@ -4,7 +4,7 @@ import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../server/connections/connections.ts";
 import type { Peer } from "../server/peer.ts";
 import { setNoDelay } from "../server/connections/nodelay.ts";
-import type { RestLimits } from "../server/connections/idle_rules.ts";
+import type { IdleLimits } from "../server/connections/idle_rules.ts";
 
 /** An address that answers, or the sentence that says why it does not. */
 export type Listening =
@@ -27,7 +27,7 @@ export function listen(
   handler: (request: Request, peer: Peer) => Promise<Response>,
   hostname: string,
   port: number,
-  limits: RestLimits | null = null,
+  limits: IdleLimits | null = null,
 ): Listening {
   let connections: Connections | null = null;
   try {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/schema.ts";
 
-/** What one configuration has that the other has not, in words: names of the file, never its values. */
+/** Returns the differences of two configurations in words: names of keys, never their values. */
 export function changesBetween(previous: Config, next: Config): string[] {
   const before = new Map<string, unknown>(Object.entries(previous));
   return Object.entries(next).flatMap(([section, value]) => {

@@ -14,8 +14,8 @@ import type {
 } from "../call/generation.ts";
 
 /**
- * Makes a checked configuration ready to serve. A provider that is defined as in the previous
- * generation stays the same object, and with it the namespace of its cached answers.
+ * Compiles a validated configuration. A provider with the same settings as in the previous
+ * generation stays the same object, and its cached responses stay valid.
  */
 export function compile(
   config: Config,
@@ -26,14 +26,14 @@ export function compile(
     Object.entries(config.providers).map(([id, settings]) => {
       const earlier = previous?.providers.get(id);
       const isSame = earlier !== undefined && isDeepStrictEqual(earlier.settings, settings);
-      return [id, isSame ? earlier : providerOf(id, settings, number)];
+      return [id, isSame ? earlier : compileProvider(id, settings, number)];
     }),
   );
-  const routes = config.routing.routes.map((route) => routeOf(config, route, providers));
-  return { number, config, providers, routes, clientKeys: clientKeysOf(config.security) };
+  const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
+  return { number, config, providers, routes, clientKeys: compileClientKeys(config.security) };
 }
 
-function clientKeysOf({ enabled, provider, api_key }: Config["security"]): ClientKey[] {
+function compileClientKeys({ enabled, provider, api_key }: Config["security"]): ClientKey[] {
   if (!enabled || provider !== "api_key") return [];
   return api_key.keys.map(({ name, value, requests_per_minute }) => ({
     name,
@@ -43,9 +43,9 @@ function clientKeysOf({ enabled, provider, api_key }: Config["security"]): Clien
   }));
 }
 
-function providerOf(id: string, settings: ProviderConfig, generation: number): Provider {
+function compileProvider(id: string, settings: ProviderConfig, generation: number): Provider {
   const wire = wires[settings.type];
-  const { address, query } = partsOf(settings.base_url);
+  const { address, query } = splitUrl(settings.base_url);
   const base = wire.base(address);
   return {
     id,
@@ -53,14 +53,14 @@ function providerOf(id: string, settings: ProviderConfig, generation: number): P
     settings,
     base,
     query,
-    account: accountOf(settings, base, query),
+    account: digestAccount(settings, base, query),
     namespace: `${id}@${generation}`,
-    secrets: secretsOf(settings),
+    secrets: collectSecrets(settings),
     transport: transportOf(settings),
   };
 }
 
-function partsOf(url: string): { readonly address: string; readonly query: string } {
+function splitUrl(url: string): { readonly address: string; readonly query: string } {
   const mark = url.indexOf("?");
   return mark < 0
     ? { address: url, query: "" }
@@ -85,10 +85,10 @@ function digestOf(value: unknown): string {
 }
 
 /**
- * Where no key is configured, a static header may hold it: then they all count, and so does a client
- * certificate.
+ * Returns the digest that identifies the account of a provider. Without an API key, static headers
+ * and a client certificate may be the credentials, so all of them count.
  */
-function accountOf(settings: ProviderConfig, base: string, query: string): string {
+function digestAccount(settings: ProviderConfig, base: string, query: string): string {
   const { type, organization = "", api_key = "", tls } = settings;
   const headers = api_key !== "" ? [] : Object.entries(settings.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
@@ -99,17 +99,17 @@ function accountOf(settings: ProviderConfig, base: string, query: string): strin
   return digestOf([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
 }
 
-/** Shorter texts would also be found where they are not the secret. */
-const SHORTEST_SECRET = 4;
+/** Minimum length of a secret that is redacted; shorter texts would match unrelated text. */
+const MIN_SECRET_CHARS = 4;
 
-/** The same for parameters of a query, which are mostly words such as `json`. */
-const MIN_QUERY_SECRET_CHARACTERS = 8;
+/** Minimum length for query parameters, which are mostly words such as `json`. */
+const MIN_QUERY_SECRET_CHARS = 8;
 
-function secretsOf(settings: ProviderConfig): string[] {
+function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
     settings.api_key ?? "",
-    // Does not throw where a % stands for itself.
+    // Does not throw on a literal %.
     unescape(url.password),
     ...Object.values(settings.headers),
   ];
@@ -118,12 +118,12 @@ function secretsOf(settings: ProviderConfig): string[] {
     ...url.search.slice(1).split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
   ];
   return [
-    ...texts.filter((text) => text.length >= SHORTEST_SECRET),
-    ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARACTERS)),
+    ...texts.filter((text) => text.length >= MIN_SECRET_CHARS),
+    ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARS)),
   ];
 }
 
-function routeOf(
+function compileRoute(
   config: Config,
   route: RouteConfig,
   providers: ReadonlyMap<string, Provider>,
@@ -133,10 +133,10 @@ function routeOf(
     path: route.match.path,
     headers: Object.entries(route.match.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const),
-    models: route.match.models?.map(patternOf) ?? null,
+    models: route.match.models?.map(compilePattern) ?? null,
     strategy: route.strategy ?? config.routing.default_strategy,
-    targets: targetsOf(route.targets, providers),
-    fallback: targetsOf(route.fallback, providers),
+    targets: compileTargets(route.targets, providers),
+    fallback: compileTargets(route.fallback, providers),
   };
 }
 
@@ -147,7 +147,7 @@ interface WrittenTarget {
   readonly upstream_request_type: "chat_completions" | "responses";
 }
 
-function targetsOf(
+function compileTargets(
   written: readonly WrittenTarget[],
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
@@ -163,10 +163,10 @@ function targetsOf(
 }
 
 /**
- * A model pattern in which `*` stands for any text. Not a RegExp: with several stars one of those
- * takes minutes over a long name, and names come from clients.
+ * Returns the pattern of a model, in which `*` matches any text. Not a RegExp: with several `*` a
+ * RegExp takes minutes over a long name, and names come from clients.
  */
-function patternOf(glob: string): ModelPattern {
+function compilePattern(glob: string): ModelPattern {
   const [first = "", ...inner] = glob.split("*");
   const last = inner.pop();
   if (last === undefined) return (model) => model === glob;

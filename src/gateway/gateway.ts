@@ -10,37 +10,39 @@ import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
 import type { Generation } from "../call/generation.ts";
 
-/** The running gateway: what calls get from it when they begin. */
+/** The running gateway: dependencies and state of every call. */
 export interface Gateway {
-  /** The one that new calls get; those that run keep theirs. */
+  /** The current configuration; calls in flight use the configuration with which they began. */
   readonly generation: Generation;
   readonly state: GatewayState;
   readonly world: World;
   readonly metrics: Metrics;
-  /** What this machine is called; empty when that is not known. */
+  /** Host name of this machine; empty if it is not known. */
   readonly hostname: string;
-  /** Returns what captures a call with this configuration; null while data sharing is off. */
+  /** Returns the capture of a call with this configuration; null while data sharing is off. */
   newCapture(config: Config): Capture | null;
   /**
-   * Takes every call once, when it is over: gives its report to the sinks, and shares it. Never throws: a
-   * sink that does keeps no other from its report.
+   * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
+   * throws: the error of one sink does not affect any other.
    */
   ended(call: Call): void;
-  /** Serves another checked configuration from the next call on; the result says what has changed. */
+  /** Applies a validated configuration from the next call on. Returns the changes in words. */
   reload(config: Config): readonly string[];
 }
 
-/** What a gateway may have beside its configuration. */
+/** Optional dependencies of a gateway. */
 export interface GatewayOptions {
-  /** Empty if it is not known. */
+  /** Host name of this machine; empty if it is not known. */
   readonly hostname?: string;
-  /** Absent if nothing is ever shared. */
+  /** Absent if no content is ever shared. */
   readonly newCapture?: Gateway["newCapture"];
-  /** Takes what a sink throws, which is a bug; by default it is reported like everything that is not caught. */
+  /**
+   * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
+   */
   readonly onBug?: (error: unknown) => void;
 }
 
-/** Returns a gateway that has not served anything yet. Each sink gets the report of every call. */
+/** Returns a gateway without calls. Each sink receives the report of every call. */
 export function newGateway(
   first: Generation,
   world: World,
@@ -49,15 +51,15 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
-  const vault = newGatewayState(world, first.config.caching, first.config.server);
-  vault.slots.configure(slotLimits(first));
+  const state = newGatewayState(world, first.config.caching, first.config.server);
+  state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
-    cache: () => vault.cache,
-    stores: () => vault.objects.stats(),
-    bodyBytes: vault.admission.bodyBytes,
+    cache: () => state.cache,
+    stores: () => state.objects.stats(),
+    bodyBytes: state.admission.bodyBytes,
   });
   const allSinks = [metrics.sink, ...sinks];
 
@@ -73,7 +75,7 @@ export function newGateway(
     get generation() {
       return current;
     },
-    state: vault,
+    state: state,
     world,
     metrics,
     hostname,
@@ -85,8 +87,8 @@ export function newGateway(
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
-      applyCaching(vault.cache, previous.config.caching, config.caching);
-      vault.slots.configure(slotLimits(next));
+      applyCaching(state.cache, previous.config.caching, config.caching);
+      state.slots.configure(slotLimits(next));
       current = next;
       return changesBetween(previous.config, config);
     },
@@ -108,7 +110,7 @@ function limitsOf(settings: ProviderConfig): SlotLimits | null {
   };
 }
 
-/** Only providers with a limit are counted. */
+/** Yields the slot counts of providers with a limit. */
 function* slotCounts({ generation, state }: Gateway) {
   for (const provider of generation.providers.values()) {
     if (provider.settings.max_concurrent === undefined) continue;
@@ -119,7 +121,7 @@ function* slotCounts({ generation, state }: Gateway) {
 function* breakersOf({ generation, state }: Gateway) {
   const { enabled } = generation.config.circuit_breaker;
   for (const { id, account } of generation.providers.values()) {
-    // A breaker that is switched off lets everything pass, whatever it was before.
+    // A disabled breaker admits every attempt, whatever its state was before.
     yield [id, enabled ? state.breakers.state(account) : "closed"] as const;
   }
 }

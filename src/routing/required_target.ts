@@ -49,7 +49,7 @@ function preparedOf(
 ): Result<Candidate> {
   const [first] = able;
   // Clients repeat the model they asked for, also when a fallback answered with another one.
-  const stays = wanted.model === null || wanted.model === origin?.asked ||
+  const stays = wanted.model === null || wanted.model === origin?.requestedModel ||
     wanted.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
     return inference.prepare({ provider, model: origin.model, wire: first.wire });

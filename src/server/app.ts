@@ -18,28 +18,31 @@ import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
 import { openSocket } from "./websocket/socket.ts";
 
-/** Serves every request of the gateway; the peer is who sent it. Never rejects. */
+/**
+ * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.
+ */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
 type PeerContext = Context<{ Bindings: Peer }>;
 
-/** A path of a client API, for requests with a method that it does not have. */
+/** A path of a client API and its methods, for requests with another method. */
 interface Path {
   readonly methods: string[];
   readonly facts: EndpointFacts;
 }
 
 /**
- * The gateway as a request handler: the client APIs, and an answer in the envelope for all else. Who
- * does not come over the listener has an entrance of its own.
+ * Returns the request handler of the gateway: the client APIs, and an error response for every
+ * other path. Requests that do not come over the listener have an admission that differs from the
+ * default.
  */
-export function createApp(gateway: Gateway, enter: Admission = newAdmission(gateway)): App {
+export function createApp(gateway: Gateway, admit: Admission = newAdmission(gateway)): App {
   const hono = new Hono<{ Bindings: Peer }>();
-  // Routers of their own, asked in turn: where no two routes are alike a path is found in a table,
+  // Three routers, tried in order: a router without two matching routes finds a path in a table,
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
   const others = new Hono<{ Bindings: Peer }>();
-  const rim = { ended: gateway.ended, flusher: newFlusher() };
+  const responder = { ended: gateway.ended, flusher: newFlusher() };
   const limits = gateway.generation.config.server;
   const paths = new Map<string, Path>();
   for (const api of clientApis) {
@@ -51,7 +54,7 @@ export function createApp(gateway: Gateway, enter: Admission = newAdmission(gate
     }
     for (const socket of api.sockets ?? []) {
       const facts = factsOf(api, socket);
-      hono.get(socket.path, (context) => talk(context, facts, socket.open));
+      hono.get(socket.path, (context) => serveSocket(context, facts, socket.open));
       pathOf(socket.path, api).methods.push("GET");
     }
   }
@@ -64,7 +67,7 @@ export function createApp(gateway: Gateway, enter: Admission = newAdmission(gate
       "unknown_url",
       "This path is not served here; 'switchyard help endpoints' lists the paths.",
     );
-    return respond(call, enter(call, req.raw, env) ?? unknown, rim);
+    return respond(call, admit(call, req.raw, env) ?? unknown, responder);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
@@ -80,41 +83,49 @@ export function createApp(gateway: Gateway, enter: Admission = newAdmission(gate
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = newCall(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, req.raw, env) ?? takePlace(call);
-    if (stopped !== null) return respond(call, stopped, rim);
-    // The signal also fires after a successful answer: it counts only until there is one.
+    const stopped = admit(call, req.raw, env) ?? takePlace(call);
+    if (stopped !== null) return respond(call, stopped, responder);
+    // The signal also fires after a successful response, so it counts only until the response
+    // exists.
     let isAnswered = false;
     req.raw.signal.addEventListener("abort", () => {
       if (!isAnswered) call.cancellation.clientDisconnected();
     }, { once: true });
-    const result = await handled(call, req, endpoint, limits);
+    const result = await runEndpoint(call, req, endpoint, limits);
     isAnswered = true;
-    const answer = respond(call, result, rim);
+    const answer = respond(call, result, responder);
     return result.ok || result.failure.kind !== "request_timeout"
       ? answer
       : await endConnection(answer, call.headers, env, gateway.world);
   }
 
-  function talk(
+  function serveSocket(
     { req, env }: PeerContext,
     facts: EndpointFacts,
     open: SocketEndpoint["open"],
   ): Response {
     const call = newCall(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, req.raw, env) ??
+    const stopped = admit(call, req.raw, env) ??
       (call.state.inFlight.isDraining ? draining() : null);
-    if (stopped !== null) return respond(call, stopped, rim);
-    const opened = openSocket(gateway, call, req.raw, env, open(limits.max_json_members), rim);
-    return opened instanceof Response ? opened : respond(call, opened, rim);
+    if (stopped !== null) return respond(call, stopped, responder);
+    const opened = openSocket(
+      gateway,
+      call,
+      req.raw,
+      env,
+      open(limits.max_json_members),
+      responder,
+    );
+    return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
   function wrongMethod({ req, env }: PeerContext, { methods, facts }: Path): Response {
     const call = newCall(gateway, req.raw, req.path, facts);
-    const stopped = enter(call, req.raw, env);
-    if (stopped !== null) return respond(call, stopped, rim);
+    const stopped = admit(call, req.raw, env);
+    if (stopped !== null) return respond(call, stopped, responder);
     call.answerHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
-    return respond(call, refusal, rim);
+    return respond(call, refusal, responder);
   }
 }
 
@@ -122,7 +133,7 @@ function draining(): Failed {
   return refuse("draining", "The gateway is shutting down; open the socket again.");
 }
 
-async function handled(
+async function runEndpoint(
   call: Call,
   req: Context["req"],
   endpoint: Endpoint,
@@ -137,7 +148,7 @@ async function handled(
     if (body !== null) call.capture?.request(body.value.text);
     return await endpoint.handle(call, {
       params: req.param(),
-      query: queryOf(req.raw.url),
+      query: parseQuery(req.raw.url),
       document: body?.value ?? emptyDocument,
     });
   } catch (error) {
@@ -145,10 +156,10 @@ async function handled(
   }
 }
 
-/** One for all, because nobody changes a query. */
+/** Shared empty query; queries are never mutated. */
 const NO_QUERY = new URLSearchParams();
 
-function queryOf(url: string): URLSearchParams {
+function parseQuery(url: string): URLSearchParams {
   const mark = url.indexOf("?");
   return mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark));
 }

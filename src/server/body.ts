@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import { BODY_LIMIT, receiveBody, tooLarge } from "./receive_body.ts";
+import { MAX_BODY_BYTES, receiveBody, tooLarge } from "./receive_body.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members">;
@@ -12,8 +12,8 @@ export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_membe
 const EMPTY = new Uint8Array();
 
 /**
- * Reads the JSON object that a request carries. Its content type is not looked at. An optional one may
- * be empty. A request that is refused before all of it was read ends its connection.
+ * Reads the JSON object in the body of a request, whatever its content type. An optional body may
+ * be empty. A request that is refused before all of its body was read ends its connection.
  */
 export async function readBody(
   call: Call,
@@ -42,17 +42,19 @@ function declaredLength(headers: Headers): number | null {
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
-/** Refuses a request by its head; null if its body may be read. */
+/** Returns the refusal of a request by its header fields; null if its body may be read. */
 function refuseUnread(headers: Headers, declared: number | null): Failed | null {
   const coding = headers.get("content-encoding");
   if (coding !== null) {
     const refusal = refuseCoding(coding);
     if (refusal !== null) return refusal;
   }
-  return declared !== null && declared > BODY_LIMIT ? tooLarge() : null;
+  return declared !== null && declared > MAX_BODY_BYTES ? tooLarge() : null;
 }
 
-/** Names of codings are short words; anything else is not repeated. */
+/**
+ * Names of content codings are short words; any other text is not repeated in the error message.
+ */
 const CODING_NAME = /^[a-z0-9._+-]{1,32}$/;
 
 function refuseCoding(written: string): Failed | null {

@@ -1,13 +1,16 @@
-/** Runs tasks together a little later. */
+/** Runs tasks together after a short delay, with one timer. */
 export interface Flusher {
-  /** Runs the task at the next round; the result takes it back. */
+  /** Runs the task when the timer fires. Returns a function that removes it. */
   soon(task: () => void): () => void;
 }
 
-/** A round begins this many milliseconds after its first task came. */
-const ROUND = 1;
+/** Delay between the first task and the timer, in milliseconds. */
+const FLUSH_DELAY_MS = 1;
 
-/** One timer for all who wait: a timer for each stream would cost more than its records do. */
+/**
+ * Returns a flusher without tasks. All streams share its timer, because a timer for each stream
+ * would cost more than its records.
+ */
 export function newFlusher(): Flusher {
   const tasks = new Set<() => void>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,7 +24,7 @@ export function newFlusher(): Flusher {
   return {
     soon(task) {
       tasks.add(task);
-      timer ??= setTimeout(run, ROUND);
+      timer ??= setTimeout(run, FLUSH_DELAY_MS);
       return () => {
         if (!tasks.delete(task) || tasks.size > 0) return;
         clearTimeout(timer);

@@ -2,11 +2,15 @@ import { bugText } from "../core/bug_text.ts";
 import { type Failed, fault } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 
-/** What a client is told when something was thrown, which is a bug; the report says where. */
+/**
+ * Returns the failure of a call in which an error was thrown, which is a bug. The report has the
+ * place of the bug; the client does not get it.
+ */
 export function internalError(call: Call, error: unknown): Failed {
   call.report.bug = bugText(error);
   const bug = fault("internal_error", "The gateway has failed; this is a bug in it.");
-  // An upstream stream that was opened before is never read: its connection and its slot are given back.
+  // An upstream stream that was opened before is never read: cancelling releases its connection and
+  // its slot.
   call.cancellation.cancel(bug.failure);
   return bug;
 }

@@ -1,9 +1,9 @@
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { type Call, readControls } from "../call/call.ts";
+import { type Call, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 
-/** A request as a call of its own: with an id, a report and the configuration of this moment. */
+/** Returns the call of a request, with a new ID, a report and the current configuration. */
 export function newCall(
   gateway: Gateway,
   request: Request,
@@ -15,7 +15,7 @@ export function newCall(
   const report = newReport(id, request.method, path, world.now());
   const { headers } = request;
   report.endpoint = endpoint;
-  const controls = readControls(headers);
+  const controls = parseControls(headers);
   report.traceparent = headers.get("traceparent");
   report.session = controls.session;
   metrics.began(endpoint.path);

@@ -1,22 +1,22 @@
-/** The client end of a connection; its members are absent for requests that came over none. */
+/** The client end of a connection. Requests without a connection have none of its members. */
 export interface Peer {
   readonly remoteAddr?: Deno.Addr;
   /**
-   * Ends the connection once the response in flight has reached the client, or could not for 5 s.
-   * Absent where the sockets of the process cannot be reached.
+   * Ends the connection once the response in flight has reached the client, or after 5 s. Absent if
+   * the sockets of the process are not accessible.
    */
   readonly disconnect?: () => void;
   /**
-   * Keeps the connection, which has become a WebSocket, and calls `onTooLarge` once when an unfinished
-   * message grows beyond its limit; shortly after that the connection ends. Absent like `disconnect`.
+   * Keeps the connection open as a WebSocket. Calls `onTooLarge` once when an unfinished message
+   * exceeds its limit; shortly after that the connection ends. Absent if `disconnect` is.
    */
   readonly watchMessages?: (onTooLarge: () => void) => MessageWatch;
 }
 
-/** The supervision of a WebSocket. */
+/** Watches the size of unfinished messages on a WebSocket. */
 export interface MessageWatch {
-  /** A whole message has arrived. */
+  /** Resets the size, because a whole message has arrived. */
   arrived(): void;
-  /** The socket is closed. */
+  /** Stops watching, because the socket is closed. */
   end(): void;
 }

@@ -3,19 +3,20 @@ import { type Failed, fault, refuse, type Result, success } from "../core/result
 import type { Call } from "../call/call.ts";
 import { holdBody } from "./admission/overload.ts";
 
-/** A request body may have this many bytes. */
-export const BODY_LIMIT = 10 * 1024 * 1024;
+/** Maximum size of a request body. */
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Bytes of the first buffer; each further one is twice the size of what has arrived. */
+/** Size of the first buffer. Each further buffer has twice the size of the bytes received. */
 const FIRST_BUFFER_BYTES = 16 * 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Reads the body of a request into memory that grows with what has arrived, never by the declared
- * length. Refused as `request_too_large` beyond 10 MiB, as `overloaded` beyond the body memory of the
- * gateway, and as `request_timeout` when no byte comes for `timeoutMs`; a read of the body is then
- * still pending. `declared` is the length that the runtime keeps the body to; null if there is none.
+ * Reads the body of a request into memory that grows with the bytes received, never by the declared
+ * length. Refused as `request_too_large` above 10 MiB, as `overloaded` above the body memory of the
+ * gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of the body is
+ * then still pending. `declared` is the content length, which the runtime enforces; null if there
+ * is none.
  */
 export function receiveBody(
   call: Call,
@@ -24,7 +25,7 @@ export function receiveBody(
   timeoutMs: number,
 ): Promise<Result<Bytes>> {
   const { world } = call;
-  const source = openSource(body);
+  const source = newSource(body);
   const length = source.isBounded ? declared : null;
   let buffer = new ArrayBuffer(Math.min(length ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
   let size = 0;
@@ -34,7 +35,8 @@ export function receiveBody(
   readNext();
   return promise;
 
-  // Not a loop that awaits: the deadline ends the wait, and a race for each piece would cost more than the piece.
+  // Callbacks instead of a loop that awaits: the timeout ends the wait, and a race for each chunk
+  // would cost more than the chunk.
   function readNext() {
     source.read(new Uint8Array(buffer, size)).then(take, leave);
   }
@@ -46,7 +48,7 @@ export function receiveBody(
       else append(value);
       size += arrived;
       if (arrived > 0) progressedAt = world.now();
-      const stopped = size > BODY_LIMIT ? tooLarge() : holdBody(call, arrived);
+      const stopped = size > MAX_BODY_BYTES ? tooLarge() : holdBody(call, arrived);
       if (stopped !== null) {
         source.cancel();
         return end(stopped);
@@ -86,7 +88,7 @@ export function receiveBody(
   }
 }
 
-/** Refuses a request whose body is larger than the gateway takes. */
+/** Returns the refusal of a request whose body is above the limit. */
 export function tooLarge(): Failed {
   return refuse("request_too_large", "The request body is larger than 10 MiB; send less.");
 }
@@ -99,14 +101,20 @@ function stalled(timeoutMs: number): Failed {
 }
 
 interface Source {
-  /** True if pieces are read into the buffer that is given, from a body whose length the runtime checks. */
+  /**
+   * True if chunks are read into the buffer of the caller, from a body whose length the runtime
+   * checks.
+   */
   readonly isBounded: boolean;
   read(into: Bytes): Promise<{ readonly done: boolean; readonly value?: Bytes | undefined }>;
   cancel(): void;
 }
 
-/** Requests of the listener are byte streams; those that the gateway makes itself are not. */
-function openSource(body: ReadableStream<Bytes>): Source {
+/**
+ * Returns a source for a body. Bodies from the listener are byte streams; bodies of requests made
+ * inside the gateway are not.
+ */
+function newSource(body: ReadableStream<Bytes>): Source {
   try {
     const reader = body.getReader({ mode: "byob" });
     return {

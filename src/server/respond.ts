@@ -14,25 +14,28 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
-/** What every answer needs beside its call. */
+/** Dependencies of every response besides its call. */
 export interface Responder {
-  /** Takes each call once, when the last byte of its response is out. */
+  /** Called once for each call, when the last byte of its response is written. */
   readonly ended: Gateway["ended"];
   readonly flusher: Flusher;
 }
 
-/** The answer to a call, with the gateway's headers; the report goes out when the last byte is. */
-export function respond(call: Call, result: Result<Reply>, rim: Responder): Response {
+/**
+ * Returns the response to a call, with the gateway's headers. The call ends when the last byte is
+ * written.
+ */
+export function respond(call: Call, result: Result<Reply>, responder: Responder): Response {
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.kind === "whole") return wholeResponse(call, reply.answer, now, rim);
+  if (reply.kind === "whole") return wholeResponse(call, reply.answer, now, responder);
   const { headers, records } = reply;
   const body = streamBody(
     records,
     call.world,
     call.cancellation,
-    rim.flusher,
-    (isWhole) => finishCall(call, rim, isWhole),
+    responder.flusher,
+    (isWhole) => finishCall(call, responder, isWhole),
   );
   return new Response(body, {
     status: 200,
@@ -40,7 +43,7 @@ export function respond(call: Call, result: Result<Reply>, rim: Responder): Resp
   });
 }
 
-/** Returns the same reply, whose content is captured while data sharing is on. */
+/** Returns the same reply; its content is captured while data sharing is on. */
 export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kind): Kind {
   return capture?.reply(reply) ?? reply;
 }
@@ -50,7 +53,9 @@ export function failureReply({ report }: Call, failure: Failure): WholeReply {
   return { kind: "whole", answer: report.endpoint.errors.whole(failure) };
 }
 
-/** What the report is told when the answer begins; the result is how many milliseconds that took. */
+/**
+ * Records status and times when the response begins. Returns the milliseconds since the call began.
+ */
 export function recordFirstByte({ report, world }: Call, result: Result<Reply>): number {
   const now = world.now() - report.began;
   report.ms.firstByte = now;
@@ -65,18 +70,24 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   return now;
 }
 
-function wholeResponse(call: Call, answer: HttpResponse, now: number, rim: Responder): Response {
+function wholeResponse(
+  call: Call,
+  answer: HttpResponse,
+  now: number,
+  responder: Responder,
+): Response {
   call.report.status = answer.status;
   const response = new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
-    // Without no-transform the runtime compresses, and what was exact no longer is.
+    // Without no-transform the runtime would compress the body, and its bytes would differ from the
+    // upstream's.
     headers: {
       "cache-control": "no-transform",
       ...noTransform(answer.headers),
       ...gatewayHeaders(call, now),
     },
   });
-  finishCall(call, rim, true);
+  finishCall(call, responder, true);
   return response;
 }
 
@@ -91,7 +102,7 @@ function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): Heade
   return {
     ...answerHeaders,
     "x-gateway-request-id": id,
-    // The name under which SDKs look for it. An upstream's own id never takes its place.
+    // SDKs read the request ID from this header. An upstream's own ID never replaces it.
     "x-request-id": id,
     "x-gateway-latency-ms": now.toFixed(1),
     "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
@@ -102,18 +113,22 @@ function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): Heade
   };
 }
 
-/** Clients give up on headers of some kilobytes; a longer name is cut to so many characters. */
-const LONGEST_NAME = 256;
+/**
+ * Maximum length of a name in a response header. Clients reject headers of several kilobytes, so
+ * longer names are cut.
+ */
+const MAX_NAME_CHARS = 256;
 
-/** A header holds no line breaks and no characters beyond Latin-1. */
+/** Returns a name as a header value, which has no line breaks and no characters beyond Latin-1. */
 function headerText(text: string): string {
-  const shown = text.slice(0, LONGEST_NAME);
+  const shown = text.slice(0, MAX_NAME_CHARS);
   return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
 }
 
 /**
- * Ends a call whose response has ended, or was broken off: completes its report, takes it out of the
- * calls in flight, gives its place and its body memory to other calls, and passes the call on.
+ * Ends a call whose response has ended or was aborted: completes its report, removes it from the
+ * calls in flight, releases its concurrency slot and its body memory, and passes the call to
+ * `ended`.
  */
 export function finishCall(call: Call, { ended }: Responder, isWhole: boolean): void {
   const { id, report, world, state, cancellation, generation } = call;

@@ -5,24 +5,24 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Flusher } from "./flusher.ts";
 
-/** Records that arrive within this time after the last write are written together. */
+/** Records that arrive within this time after the last write are buffered and written together. */
 const GATHER_MS = 1;
 
 /** Flush threshold. Only enqueued data exerts backpressure on the upstream. */
 const MAX_GATHERED_CHARS = 64 * 1024;
 
 /**
- * Records as the body of an answer; every write holds whole records only. Written at once after a
- * pause, else gathered, because a write costs more than a record. A body that is cancelled makes the
- * client leave. `over` runs once, when the last byte is out or nothing more can go out; it is told
- * whether everything went out.
+ * Returns stream records as a response body. Every write has whole records only. The first record
+ * after a pause is written immediately; records that follow quickly are buffered, because a write
+ * costs more than a record. Cancelling the body disconnects the client. `onEnd` runs once, when
+ * nothing more is written; its parameter is true if all records were written.
  */
 export function streamBody(
   records: AsyncIterable<readonly StreamRecord[]>,
   world: Pick<World, "now">,
   cancellation: Cancellation,
   flusher: Flusher,
-  over: (isWhole: boolean) => void,
+  onEnd: (isWhole: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
@@ -31,7 +31,7 @@ export function streamBody(
   let resume = () => {};
 
   return new ReadableStream({
-    // Not awaited: a start that waits for the end would keep `pull` and `cancel` from being called.
+    // Not awaited: a pending `start` would keep `pull` and `cancel` from being called.
     start(controller) {
       void pump(controller);
     },
@@ -54,7 +54,7 @@ export function streamBody(
           (!isWaiting && world.now() - lastWrite >= GATHER_MS)
         ) {
           write(controller);
-          if ((controller.desiredSize ?? 1) <= 0) await roomAgain(controller);
+          if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
           takeBack = flusher.soon(() => write(controller));
@@ -62,15 +62,16 @@ export function streamBody(
         if (cancellation.isClientGone) return;
       }
       write(controller);
-      // Who hangs up at the last record has had everything, though the upstream may still be ending.
+      // A client that disconnects after the last record has had the whole response, though the
+      // upstream may still be ending.
       isWhole = gathered === "";
       if (!cancellation.isClientGone) controller.close();
     } catch (error) {
-      // A bug: the client must not take what it has for complete.
+      // A bug: the client must not take a partial response for a complete one.
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
       takeBack();
-      over(isWhole);
+      onEnd(isWhole);
     }
   }
 
@@ -82,8 +83,8 @@ export function streamBody(
     gathered = "";
   }
 
-  /** A slow client holds the upstream back. */
-  async function roomAgain(controller: ReadableStreamDefaultController<Uint8Array>) {
+  /** Waits until the client has read enough, which applies backpressure to the upstream. */
+  async function waitForRoom(controller: ReadableStreamDefaultController<Uint8Array>) {
     write(controller);
     while (!cancellation.isClientGone && (controller.desiredSize ?? 1) <= 0) {
       await new Promise<void>((resolve) => resume = resolve);

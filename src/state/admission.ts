@@ -1,27 +1,29 @@
-/** Limits of what the gateway serves at once, named as in the configuration. */
+/** Limits of concurrent requests and body memory, named as in the configuration. */
 export interface AdmissionLimits {
   readonly max_concurrent_requests: number;
   readonly max_body_memory: number;
 }
 
-/** The calls in flight and the bytes of the request bodies that they hold. */
+/** Counts of the calls in flight and of the bytes of their request bodies. */
 export interface Admission {
   /** Admits a call until `release`; returns false at the limit of concurrent calls. */
   admit(id: string): boolean;
   /**
-   * Adds bytes to the request body of an admitted call. Returns false, and adds nothing, beyond the
-   * limit of body memory or when the call was released.
+   * Adds bytes to the request body of an admitted call. Returns false, and adds nothing, above the
+   * limit of body memory or if the call was released.
    */
   hold(id: string, bytes: number): boolean;
-  /** Frees the place and the bytes of a call; a second time, or for an unknown call, nothing. */
+  /**
+   * Releases the slot and the bytes of a call. No effect the second time, or for an unknown call.
+   */
   release(id: string): void;
-  /** Calls in flight. */
+  /** Returns the number of calls in flight. */
   count(): number;
-  /** Bytes of request bodies held. */
+  /** Returns the total bytes of request bodies in memory. */
   bodyBytes(): number;
 }
 
-/** Admission without any calls yet. */
+/** Returns an admission without calls. */
 export function newAdmission(limits: AdmissionLimits): Admission {
   const { max_concurrent_requests, max_body_memory } = limits;
   const held = new Map<string, number>();

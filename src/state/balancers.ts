@@ -1,15 +1,16 @@
-/** How the targets of a route share its calls. */
+/** Strategy by which a route distributes its calls over its targets. */
 export type Strategy = "weighted" | "round-robin" | "random";
 
-/** Spreads the calls of each route over its targets. */
+/** Load balancing of each route over its targets. */
 export interface Balancers {
   /**
-   * The target for the next call of a route, out of those that can take it; undefined when all have
-   * weight 0, which is never picked. `key` tells the targets of a route apart, also two of the same
-   * provider and model.
+   * Returns the target of the next call of a route, out of the eligible targets; undefined if all
+   * have weight 0, which is never picked. `key` identifies a target in its route, also two targets
+   * of the same provider and model.
    *
-   * weighted: smooth weighted round-robin, in which every run of as many calls as the weights add up
-   * to has exact shares. round-robin: the same without weights. random: weights as chances.
+   * weighted: smooth weighted round-robin, whose shares are exact in every run of as many calls as
+   * the sum of the weights. round-robin: the same with equal weights. random: weights are
+   * probabilities.
    */
   pick<T extends { readonly weight: number }>(
     route: string,
@@ -19,17 +20,19 @@ export interface Balancers {
   ): T | undefined;
 }
 
-/** More routes than that are not remembered; the oldest go first. */
-const MOST_ROUTES = 10_000;
+/** Maximum number of routes with state; the oldest route is removed first. */
+const MAX_ROUTES = 10_000;
 
-/** When a target was not eligible for so many calls of its route, all claims are settled. */
-const FORGOTTEN_AFTER = 1_000;
+/**
+ * Number of calls of its route that a target may miss before the credits of the route are reset.
+ */
+const MAX_MISSED_CALLS = 1_000;
 
-/** What a target is owed: grows by its weight with each call it could have had. */
+/** Credit of a target: grows by its weight with each call for which it is eligible. */
 interface Share {
   readonly weight: number;
   owed: number;
-  /** The last call of the route that it could have had. */
+  /** Number of the last call of the route for which the target was eligible. */
   seen: number;
 }
 
@@ -38,14 +41,14 @@ interface Balance {
   readonly shares: Map<string, Share>;
 }
 
-/** Balancers that owe nobody anything. `random` is uniform in [0, 1). */
-export function balancers(random: () => number): Balancers {
+/** Returns balancers without credits. `random` is uniform in [0, 1). */
+export function newBalancers(random: () => number): Balancers {
   const balances = new Map<string, Balance>();
 
   function balanceOf(route: string): Balance {
     const known = balances.get(route);
     if (known !== undefined) return known;
-    const [oldest] = balances.size >= MOST_ROUTES ? balances.keys() : [];
+    const [oldest] = balances.size >= MAX_ROUTES ? balances.keys() : [];
     if (oldest !== undefined) balances.delete(oldest);
     const balance = { calls: 0, shares: new Map() };
     balances.set(route, balance);
@@ -57,17 +60,17 @@ export function balancers(random: () => number): Balancers {
       const live = eligible.filter((item) => item.weight > 0);
       switch (strategy) {
         case "random":
-          return drawn(live, random);
+          return pickRandom(live, random);
         case "weighted":
-          return owedMost(balanceOf(route), key, (item) => item.weight, live);
+          return pickMostOwed(balanceOf(route), key, (item) => item.weight, live);
         case "round-robin":
-          return owedMost(balanceOf(route), key, () => 1, live);
+          return pickMostOwed(balanceOf(route), key, () => 1, live);
       }
     },
   };
 }
 
-function drawn<T extends { readonly weight: number }>(
+function pickRandom<T extends { readonly weight: number }>(
   items: readonly T[],
   random: () => number,
 ): T | undefined {
@@ -80,10 +83,11 @@ function drawn<T extends { readonly weight: number }>(
 }
 
 /**
- * Smooth weighted round-robin: each target is owed its weight more, the one that is owed most (the
- * first of equals) is picked and pays for all. Who is not eligible keeps its claim meanwhile.
+ * Returns the next item by smooth weighted round-robin: each credit grows by its weight, and the
+ * item with the largest credit (the first of equals) is picked and pays the sum of the weights. The
+ * credit of a target that is not eligible does not change.
  */
-function owedMost<T>(
+function pickMostOwed<T>(
   balance: Balance,
   key: (item: T) => string,
   weightOf: (item: T) => number,
@@ -93,13 +97,13 @@ function owedMost<T>(
     const weight = balance.shares.get(key(item))?.weight;
     return weight !== undefined && weight !== weightOf(item);
   });
-  // Claims under other weights would distort the shares until they are worked off.
+  // Credits under other weights would distort the shares until they are used up.
   if (hasOtherWeights) balance.shares.clear();
   balance.calls++;
   let total = 0;
   let best: { readonly item: T; readonly share: Share } | undefined;
   for (const item of items) {
-    const share = shareOf(balance.shares, key(item), weightOf(item));
+    const share = findOrAddShare(balance.shares, key(item), weightOf(item));
     share.seen = balance.calls;
     share.owed += share.weight;
     total += share.weight;
@@ -110,7 +114,7 @@ function owedMost<T>(
   return best?.item;
 }
 
-function shareOf(shares: Map<string, Share>, key: string, weight: number): Share {
+function findOrAddShare(shares: Map<string, Share>, key: string, weight: number): Share {
   const known = shares.get(key);
   if (known !== undefined) return known;
   const share = { weight, owed: 0, seen: 0 };
@@ -119,8 +123,8 @@ function shareOf(shares: Map<string, Share>, key: string, weight: number): Share
 }
 
 function forgetVanished({ calls, shares }: Balance): void {
-  if (calls % FORGOTTEN_AFTER !== 0) return;
-  const hasVanished = shares.values().some(({ seen }) => calls - seen >= FORGOTTEN_AFTER);
-  // What the others are owed may be owed by those that are gone.
+  if (calls % MAX_MISSED_CALLS !== 0) return;
+  const hasVanished = shares.values().some(({ seen }) => calls - seen >= MAX_MISSED_CALLS);
+  // The remaining credits may be balanced by credits of the targets that are gone.
   if (hasVanished) shares.clear();
 }

@@ -1,9 +1,9 @@
-/** Who created an object. */
+/** The account and the caller that created an object. */
 export interface Owner {
   readonly provider: string;
-  /** Digest of what makes the account: its type, endpoint, organization and key. */
+  /** Digest of the account: its type, endpoint, organization and key. */
   readonly account: string;
-  /** How a response came about; null for other objects. */
+  /** Provenance of a response; null for other objects. */
   readonly origin: ResponseProvenance | null;
   readonly creator: Creator;
 }
@@ -11,54 +11,65 @@ export interface Owner {
 /** The caller that has created an object, or `SEVERAL_CALLERS`; null for a client without a key. */
 export type Creator = string | null;
 
-/** The creator of an id that several callers have got: under it each could see another's object. */
+/**
+ * Creator of an ID that several callers have received: by such an ID each caller could see the
+ * object of another.
+ */
 export const SEVERAL_CALLERS = "several callers";
 
-/** The client of a call, as far as the objects of clients are kept apart by it. */
+/** The client of a call, by which the objects of clients are isolated. */
 export interface Caller {
-  /** Stays the same when the value of a key changes; null for a client without a key. */
+  /** Name that does not change with the value of a key; null for a client without a key. */
   readonly name: string | null;
-  /** True if objects of another caller do not exist for the call. */
+  /** True if the call may not see objects of another caller. */
   readonly isIsolated: boolean;
 }
 
-/** What a response that continues another one keeps of it. */
+/** Properties of a response that the next response in its chain reuses. */
 export interface ResponseProvenance {
   readonly route: string;
-  /** The bare model that answered. */
+  /** Model that generated the response, without its provider. */
   readonly model: string;
-  /** The bare model that was asked for: a fallback may have answered with another one. */
-  readonly asked: string | null;
+  /**
+   * Requested model, without its provider; a fallback may have used another model. Null if the
+   * request had none.
+   */
+  readonly requestedModel: string | null;
   readonly protocol: "chat_completions" | "responses";
-  /** The gateway itself keeps the response and everything that came before it. */
+  /** True if the gateway stores the response and its whole history. */
   readonly hasSnapshot: boolean;
 }
 
-/** Conflict: two accounts have returned the same id, so that it says no more who owns it. */
+/**
+ * Owner of an ID. `conflict` means that two accounts have returned the same ID, so its owner is
+ * ambiguous.
+ */
 export type Binding =
-  | { readonly state: "bound"; readonly owner: Owner }
-  | { readonly state: "conflict"; readonly creator: Creator };
+  | { readonly kind: "bound"; readonly owner: Owner }
+  | { readonly kind: "conflict"; readonly creator: Creator };
 
-/** The creator of everything that was bound under one id. */
+/** Returns the creator of the objects that are bound under an ID. */
 export function creatorOf(binding: Binding): Creator {
-  return binding.state === "bound" ? binding.owner.creator : binding.creator;
+  return binding.kind === "bound" ? binding.owner.creator : binding.creator;
 }
 
 /**
- * Returns whether an object of this creator exists for the caller: always while clients share, else
- * only for the same caller. Nothing that several callers or a client without a key have created does
- * then.
+ * True if the caller may see an object of this creator: always without isolation, else only the
+ * same caller. With isolation, objects of several callers and of clients without a key are visible
+ * to no caller.
  */
 export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boolean {
   return !isIsolated || creator === name;
 }
 
-/** Returns the binding after an account has returned the ID to a caller; null if nothing changes. */
-export function rebound(earlier: Binding, owner: Owner): Binding | null {
+/**
+ * Returns the binding after an account has returned the ID to a caller; null if it does not change.
+ */
+export function mergeBinding(earlier: Binding, owner: Owner): Binding | null {
   const isSameCreator = creatorOf(earlier) === owner.creator;
   const creator = isSameCreator ? owner.creator : SEVERAL_CALLERS;
   const isSettled = creatorOf(earlier) === creator;
-  if (earlier.state === "conflict") return isSettled ? null : { state: "conflict", creator };
-  if (earlier.owner.account !== owner.account) return { state: "conflict", creator };
-  return isSettled ? null : { state: "bound", owner: { ...earlier.owner, creator } };
+  if (earlier.kind === "conflict") return isSettled ? null : { kind: "conflict", creator };
+  if (earlier.owner.account !== owner.account) return { kind: "conflict", creator };
+  return isSettled ? null : { kind: "bound", owner: { ...earlier.owner, creator } };
 }

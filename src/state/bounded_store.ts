@@ -1,11 +1,11 @@
-/** What a store holds at most. */
+/** Limits of a store. */
 export interface Limits {
-  /** Milliseconds that an entry is good for. */
+  /** Lifetime of an entry in milliseconds. */
   readonly ttl: number;
   readonly entries: number;
-  /** Of all entries together. */
+  /** Maximum bytes of all entries together. */
   readonly bytes: number;
-  /** Of one entry; as all together when absent. */
+  /** Maximum bytes of one entry; the limit of all entries if absent. */
   readonly entryBytes?: number;
 }
 
@@ -16,8 +16,8 @@ interface Entry<V> {
 }
 
 /**
- * Values by key, limited in age, number and bytes; the oldest goes first. One age holds for all, and
- * they stand in the order in which they were set: so the first is also the next to expire.
+ * Values by key, limited in age, number and bytes; the oldest entry is removed first. All entries
+ * have the same lifetime and are in insertion order, so the first entry is also the next to expire.
  */
 export class BoundedStore<V> {
   readonly #now: () => number;
@@ -27,8 +27,8 @@ export class BoundedStore<V> {
   #bytes = 0;
 
   /**
-   * An empty store. `now` gives milliseconds that never go back; `lost` hears each key whose value
-   * was too old or had to make room.
+   * Creates an empty store. `now` returns milliseconds that never go back. `lost` is called with
+   * each key whose entry expired or was removed to make room.
    */
   constructor(limits: Limits, now: () => number, lost: (key: string) => void = () => {}) {
     this.#limits = limits;
@@ -36,19 +36,19 @@ export class BoundedStore<V> {
     this.#lost = lost;
   }
 
-  /** The number of entries that are still good. */
+  /** Number of entries that have not expired. */
   get entries(): number {
     this.#dropExpired();
     return this.#kept.size;
   }
 
-  /** The bytes of the entries that are still good. */
+  /** Bytes of the entries that have not expired. */
   get bytes(): number {
     this.#dropExpired();
     return this.#bytes;
   }
 
-  /** The value under a key while it is good. Being read makes it no younger. */
+  /** Returns the value of a key that has not expired. Reading does not extend its lifetime. */
   get(key: string): V | undefined {
     const entry = this.#kept.get(key);
     if (entry === undefined) return undefined;
@@ -57,15 +57,16 @@ export class BoundedStore<V> {
     return undefined;
   }
 
-  /** The values that are still good, oldest first. */
+  /** Returns the values that have not expired, oldest first. */
   values(): readonly V[] {
     this.#dropExpired();
     return [...this.#kept.values()].map(({ value }) => value);
   }
 
   /**
-   * Keeps a value as the youngest, in place of an earlier one under the same key; older ones go until
-   * it fits. `bytes` are those of key and value. False when it can never fit: then nothing changes.
+   * Stores a value as the youngest entry and replaces an earlier value of the key. The oldest
+   * entries are removed until the value fits. `bytes` is the size of key and value. Returns false,
+   * and changes nothing, if the value can never fit.
    */
   set(key: string, value: V, bytes: number): boolean {
     const { entries, bytes: all, entryBytes = all } = this.#limits;
@@ -78,7 +79,7 @@ export class BoundedStore<V> {
     return true;
   }
 
-  /** Whether there was something under the key. */
+  /** Removes a key. Returns true if it had a value that has not expired. */
   delete(key: string): boolean {
     const entry = this.#kept.get(key);
     if (entry === undefined) return false;
@@ -87,7 +88,7 @@ export class BoundedStore<V> {
     return this.#now() < entry.expires;
   }
 
-  /** Empties the store and gives it other limits. */
+  /** Removes all entries and sets new limits. */
   reset(limits: Limits): void {
     this.#kept.clear();
     this.#bytes = 0;

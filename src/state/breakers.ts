@@ -1,4 +1,4 @@
-/** When a breaker opens, for how long, and how it closes again. Durations in milliseconds. */
+/** Settings of a circuit breaker, named as in the configuration. Durations are in milliseconds. */
 export interface BreakerSettings {
   readonly enabled: boolean;
   readonly failure_threshold: number;
@@ -7,60 +7,66 @@ export interface BreakerSettings {
   readonly half_open_max_requests: number;
 }
 
-/** What an attempt says about its upstream; neutral is no statement. */
+/** Result of an attempt for its breaker; neutral does not count. */
 export type BreakerVerdict = "success" | "failure" | "neutral";
 
-/** The leave to try an upstream once. Whoever takes one ends it, whatever happens. */
+/** Permission for one attempt. The holder must call `end` exactly once. */
 export interface Permit {
-  /** Only the first call counts. */
+  /** Ends the attempt with its result; further calls have no effect. */
   end(verdict: BreakerVerdict): void;
   /**
-   * A stream has begun to deliver: a half-open breaker takes that as the success of this attempt, so
-   * that long streams do not hold it. A failure at its end still counts.
+   * Records that the stream of the attempt has begun. A half-open breaker counts this as success,
+   * so that long streams do not block it. A failure at the end of the stream still counts.
    */
   committed(): void;
 }
 
-/** Closed lets everything pass, open nothing, half-open a few trials. */
+/** State of a breaker: closed admits every attempt, open none, half-open a few trials. */
 export type BreakerState = "closed" | "half-open" | "open";
 
 /** One circuit breaker for each upstream account. */
 export interface Breakers {
-  /** A permit, or the milliseconds after which asking again is worth it. */
+  /** Returns a permit, or the milliseconds after which the next attempt may be admitted. */
   admit(account: string, settings: BreakerSettings): Permit | { readonly openFor: number };
-  /** An open breaker whose time is over counts as half-open; an unknown account as closed. */
+  /**
+   * Returns the state of a breaker. An open breaker whose duration has passed is half-open; that of
+   * an unknown account is closed.
+   */
   state(account: string): BreakerState;
-  /** Whether `admit` would refuse now. */
+  /** True if `admit` would refuse an attempt now. */
   isOpen(account: string, settings: BreakerSettings): boolean;
-  /** For how many milliseconds `admit` would refuse; 0 when it would not. */
+  /** Returns the milliseconds for which `admit` would refuse; 0 if it would not. */
   openFor(account: string, settings: BreakerSettings): number;
 }
 
-/** More accounts than that are not remembered; those least recently asked for go first. */
-const MOST_ACCOUNTS = 10_000;
+/** Maximum number of accounts with a breaker; the least recently used is removed first. */
+const MAX_ACCOUNTS = 10_000;
 
-/** All trials are running: none can say when the next may, so a guess in milliseconds. */
-const TRIALS_RUNNING = 1_000;
+/**
+ * Wait in milliseconds while all trials run. An estimate, because the end of a trial is not known.
+ */
+const TRIALS_RUNNING_WAIT_MS = 1_000;
 
 const FREE_PASS: Permit = { end() {}, committed() {} };
 
 /**
- * Breakers that all begin closed. `now` gives milliseconds that never go back.
+ * Returns breakers that are all closed. `now` returns milliseconds that never go back.
  *
- * A closed breaker opens when the last `failure_threshold` verdicts were failures no more than
- * `window` apart; neutral ones are not looked at. It stays open for `open_duration` as it was set
- * then. Half-open it lets `half_open_max_requests` attempts run at once: as many successes close it,
- * one failure opens it again. Opening begins a new epoch, and permits taken before it say nothing
- * about what comes after; a trial that outlives the closing it led to counts like any other attempt.
+ * A closed breaker opens when the last `failure_threshold` verdicts were failures within `window`;
+ * neutral verdicts do not count. It stays open for the `open_duration` that was configured when it
+ * opened. A half-open breaker admits `half_open_max_requests` concurrent trials: the same number of
+ * successes closes it, one failure opens it again. Opening starts a new epoch, and verdicts of
+ * permits from an earlier epoch are ignored. A trial that ends after its breaker has closed counts
+ * like any other attempt.
  */
-export function breakers(now: () => number): Breakers {
+export function newBreakers(now: () => number): Breakers {
   const circuits = new Map<string, Circuit>();
 
   function circuitOf(account: string): Circuit {
     const circuit = circuits.get(account) ?? newCircuit(now);
     circuits.delete(account);
     circuits.set(account, circuit);
-    const [oldest] = circuits.size > MOST_ACCOUNTS ? circuits.keys() : [];
+    const [oldest] = circuits.size > MAX_ACCOUNTS ? circuits.keys() : [];
     if (oldest !== undefined) circuits.delete(oldest);
     return circuit;
   }
@@ -84,7 +90,7 @@ export function breakers(now: () => number): Breakers {
 
 interface Circuit {
   state(): BreakerState;
-  /** Milliseconds until an attempt may pass; 0 is now. */
+  /** Returns the milliseconds until an attempt may pass; 0 for now. */
   wait(settings: BreakerSettings): number;
   permit(settings: BreakerSettings): Permit;
 }
@@ -93,7 +99,7 @@ function newCircuit(now: () => number): Circuit {
   let isClosed = true;
   let openUntil = 0;
   let epoch = 0;
-  /** When the failures since the last success happened. */
+  /** Times of the failures since the last success. */
   let failures: number[] = [];
   let trials = 0;
   let successes = 0;
@@ -142,7 +148,7 @@ function newCircuit(now: () => number): Circuit {
         const wasCounted = isCounted;
         leaveTrial();
         if (verdict === "failure") fail(settings);
-        // A trial is one success, not one when it commits and one more at its end.
+        // A trial counts as one success, not as a second one at the end of its stream.
         else if (verdict === "success" && (isClosed || !wasCounted)) succeed(settings);
       },
       committed() {
@@ -159,7 +165,7 @@ function newCircuit(now: () => number): Circuit {
       if (isClosed) return 0;
       const left = openUntil - now();
       if (left > 0) return left;
-      return trials < settings.half_open_max_requests ? 0 : TRIALS_RUNNING;
+      return trials < settings.half_open_max_requests ? 0 : TRIALS_RUNNING_WAIT_MS;
     },
     permit,
   };

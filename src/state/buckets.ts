@@ -1,48 +1,48 @@
-/** How fast a bucket fills and how much it holds. */
+/** Rate and burst size of a token bucket. */
 export interface BucketSettings {
   readonly requests_per_minute: number;
   readonly burst_size: number;
 }
 
-/** What asking for a token gave. */
+/** Result of taking a token. */
 export interface Taken {
   readonly isTaken: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens that remain. */
   readonly remaining: number;
-  /** Milliseconds after which a token is there; 0 when one was taken. */
-  readonly wait: number;
+  /** Milliseconds until a token is available; 0 if a token was taken. */
+  readonly waitMs: number;
 }
 
 /** One token bucket for each caller. */
 export interface Buckets {
-  /** Takes a token when there is one. The settings of this moment count, also for what was taken before. */
+  /** Takes a token if there is one. The current settings apply, also to tokens taken before. */
   take(caller: string, settings: BucketSettings): Taken;
-  /** How many buckets are remembered. */
+  /** Number of stored buckets. */
   readonly size: number;
 }
 
-/** More buckets than that are not remembered. */
-const MOST = 10_000;
+/** Maximum number of stored buckets. */
+const MAX_BUCKETS = 10_000;
 
-/** Milliseconds that sums of fractions may be off. */
-const ROUNDING = 1e-6;
+/** Tolerance for rounding errors in sums of fractions. */
+const ROUNDING_MS = 1e-6;
 
 /**
- * Buckets that all begin full. `now` gives milliseconds that never go back.
+ * Returns buckets that are all full. `now` returns milliseconds that never go back.
  *
- * A bucket is the moment at which it will be full again: every token that is taken puts that moment
- * off by the time one token needs. A bucket that is full is as good as none, so when there are too
- * many the full ones are forgotten first, then those least recently asked.
+ * A bucket is stored as the time at which it will be full: every token taken delays that time by
+ * the time of one token. A full bucket needs no entry, so above the limit full buckets are removed
+ * first, then the least recently used.
  */
-export function buckets(now: () => number): Buckets {
+export function newBuckets(now: () => number): Buckets {
   const fullAt = new Map<string, number>();
-  /** No bucket is full before this. */
+  /** Earliest time at which a bucket may be full. */
   let firstFull = Infinity;
 
   function makeRoom(time: number) {
-    if (fullAt.size < MOST) return;
+    if (fullAt.size < MAX_BUCKETS) return;
     if (time >= firstFull) forgetFull(time);
-    const [oldest] = fullAt.size < MOST ? [] : fullAt.keys();
+    const [oldest] = fullAt.size < MAX_BUCKETS ? [] : fullAt.keys();
     if (oldest !== undefined) fullAt.delete(oldest);
   }
 
@@ -62,15 +62,15 @@ export function buckets(now: () => number): Buckets {
       const known = fullAt.get(caller);
       const lacking = Math.min(Math.max(0, (known ?? 0) - time), whole);
       const wait = lacking - (whole - perToken);
-      const isTaken = wait <= ROUNDING;
+      const isTaken = wait <= ROUNDING_MS;
       const left = isTaken ? lacking + perToken : lacking;
       if (known === undefined) makeRoom(time);
-      // Behind all others: it is the one asked last.
+      // Moved to the end, because it is the most recently used.
       fullAt.delete(caller);
       fullAt.set(caller, time + left);
       firstFull = Math.min(firstFull, time + left);
-      const remaining = Math.max(0, Math.floor((whole - left + ROUNDING) / perToken));
-      return { isTaken, remaining, wait: isTaken ? 0 : wait };
+      const remaining = Math.max(0, Math.floor((whole - left + ROUNDING_MS) / perToken));
+      return { isTaken, remaining, waitMs: isTaken ? 0 : wait };
     },
     get size() {
       return fullAt.size;

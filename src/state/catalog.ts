@@ -1,6 +1,6 @@
-/** What a provider is known to have. */
+/** Model list of a provider. */
 export interface Catalog {
   readonly models: readonly string[];
-  /** Seconds since 1970 when it was found. */
+  /** Time of the fetch, in seconds since 1970. */
   readonly created: number;
 }

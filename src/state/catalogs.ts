@@ -1,32 +1,36 @@
 import type { Catalog } from "./catalog.ts";
 
-/** Fetched model lists; however many ask, each is fetched once at a time. */
+/** Cache of fetched model lists. Concurrent requests for a list share one fetch. */
 export interface Catalogs {
   /**
-   * The list under this key, fetched when it is older than `ttl` milliseconds; null when it cannot be
-   * had. A failure is remembered for a while, so that a dead provider is not asked at every call.
+   * Returns the list of a key, fetched if it is older than `ttl` milliseconds; null if the fetch
+   * fails. A failure is cached for a while, so that a provider that is down is not called with
+   * every request.
    */
   get(key: string, ttl: number, fetch: () => Promise<Catalog | null>): Promise<Catalog | null>;
 }
 
-/** A failed fetch is not repeated for this many milliseconds. */
-const FAILURE_TTL = 30_000;
+/** Time before a failed fetch is retried. */
+const FAILURE_TTL_MS = 30_000;
 
-/** Lists of providers that are no longer configured fall out when there are more than this. */
-const MOST = 1_000;
+/**
+ * Maximum number of lists, above which the oldest is removed: lists of removed providers are not
+ * deleted otherwise.
+ */
+const MAX_CATALOGS = 1_000;
 
 interface Entry {
   readonly until: number;
   readonly catalog: Promise<Catalog | null>;
 }
 
-/** No lists yet. `now` gives milliseconds that never go back. */
-export function catalogs(now: () => number): Catalogs {
+/** Returns an empty cache. `now` returns milliseconds that never go back. */
+export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
 
   function keep(key: string, entry: Entry) {
     entries.delete(key);
-    const [oldest] = entries.size >= MOST ? entries.keys() : [];
+    const [oldest] = entries.size >= MAX_CATALOGS ? entries.keys() : [];
     if (oldest !== undefined) entries.delete(oldest);
     entries.set(key, entry);
   }
@@ -35,11 +39,11 @@ export function catalogs(now: () => number): Catalogs {
     async get(key, ttl, fetch) {
       const known = entries.get(key);
       if (known !== undefined && now() < known.until) return await known.catalog;
-      // Until it is there, everybody waits for this one flight.
+      // Concurrent requests wait for this fetch.
       const flight = fetch();
       keep(key, { until: Infinity, catalog: flight });
       const catalog = await flight;
-      keep(key, { until: now() + (catalog === null ? FAILURE_TTL : ttl), catalog: flight });
+      keep(key, { until: now() + (catalog === null ? FAILURE_TTL_MS : ttl), catalog: flight });
       return catalog;
     },
   };

@@ -1,32 +1,34 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { refuse } from "../core/result.ts";
 import type { Creator } from "./bindings.ts";
-import { heldBytes, STATE_BYTES } from "./retention.ts";
+import { heldBytes, MAX_STATE_BYTES } from "./retention.ts";
 
-/** A conversation holds at most so many items. */
-export const MOST_ITEMS = 1_000;
+/** Maximum number of items in a conversation. */
+export const MAX_CONVERSATION_ITEMS = 1_000;
 
 /** Text values that a client attaches to a conversation. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** A conversation that is to be stored. */
+/** A conversation to be stored. */
 export interface NewConversation {
   readonly id: string;
   readonly creator: Creator;
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly metadata: Metadata;
-  /** Oldest first; every item has an id of its own. */
+  /** Items, oldest first, each with a unique ID. */
   readonly items: readonly JsonObject[];
 }
 
-/** A conversation that the gateway stores itself. A change makes a new one. */
+/** A conversation stored by the gateway. Immutable; a change creates a new object. */
 export interface Conversation extends NewConversation {
-  /** Bytes that count against `STATE_BYTES`. */
+  /** Size that counts against `MAX_STATE_BYTES`. */
   readonly bytes: number;
 }
 
-/** There is no such conversation; `param` is what the client named it with. */
+/**
+ * Returns the refusal of a conversation that does not exist. `param` is the parameter with its ID.
+ */
 export function unknownConversation(param: "conversation" | "conversation_id") {
   return refuse(
     "conversation_not_found",
@@ -35,7 +37,7 @@ export function unknownConversation(param: "conversation" | "conversation_id") {
   );
 }
 
-/** There is no such item in the conversation. */
+/** Returns the refusal of an item that is not in the conversation. */
 export function unknownItem() {
   return refuse(
     "conversation_item_not_found",
@@ -44,13 +46,13 @@ export function unknownItem() {
   );
 }
 
-/** Why items cannot be added to those that are there, as a refusal; null when they can. */
-export function addedProblem(
+/** Returns the refusal of items that cannot be added to a conversation; null if they can. */
+export function refuseAddedItems(
   present: readonly JsonObject[],
   added: readonly JsonObject[],
   param: "items" | "input" = "items",
 ) {
-  if (present.length + added.length > MOST_ITEMS) return fullConversation();
+  if (present.length + added.length > MAX_CONVERSATION_ITEMS) return fullConversation();
   const ids = new Set(present.map(({ id }) => id));
   for (const { id } of added) {
     if (typeof id !== "string") continue;
@@ -66,15 +68,15 @@ export function addedProblem(
   return null;
 }
 
-/** The conversation has no room for what would be added. */
+/** Returns the refusal of items above the limit of a conversation. */
 export function fullConversation() {
   return refuse(
     "conversation_item_limit_exceeded",
-    `A conversation holds at most ${MOST_ITEMS} items; delete some or begin another one.`,
+    `A conversation holds at most ${MAX_CONVERSATION_ITEMS} items; delete some or begin another one.`,
   );
 }
 
-/** The conversation would be larger than everything that may be kept. */
+/** Returns the refusal of a conversation larger than the store. */
 export function largeConversation() {
   return refuse(
     "state_too_large",
@@ -82,17 +84,17 @@ export function largeConversation() {
   );
 }
 
-/** Returns whether the items can be added without making the conversation larger than may be stored. */
+/** True if the items fit into the conversation without exceeding the size limit of the store. */
 export function hasRoom({ bytes }: Conversation, added: readonly JsonObject[]): boolean {
-  return bytes + itemBytes(added) <= STATE_BYTES;
+  return bytes + itemBytes(added) <= MAX_STATE_BYTES;
 }
 
-/** Returns the bytes that a conversation counts for. */
+/** Returns the size of a conversation in bytes of memory. */
 export function conversationBytes({ id, metadata, items }: NewConversation): number {
   return heldBytes(id) + heldBytes({ ...metadata }) + itemBytes(items);
 }
 
-/** Returns the bytes that items count for. */
+/** Returns the size of items in bytes of memory. */
 export function itemBytes(items: readonly JsonObject[]): number {
   return items.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

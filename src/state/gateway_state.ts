@@ -1,20 +1,20 @@
 import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
-import { type Balancers, balancers } from "./balancers.ts";
-import { type Breakers, breakers } from "./breakers.ts";
-import { type Buckets, buckets } from "./buckets.ts";
-import { type Catalogs, catalogs } from "./catalogs.ts";
+import { type Balancers, newBalancers } from "./balancers.ts";
+import { type Breakers, newBreakers } from "./breakers.ts";
+import { type Buckets, newBuckets } from "./buckets.ts";
+import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
-/** Everything that changes while the gateway runs and outlives one configuration. */
+/** Mutable state of the gateway that outlives a configuration. */
 export interface GatewayState {
-  /** When the process began, on the world's clock. */
+  /** Start of the process, on the world's clock. */
   readonly began: number;
-  /** The same in seconds since 1970. */
+  /** Start of the process, in seconds since 1970. */
   readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
@@ -24,11 +24,11 @@ export interface GatewayState {
   readonly cache: ResponseCache;
   readonly inFlight: InFlight;
   readonly admission: Admission;
-  /** Objects of clients. Everything else here is local to the process and synchronous. */
+  /** Stored objects of clients. All other state is local to the process and synchronous. */
   readonly objects: ObjectStore;
 }
 
-/** An empty vault; one lives as long as the process. */
+/** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
   caching: CacheSettings,
@@ -38,11 +38,11 @@ export function newGatewayState(
   return {
     began: world.now(),
     since: world.unix(),
-    breakers: breakers(now),
-    balancers: balancers(() => world.random()),
+    breakers: newBreakers(now),
+    balancers: newBalancers(() => world.random()),
     slots: newProviderSlots((ms, run) => world.after(ms, run)),
-    buckets: buckets(now),
-    catalogs: catalogs(now),
+    buckets: newBuckets(now),
+    catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),
     inFlight: newInFlight(),
     admission: newAdmission(server),

@@ -9,21 +9,27 @@ export interface InFlight {
   startConnection(id: string): Cancellation;
   /** Removes a call whose response has ended, or a closed connection. */
   finish(id: string): void;
-  /** True once the gateway is draining: load balancers shall send their requests elsewhere. */
+  /** True once the gateway is draining: load balancers should route requests elsewhere. */
   readonly isDraining: boolean;
   /** Starts draining; calls are still accepted. */
   drain(): void;
-  /** Calls `task` when draining starts, before it returns if it has. Returns a function that unsubscribes it. */
+  /**
+   * Calls `task` when draining starts, immediately if it has. Returns a function that unsubscribes
+   * it.
+   */
   onDrain(task: () => void): () => void;
   /** Number of calls in flight and open connections. */
   readonly count: number;
   /** Resolves when no call is in flight and no connection is open. */
   idle(): Promise<void>;
-  /** Cancels every call and connection, also later ones, as `draining`. Returns how many calls were in flight. */
+  /**
+   * Cancels every call and connection, including later ones, as `draining`. Returns the number of
+   * calls in flight.
+   */
   cancelAll(): number;
 }
 
-/** Returns a register without any call. */
+/** Returns a register without calls. */
 export function newInFlight(): InFlight {
   const cancellations = new Map<string, Cancellation>();
   const connections = new Set<string>();

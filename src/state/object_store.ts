@@ -4,20 +4,22 @@ import type { Binding, Caller, Creator, Owner } from "./bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "./conversations.ts";
 import type { Snapshot } from "./snapshots.ts";
 
-/** Result of a store operation. It fails if the operation is refused or the store cannot be asked. */
+/**
+ * Result of a store operation; a failure if the operation is refused or the store is not available.
+ */
 export type Stored<T> = Promise<Result<T>>;
 
 /** Types of objects that have owners. */
 export type BoundType = "chat_completion" | "response" | "conversation";
 
-/** Storage of the objects that clients create. What it holds may outlive the process. */
+/** Storage of the objects that clients create. Its content may outlive the process. */
 export interface ObjectStore {
   readonly responses: ResponseStore;
   /** Conversations that the gateway stores itself. */
   readonly conversations: ConversationStore;
-  /** Owners of the objects that only their upstream stores. */
+  /** Owners of the objects that only an upstream stores. */
   readonly owners: Readonly<Record<Exclude<BoundType, "response">, OwnerStore>>;
-  /** Returns the sizes for the metrics at once, as they are known to this process. */
+  /** Returns the sizes for the metrics synchronously, as known to this process. */
   stats(): Readonly<Record<StatsName, StoreStats>>;
 }
 
@@ -39,16 +41,18 @@ export interface StoreStats {
 export interface OwnerStore {
   /** Returns the binding of an ID; null if no account is known to own it. */
   findBinding(id: string): Stored<Binding | null>;
-  /** Returns the bindings of those of the IDs that have one. */
+  /** Returns the bindings of the IDs; IDs without a binding are absent. */
   findBindings(ids: readonly string[]): Stored<ReadonlyMap<string, Binding>>;
   /**
-   * Binds an ID that an account has returned to a caller. The first account owns it; another one makes
-   * a conflict, which stays until it expires. Another caller makes it an ID of several callers.
+   * Binds an ID that an account has returned to a caller. The first account owns it. A second
+   * account makes the binding a conflict, until it expires. A second caller makes `SEVERAL_CALLERS`
+   * its creator.
    */
   bind(id: string, owner: Owner): Stored<Binding>;
   /**
-   * Removes the binding of an object that was deleted, with everything stored under it. Only a binding
-   * of this account that is visible to the caller is removed, never a conflict. Returns whether it was.
+   * Removes the binding of a deleted object and the object stored under it. Only a binding of this
+   * account that is visible to the caller is removed, never a conflict. Returns true if it was
+   * removed.
    */
   unbind(id: string, account: string, caller: Caller): Stored<boolean>;
 }
@@ -58,16 +62,16 @@ export interface ResponseStore extends OwnerStore {
   /** Returns the binding of a response and the stored response; null if it has no binding. */
   find(id: string): Stored<FoundResponse | null>;
   /**
-   * Binds a response and stores it, as one operation. It is not stored, and bound without it if it is
-   * native, when it is too large, its ID is in conflict or belongs to an object that is not visible to
-   * the caller. Returns the binding; null if it was not bound.
+   * Binds and stores a response in one operation. The response is not stored if it is too large, or
+   * if its ID is in conflict or belongs to an object that the caller may not see; a native response
+   * is then bound without it. Returns the binding; null if it was not bound.
    */
   store(id: string, response: NewResponse, caller: Caller): Stored<Binding | null>;
   /** Returns the items with these IDs in stored responses, oldest first. */
   findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]>;
 }
 
-/** A response as it is found by its ID. */
+/** A response found by its ID. */
 export interface FoundResponse {
   readonly binding: Binding;
   /** Null if the gateway does not store the response. */
@@ -78,7 +82,7 @@ export interface FoundResponse {
 export interface NewResponse {
   readonly owner: Owner;
   readonly snapshot: Snapshot;
-  /** True if its upstream may store it too, so that it has an owner in any case. */
+  /** True if its upstream may store the response too, so that it is always bound to an owner. */
   readonly isNative: boolean;
 }
 
@@ -89,19 +93,28 @@ export interface ResponseItem {
   readonly binding: Binding;
 }
 
-/** Conversations by ID. Each lives on from its last change; a refused change changes nothing. */
+/**
+ * Conversations by ID. The lifetime of a conversation starts with its last change; a refused change
+ * has no effect.
+ */
 export interface ConversationStore {
   create(conversation: NewConversation): Stored<Conversation>;
   /** Returns a conversation; null if there is none. */
   find(id: string): Stored<Conversation | null>;
-  /** Replaces the metadata and nothing else. */
+  /** Replaces the metadata only. */
   setMetadata(id: string, metadata: Metadata): Stored<Conversation>;
   /** Adds all items or none: refused if an ID exists already or there would be too many items. */
   append(id: string, items: readonly JsonObject[]): Stored<Conversation>;
   removeItem(id: string, item: string): Stored<Conversation>;
-  /** Returns whether there was such a conversation: true for one caller only. */
+  /**
+   * Deletes a conversation. Returns true if it existed; of concurrent deletes only one returns
+   * true.
+   */
   delete(id: string): Stored<boolean>;
-  /** Returns the items with these IDs, that of the conversation with the oldest change first. */
+  /**
+   * Returns the items with these IDs, ordered by the last change of their conversation, oldest
+   * first.
+   */
   findItems(ids: ReadonlySet<string>): Stored<readonly ConversationItem[]>;
 }
 

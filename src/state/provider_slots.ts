@@ -1,6 +1,6 @@
 import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
-/** Limits of the attempts that run at once at one provider. */
+/** Limits of concurrent attempts at one provider. */
 export interface SlotLimits {
   readonly maxConcurrent: number;
   readonly maxQueued: number;
@@ -15,7 +15,7 @@ export interface SlotOwner {
 
 /** Permission for one attempt to run at a provider. The holder must release it. */
 export interface Slot {
-  /** Gives the slot back; only the first call counts. */
+  /** Releases the slot; only the first call counts. */
   release(): void;
 }
 
@@ -31,15 +31,15 @@ export type SlotEntry =
   }
   | { readonly kind: "full" };
 
-/** Numbers of one provider: attempts that hold a slot, and calls that wait for one. */
+/** Counts of one provider: attempts with a slot, and queued calls. */
 export interface SlotCounts {
   readonly running: number;
   readonly queued: number;
 }
 
-/** Slots of every provider that has a limit. */
+/** Slots of every provider with a limit. */
 export interface ProviderSlots {
-  /** False while no provider has had a limit: then there is nothing to enter. */
+  /** False while no provider has had a limit, so that no slot is needed. */
   readonly isInUse: boolean;
   /** Applies the limits of the current configuration, with null for a provider without a limit. */
   configure(limits: Iterable<readonly [SlotOwner, SlotLimits | null]>): void;
@@ -59,12 +59,13 @@ const NONE: SlotCounts = { running: 0, queued: 0 };
 type After = (ms: number, run: () => void) => () => void;
 
 /**
- * Returns slots without any limit yet. Slots of one provider are granted in the order in which calls
- * entered; a released slot goes to the oldest call in the queue, never to one that enters later.
+ * Returns slots without limits. Slots of one provider are granted in the order of `enter`; a
+ * released slot goes to the oldest queued call, never to a later call.
  *
- * A change of the limits holds for what enters afterwards: attempts that run keep their slots and count,
- * and calls in the queue keep their places and timeouts. A higher limit admits calls from the queue. A
- * provider that is gone from the configuration keeps its limits for the calls that still use it.
+ * A change of the limits applies to later calls of `enter`: running attempts keep their slots and
+ * count, and queued calls keep their places and timeouts. A higher limit admits calls from the
+ * queue. A provider that was removed from the configuration keeps its limits for the calls that
+ * still use it.
  */
 export function newProviderSlots(after: After): ProviderSlots {
   const pools = new Map<string, Pool>();
@@ -100,8 +101,9 @@ interface Pool {
   /** Null lifts the limit. */
   configure(limits: SlotLimits | null): void;
   /**
-   * Notes whether the current configuration lacks this limit. Returns true if the previous one lacked it
-   * too and the pool is empty, so that calls of an older configuration have found it for one reload more.
+   * Records whether the current configuration lacks this limit. Returns true if the previous
+   * configuration lacked it too and the pool is empty: calls of an older configuration need the
+   * pool for one more reload.
    */
   retire(isRetired: boolean): boolean;
   isFree(): boolean;
@@ -132,7 +134,7 @@ function newPool(first: SlotLimits, after: After): Pool {
     };
   }
 
-  /** Grants free slots to the calls in the queue, so that none waits while a slot is free. */
+  /** Grants free slots to queued calls, so that no call waits while a slot is free. */
   function admit(): void {
     while (queue.size > 0 && isFree()) queue.shift()?.(newSlot());
   }

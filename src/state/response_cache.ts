@@ -1,29 +1,32 @@
 import type { HttpResponse } from "../core/reply.ts";
 import { BoundedStore, type Limits } from "./bounded_store.ts";
 
-/** How the answers of providers are cached. Ages in milliseconds. */
+/** Cache settings, named as in the configuration. Durations are in milliseconds. */
 export interface CacheSettings {
   readonly enabled: boolean;
   readonly ttl: number;
-  /** The most entries. */
+  /** Maximum number of entries. */
   readonly max_size: number;
-  /** Of one entry, its key included. */
+  /** Maximum bytes of one entry, including its key. */
   readonly max_entry_bytes: number;
-  /** Of all entries together, keys included. */
+  /** Maximum bytes of all entries, including their keys. */
   readonly max_bytes: number;
-  /** Whether clients have entries apart from each other. */
+  /** True if each client key has separate entries. */
   readonly per_key: boolean;
 }
 
-/** Answers by the digest of what they answer. */
+/** Cached responses by cache key. */
 export type ResponseCache = BoundedStore<HttpResponse>;
 
-/** An empty cache; one that is off takes nothing. `now` gives milliseconds that never go back. */
+/**
+ * Returns an empty cache; a disabled cache stores nothing. `now` returns milliseconds that never go
+ * back.
+ */
 export function newResponseCache(settings: CacheSettings, now: () => number): ResponseCache {
   return new BoundedStore(limitsOf(settings), now);
 }
 
-/** Makes the cache obey other settings: any change empties it, equal ones leave it as it is. */
+/** Applies cache settings: any change empties the cache, equal settings have no effect. */
 export function applyCaching(
   cache: ResponseCache,
   previous: CacheSettings,
@@ -37,6 +40,6 @@ export function applyCaching(
 
 function limitsOf(settings: CacheSettings): Limits {
   const { enabled, ttl, max_size, max_bytes: bytes, max_entry_bytes: entryBytes } = settings;
-  // Calls that began before the cache was switched off may still have an answer to keep.
+  // A call that began before the cache was disabled may still store its response.
   return { ttl, entries: enabled ? max_size : 0, bytes, entryBytes };
 }

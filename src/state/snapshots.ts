@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 
-/** A response that the gateway stores itself. */
+/** A response stored by the gateway. */
 export interface Snapshot {
-  /** The whole resource, as the client got it. */
+  /** The response resource that the client received. */
   readonly resource: JsonObject;
-  /** Everything the model was given, oldest first; every item has an id. */
+  /** All input items of the model, oldest first, each with an ID. */
   readonly input: readonly JsonObject[];
 }
 
-/** Returns the items that a response has as its output. */
+/** Returns the output items of a response. */
 export function outputOf({ resource }: Pick<Snapshot, "resource">): readonly JsonObject[] {
   return Array.isArray(resource.output) ? resource.output.filter(isObject) : [];
 }

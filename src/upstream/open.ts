@@ -70,7 +70,7 @@ export async function open(
     if (!isAnswer(response.status, reader)) {
       return await rejection(call, attempt.target, response, body);
     }
-    if (reader.as === "answer") {
+    if (reader.kind === "answer") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       const read = reader.read({
@@ -118,7 +118,7 @@ export async function open(
 }
 
 function isAnswer(status: number, reader: ResponseHandler): boolean {
-  const takesAny = reader.as === "answer" && reader.takesAnySuccess === true;
+  const takesAny = reader.kind === "answer" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }
 

@@ -167,7 +167,7 @@ for (const type of TYPES) {
     });
     await create(calls, type, ADA);
     const binding = await bindingOf(calls, type, "x-1");
-    assert(binding?.state === "bound");
+    assert(binding?.kind === "bound");
     account = binding.owner.account;
     assertEquals((await calls.delete(`${path}/x-1`, ADA)).status, 200);
     assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);

@@ -73,7 +73,7 @@ async function stateIn(
   calls: NativeGateway,
   { type, id }: NativeObject,
 ): Promise<string | undefined> {
-  return (await bindingOf(calls, type, id))?.state;
+  return (await bindingOf(calls, type, id))?.kind;
 }
 
 const LIMIT = 16 * 1024 * 1024;

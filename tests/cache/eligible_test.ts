@@ -52,7 +52,7 @@ Deno.test("nothing is looked up while the cache is off", async () => {
   assertEquals(gateway.kept(), [0, 0]);
 });
 
-Deno.test("a chat call that writes store bypasses the cache, whatever it says", async () => {
+Deno.test("a chat call with a store field bypasses the cache, whatever its value", async () => {
   const gateway = cachedGateway();
   for (const store of [true, false, null]) {
     assertEquals(await gateway.statusOf(chatRequest({ body: { store } })), null);
@@ -90,7 +90,7 @@ Deno.test("a caller can bypass the cache, for reading and for writing", async ()
   assertEquals(gateway.asked.length, 4);
 });
 
-Deno.test("only answers with status 200 are kept", async () => {
+Deno.test("only responses with status 200 are cached", async () => {
   const wrong = [
     () => answers(500, '{"error":{"message":"no"}}'),
     () => answers(429, '{"error":{"message":"slow down"}}'),
@@ -110,7 +110,7 @@ Deno.test("only answers with status 200 are kept", async () => {
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
 
-Deno.test("a call that is refused before a target is chosen says nothing about the cache", async () => {
+Deno.test("a call that is refused before a target is chosen has no cache header", async () => {
   const gateway = cachedGateway();
   const refused = chatRequest({ headers: { "X-Gateway-Provider": "other" } });
   assertEquals(await gateway.statusOf(refused), null);
@@ -125,7 +125,7 @@ Deno.test("identical calls at the same time each go upstream", async () => {
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
 
-Deno.test("an open breaker does not stand between a caller and a kept answer", async () => {
+Deno.test("a cached response is served although the breaker is open", async () => {
   const gateway = cachedGateway(
     `${caching()}circuit_breaker: {failure_threshold: 1}`,
     (asked, count) => count === 1 ? completion(asked, count) : answers(500, "{}"),

@@ -100,7 +100,7 @@ Deno.test("the order of keys and white space do not matter", async () => {
   );
 });
 
-Deno.test("each control header has a say, in its name and in its value", async () => {
+Deno.test("each control header changes the cache key, by its name and by its value", async () => {
   const gateway = cachedGateway();
   const status = (headers: Readonly<Record<string, string>>) =>
     gateway.statusOf(chatRequest({ headers }));
@@ -113,7 +113,7 @@ Deno.test("each control header has a say, in its name and in its value", async (
   assertEquals(await status({ "X-Gateway-SessionID": "s", "User-Agent": "u" }), "HIT");
 });
 
-Deno.test("the effective model has a say: the caller's, before the provider's default", async () => {
+Deno.test("the effective model changes the cache key: the caller's, before the provider's default", async () => {
   const gateway = cachedGateway(TWO_PROVIDERS);
   const ask = async (headers: Readonly<Record<string, string>>) => {
     const got = await gateway.ask(chatRequest({ headers, body: { model: "auto" } }));
@@ -125,7 +125,7 @@ Deno.test("the effective model has a say: the caller's, before the provider's de
   assertEquals(await ask({ "X-Gateway-Model": "small" }), ["HIT", "small"]);
 });
 
-Deno.test("the resolved provider has a say", async () => {
+Deno.test("the resolved provider changes the cache key", async () => {
   const line = '{"model":"small","message":{"role":"assistant","content":"Hi"},"done":true,' +
     '"done_reason":"stop"}';
   const gateway = cachedGateway(
@@ -154,7 +154,7 @@ Deno.test("a chat call and an embeddings call of the same JSON are two", async (
   assertEquals(await ask("chat/completions", text), "HIT");
 });
 
-Deno.test("numbers that are written differently are kept apart, and keys that come twice too", async () => {
+Deno.test("numbers that are written differently have different cache keys, and so have duplicate members", async () => {
   const gateway = cachedGateway();
   const ask = (members: string) =>
     gateway.statusOf(
@@ -170,7 +170,7 @@ Deno.test("numbers that are written differently are kept apart, and keys that co
   assertEquals(await ask(messages.replace("{", '{"role":"system",')), "MISS");
 });
 
-Deno.test("where the plan begins with a fallback its answer is kept under its own key", async () => {
+Deno.test("if the candidates begin with a fallback its response is cached under its own key", async () => {
   const gateway = cachedGateway(
     `
 caching: {enabled: true}
@@ -199,7 +199,7 @@ routing:
   assertEquals(seen(await ask({ "x-gateway-route": "other" })), ["MISS", "b", "b"]);
 });
 
-Deno.test("keys share kept answers, unless per_key keeps them apart", async () => {
+Deno.test("client keys share cached responses, unless per_key separates them", async () => {
   const statusFor = async (config: string, ...names: readonly string[]) => {
     const gateway = cachedGateway(config);
     const statuses = [];

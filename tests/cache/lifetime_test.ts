@@ -23,7 +23,7 @@ retry: {enabled: false}
 circuit_breaker: {enabled: false}
 `;
 
-Deno.test("an answer is kept for the configured time and not longer", async () => {
+Deno.test("a response is cached for the configured time and not longer", async () => {
   const gateway = cachedGateway(caching("ttl: 1m"));
   assertEquals(await gateway.statusOf(chatRequest()), "MISS");
   await gateway.world.advance(59_999);
@@ -32,7 +32,7 @@ Deno.test("an answer is kept for the configured time and not longer", async () =
   assertEquals(await gateway.statusOf(chatRequest()), "MISS");
 });
 
-Deno.test("beyond max_size the oldest answer goes", async () => {
+Deno.test("above max_size the oldest response is removed", async () => {
   const gateway = cachedGateway(caching("max_size: 2"));
   for (const seed of [1, 2]) assertEquals(await gateway.statusOf(seeded(seed)), "MISS");
   // Being asked for does not make an answer younger.
@@ -42,7 +42,7 @@ Deno.test("beyond max_size the oldest answer goes", async () => {
   assertEquals(await gateway.statusOf(seeded(1)), "MISS");
 });
 
-Deno.test("beyond max_bytes the oldest answers go until the new one fits", async () => {
+Deno.test("above max_bytes the oldest responses are removed until the new response fits", async () => {
   const measuring = cachedGateway();
   await measuring.ask(chatRequest());
   const [, bytes] = measuring.kept();
@@ -54,7 +54,7 @@ Deno.test("beyond max_bytes the oldest answers go until the new one fits", async
   assertEquals(await gateway.statusOf(seeded(1)), "MISS");
 });
 
-Deno.test("key and answer both count, and what is larger than an entry may be is served alone", async () => {
+Deno.test("key and response both count, and a response above max_entry_bytes is served without being cached", async () => {
   const measuring = cachedGateway();
   const { text } = await measuring.ask(chatRequest());
   const [, bytes] = measuring.kept();
@@ -70,7 +70,7 @@ Deno.test("key and answer both count, and what is larger than an entry may be is
   assertEquals(tight.kept(), [0, 0]);
 });
 
-Deno.test("the answer of a fallback is kept under the fallback's model alone", async () => {
+Deno.test("the response of a fallback is cached under the fallback's model alone", async () => {
   const open = (headers: Readonly<Record<string, string>> = {}) =>
     chatRequest({ headers, body: { model: "auto" } });
   let isBroken = true;
@@ -138,7 +138,7 @@ Deno.test("a call that is running keeps to the limits of the moment its answer c
   assertEquals(gateway.kept(), [0, 0]);
 });
 
-Deno.test("answers of an earlier definition of a provider are not given, whenever they come", async () => {
+Deno.test("responses of an earlier definition of a provider are not served, whenever they arrive", async () => {
   const late = Promise.withResolvers<Response>();
   const gateway = cachedGateway(
     caching(),
@@ -162,13 +162,13 @@ Deno.test("a provider whose neighbour changes keeps its answers", async () => {
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
 
-Deno.test("a cache of no answers keeps nothing", async () => {
+Deno.test("a cache with max_size 0 stores nothing", async () => {
   const gateway = cachedGateway(caching("max_size: 0"));
   for (const _ of [1, 2]) assertEquals(await gateway.statusOf(chatRequest()), "MISS");
   assertEquals([gateway.kept(), gateway.asked.length], [[0, 0], 2]);
 });
 
-Deno.test("a cache smaller than the usual size of an entry keeps what fits", async () => {
+Deno.test("a cache smaller than the usual size of an entry stores responses that fit", async () => {
   const gateway = cachedGateway(caching("max_bytes: 100000"));
   assertEquals(await gateway.statusOf(chatRequest()), "MISS");
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
@@ -176,7 +176,7 @@ Deno.test("a cache smaller than the usual size of an entry keeps what fits", asy
   for (const _ of [1, 2]) assertEquals(await tiny.statusOf(chatRequest()), "MISS");
 });
 
-Deno.test("an answer is kept longer than the timers of the platform can wait", async () => {
+Deno.test("a response can be cached for longer than the maximum delay of the platform's timers", async () => {
   const gateway = cachedGateway(caching("ttl: 10000h"));
   assertEquals(await gateway.statusOf(chatRequest()), "MISS");
   await gateway.world.advance(10_000 * 3_600_000 - 1);

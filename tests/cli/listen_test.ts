@@ -1,6 +1,6 @@
 import { listen } from "../../src/cli/listen.ts";
 import type { Peer } from "../../src/server/peer.ts";
-import type { RestLimits } from "../../src/server/connections/idle_rules.ts";
+import type { IdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { connectRaw } from "../server/raw_connection.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { CLIENT_PING, http2Get, PREFACE, SETTINGS_ACK } from "../support/raw_http2.ts";
@@ -11,9 +11,9 @@ type Handler = (request: Request, peer: Peer) => Promise<Response>;
 /** What no peer sends, so that everything up to the end of a connection is received. */
 const END = "the end";
 
-const SHORT: RestLimits = { headMs: 600, idleMs: 600 };
+const SHORT: IdleLimits = { headMs: 600, idleMs: 600 };
 
-function listening(handler: Handler, limits: RestLimits) {
+function listening(handler: Handler, limits: IdleLimits) {
   const listening = listen(handler, "127.0.0.1", 0, limits);
   assert(listening.ok);
   assertEquals(listening.note, null);

@@ -20,7 +20,7 @@ Deno.test("an equal configuration has no changes, however it is written", () => 
   assertEquals(changes(`# a comment\n${BEFORE}\nretry: {max_attempts: 3}`), []);
 });
 
-Deno.test("providers and routes are told by name, without their values", () => {
+Deno.test("changed providers and routes are listed by name, without their values", () => {
   const after = BEFORE.replace("secret-1", "secret-2").replace("  two:", "  three:")
     .replace("name: last", "name: rest").replace("models: [m]", "models: [n]");
   assertEquals(changes(after), [
@@ -36,7 +36,7 @@ Deno.test("the order of the routes and the usual strategy are changes of their o
   assertEquals(changes(strategy), ["routing.default_strategy changed"]);
 });
 
-Deno.test("every other section is told by its name", () => {
+Deno.test("a change of any other section is listed by its name", () => {
   assertEquals(changes(`${BEFORE}\nretry: {enabled: false}\ncaching: {enabled: true}`), [
     "retry changed",
     "caching changed",

@@ -62,7 +62,7 @@ Deno.test("without a key the static headers make the account, in whatever order 
   assertEquals(new Set(keyed).size, 1);
 });
 
-Deno.test("a password in an address is a secret, also one with a % that stands for itself", () => {
+Deno.test("a password in an address is a secret, also with a literal %", () => {
   for (const [written, meant] of [["s%65cret", "secret"], ["100%sure", "100%sure"]] as const) {
     const text = `
 providers: {one: {type: compat, base_url: "http://user:${written}@one"}}
@@ -93,7 +93,7 @@ Deno.test("an address is taken apart into the base of the paths and its query", 
   assertEquals(parts("http://one/v1/?a=b/&c=d?e/"), ["http://one/v1", "a=b/&c=d?e/"]);
 });
 
-Deno.test("the account of an address without a query is what it was; another query is another account", () => {
+Deno.test("an address without a query keeps its account; another query is another account", () => {
   const { account } = provider("http://one/v1");
   // Bindings and breakers of a running gateway compare it across a reload.
   const fields = ["compat", "http://one/v1", "", ""];

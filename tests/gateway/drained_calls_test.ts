@@ -72,7 +72,7 @@ Deno.test("a call that comes after the cut asks no provider", async () => {
   assertEquals(reports[0]?.attempts, []);
 });
 
-Deno.test("a gateway that drains still serves, but says that it is not to be used", async () => {
+Deno.test("a draining gateway still serves, but reports that it is not ready", async () => {
   const { gateway, app } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
   const ask = async (path: string, method = "GET") =>
     await got(await app(new Request(`http://localhost${path}`, { method })));

@@ -63,7 +63,7 @@ Deno.test("a stream goes on over the provider it began with, though that is gone
   assertEquals(reports.map(endOf), ["complete"]);
 });
 
-Deno.test("kept answers outlive a reload unless the cache settings or the provider change", async () => {
+Deno.test("cached responses outlive a reload unless the cache settings or the provider change", async () => {
   const { gateway, app } = reloadable(config("r", "", "caching: {enabled: true}"), {
     fetch: () => answers(200, COMPLETION),
   });
@@ -100,7 +100,7 @@ Deno.test("a breaker belongs to the account, whatever else is reloaded", async (
   assertEquals(await ask(), 500);
 });
 
-Deno.test("a breaker that is switched off is told as closed, though it was open", async () => {
+Deno.test("a disabled breaker is reported as closed, though it was open", async () => {
   const broken = { fetch: () => answers(500, "") };
   const { gateway, app } = reloadable(
     config("old", "", "circuit_breaker: {failure_threshold: 1}"),

@@ -1,7 +1,7 @@
 import { heldGateway } from "../attempts/held_calls.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("a higher limit admits what waits at once, a lower one counts what runs", async () => {
+Deno.test("a higher limit admits queued calls immediately, a lower limit counts running attempts", async () => {
   const { asked, running, oldest, world, serve, counts } = heldGateway({
     a: "max_concurrent: 1, max_queued: 9",
   });
@@ -35,7 +35,7 @@ Deno.test("a new limit holds for the retries of a call that began under the old 
   assertEquals([running(), await counts("a")], [["a 3"], [1, 2]]);
 });
 
-Deno.test("a limit that is taken out admits everything that waits", async () => {
+Deno.test("a removed limit admits every queued call", async () => {
   const { asked, running, world, serve, counts } = heldGateway({
     a: "max_concurrent: 1, max_queued: 9",
   });

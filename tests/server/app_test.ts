@@ -21,7 +21,7 @@ Deno.test("an unknown path is 404 unknown_url in the envelope", async () => {
   }
 });
 
-Deno.test("another method on a known path is 405 and told which ones are allowed", async () => {
+Deno.test("another method on a known path is refused with 405 and the allowed methods", async () => {
   const { app } = gatewayOf();
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
     const answer = await got(await app(new Request("http://localhost/health", { method })));

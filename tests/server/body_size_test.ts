@@ -1,4 +1,4 @@
-import { BODY_LIMIT } from "../../src/server/receive_body.ts";
+import { MAX_BODY_BYTES } from "../../src/server/receive_body.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
@@ -18,13 +18,13 @@ function chunked(text: string): ReadableStream<Uint8Array> {
 }
 
 Deno.test("a body may have 10 MiB", () => {
-  assertEquals(BODY_LIMIT, 10_485_760);
+  assertEquals(MAX_BODY_BYTES, 10_485_760);
 });
 
 Deno.test("a body of exactly 10 MiB passes, with a length or in chunks", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));
-  const text = bodyOf(BODY_LIMIT);
+  const text = bodyOf(MAX_BODY_BYTES);
   for (const body of [text, chunked(text)]) {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
     assertEquals((await got(answer)).status, 200);
@@ -34,7 +34,7 @@ Deno.test("a body of exactly 10 MiB passes, with a length or in chunks", async (
 
 Deno.test("a body of one byte more is refused, with a length or in chunks", async () => {
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
-  const text = bodyOf(BODY_LIMIT + 1);
+  const text = bodyOf(MAX_BODY_BYTES + 1);
   for (const body of [text, chunked(text)]) {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
     assertEquals(verdictOf(await got(answer)), TOO_LARGE);
@@ -46,7 +46,7 @@ Deno.test("a length that is too large is refused before a byte of the body is se
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
   for (const expect of ["", "expect: 100-continue\r\n"]) {
     await using connection = await connectRaw(gateway.url);
-    await connection.send(`${HEAD}${expect}content-length: ${BODY_LIMIT + 1}\r\n\r\n`);
+    await connection.send(`${HEAD}${expect}content-length: ${MAX_BODY_BYTES + 1}\r\n\r\n`);
     // A newer runtime asks for the body before the gateway has seen the request.
     const answer = (await connection.receiveUntil("}}")).replace(
       "HTTP/1.1 100 Continue\r\n\r\n",
@@ -70,7 +70,7 @@ Deno.test("an endless body is refused as soon as it is too large", async () => {
   await sending;
 });
 
-Deno.test("a small body that waits for 100-continue is asked for", async () => {
+Deno.test("a client that waits for 100-continue gets it and sends its small body", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));
   await using connection = await connectRaw(gateway.url);

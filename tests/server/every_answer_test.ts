@@ -46,7 +46,7 @@ function requests(url: string): Request[] {
   ];
 }
 
-Deno.test("every answer has an id of its own, its latency and no-transform", async () => {
+Deno.test("every response has a unique id, its latency and no-transform", async () => {
   await using upstream = provider();
   await using gateway = serveGateway(oneProvider(upstream.url));
   const seen = new Set<string>();
@@ -75,7 +75,7 @@ Deno.test("the client's own request id is not taken over", async () => {
   }
 });
 
-Deno.test("latency is the whole time, overhead what was not spent waiting upstream", async () => {
+Deno.test("latency is the whole time, overhead is the time not spent waiting for the upstream", async () => {
   let now = 0;
   const world = {
     ...scriptedWorld(),

@@ -20,7 +20,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
     request: { method: "POST", path: "/chat/completions", payload: newPayload(() => "{}") },
     hasSideEffects: false,
     responseHandler: () => ({
-      as: "stream",
+      kind: "stream",
       delivery: {
         push: (record) => success([record]),
         end: () => success([]),

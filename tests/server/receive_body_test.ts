@@ -48,7 +48,7 @@ function bodyInPieces(pieces: readonly number[]) {
   return { body, buffers };
 }
 
-Deno.test("memory grows with what has arrived, whatever length is declared", async () => {
+Deno.test("the body buffer grows with the bytes received, whatever length is declared", async () => {
   const { call, vault } = admittedCall();
   const pieces = Array.from({ length: 64 }, () => KIB);
   const { body, buffers } = bodyInPieces(pieces);

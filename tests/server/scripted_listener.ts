@@ -1,6 +1,6 @@
 import { type Connections, newConnections } from "../../src/server/connections/connections.ts";
 import type { Peer } from "../../src/server/peer.ts";
-import type { RestLimits } from "../../src/server/connections/idle_rules.ts";
+import type { IdleLimits } from "../../src/server/connections/idle_rules.ts";
 import {
   type ScriptedSocket,
   scriptedSocket,
@@ -32,7 +32,7 @@ export interface ScriptedListener {
 }
 
 /** Listens on port 8080 with descriptors below `bound`. */
-export function scriptedListener(limits: RestLimits, bound = 64): ScriptedListener {
+export function scriptedListener(limits: IdleLimits, bound = 64): ScriptedListener {
   const world = scriptedWorld();
   const sockets = scriptedSockets(bound, world.now);
   const address = { hostname: "127.0.0.1", port: 8080 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Balancers, balancers } from "../../src/state/balancers.ts";
+import { type Balancers, newBalancers } from "../../src/state/balancers.ts";
 
 /** What each target should have had so far, in shares of a call, and what it got. */
 interface Model {
@@ -77,7 +77,7 @@ Deno.test("shares stay fair while targets come and go and weights are reloaded",
       fc.modelRun(
         () => ({
           model: { weights: first, due: first.map(() => 0), got: first.map(() => 0) },
-          real: balancers(() => 0),
+          real: newBalancers(() => 0),
         }),
         run,
       );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Balancers, balancers, type Strategy } from "../../src/state/balancers.ts";
+import { type Balancers, newBalancers, type Strategy } from "../../src/state/balancers.ts";
 
 interface Item {
   readonly name: string;
@@ -29,7 +29,7 @@ function picks(
 /** Balancers whose chance counts through the given numbers. */
 function scripted(...chances: readonly number[]): Balancers {
   let next = 0;
-  return balancers(() => chances[next++ % chances.length] ?? 0);
+  return newBalancers(() => chances[next++ % chances.length] ?? 0);
 }
 
 Deno.test("weighted picks are spread, not bunched", () => {
@@ -68,7 +68,7 @@ Deno.test("routes do not touch each other", () => {
   assertEquals(picks(all, "weighted", items, 1, "r"), "b");
 });
 
-Deno.test("calls that only some targets can take do not starve the others", () => {
+Deno.test("calls that only some targets can serve do not starve the other targets", () => {
   const all = scripted();
   const [first, second] = [itemsOf({ a: 1, b: 1 }), itemsOf({ b: 1, c: 1 })];
   let names = "";

@@ -119,7 +119,7 @@ const set = fc.tuple(key, fc.nat(12), fc.boolean())
 const pass = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.boolean())
   .map(([ms, isChecked]) => new Pass(ms, isChecked));
 
-Deno.test("a store holds what its limits allow, whatever is set, deleted and waited for", () => {
+Deno.test("a store stays within its limits, whatever is set, deleted or expires", () => {
   const steps = [set, set, set, pass, key.map((name) => new Delete(name))];
   const rare = [...steps, ...steps, limits.map((next) => new Reset(next))];
   fc.assert(

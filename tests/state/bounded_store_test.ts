@@ -19,7 +19,7 @@ Deno.test("a value is good until its age is reached, and then gone with its byte
   assertEquals([kept.get("a"), kept.entries, kept.bytes], [undefined, 0, 0]);
 });
 
-Deno.test("what has expired is not counted, also when nobody asks for it", () => {
+Deno.test("expired entries are not counted, also when they are never read", () => {
   const { clock, kept } = store();
   kept.set("a", "x", 4);
   clock.time = 50;
@@ -57,7 +57,7 @@ Deno.test("a value that can never fit changes nothing", () => {
   assertEquals(store({ entries: 0 }).kept.set("a", "x", 0), false);
 });
 
-Deno.test("deleting says whether there was something good", () => {
+Deno.test("delete returns whether there was an entry that had not expired", () => {
   const { clock, kept } = store();
   kept.set("a", "x", 4);
   assertEquals([kept.delete("a"), kept.delete("a"), kept.bytes], [true, false, 0]);

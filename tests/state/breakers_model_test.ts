@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { assertEquals } from "../support/assert.ts";
 import {
   type Breakers,
-  breakers,
   type BreakerSettings,
   type BreakerState,
   type BreakerVerdict,
+  newBreakers,
   type Permit,
 } from "../../src/state/breakers.ts";
 
@@ -166,7 +166,7 @@ const steps = [
   fc.integer({ min: 1, max: 60 }).map((ms) => new Pass(ms)),
 ];
 
-Deno.test("a breaker does what its rules say, whatever happens in whatever order", () => {
+Deno.test("a breaker follows its rules, whatever the order of operations", () => {
   const settings = fc.record({
     enabled: fc.constant(true),
     failure_threshold: fc.integer({ min: 1, max: 3 }),
@@ -178,7 +178,7 @@ Deno.test("a breaker does what its rules say, whatever happens in whatever order
   fc.assert(
     fc.property(settings, commands, (chosen, run) => {
       fc.modelRun(() => {
-        const real: Real = { time: 0, permits: [], all: breakers(() => real.time) };
+        const real: Real = { time: 0, permits: [], all: newBreakers(() => real.time) };
         const model: Model = {
           time: 0,
           settings: chosen,

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Breakers, breakers, type Permit } from "../../src/state/breakers.ts";
+import { type Breakers, newBreakers, type Permit } from "../../src/state/breakers.ts";
 
 const SETTINGS = {
   enabled: true,
@@ -13,7 +13,7 @@ const SETTINGS = {
 function scripted(): { readonly all: Breakers; pass(ms: number): void } {
   let time = 0;
   return {
-    all: breakers(() => time),
+    all: newBreakers(() => time),
     pass(ms) {
       time += ms;
     },
@@ -30,7 +30,7 @@ function fail(all: Breakers, times: number): void {
   for (let count = 0; count < times; count++) permitOf(all).end("failure");
 }
 
-Deno.test("as many failures in a row as the threshold says open a breaker for its time", () => {
+Deno.test("a breaker opens for its duration after as many consecutive failures as its threshold", () => {
   const { all, pass } = scripted();
   fail(all, 2);
   assertEquals(all.state("a"), "closed");
@@ -45,7 +45,7 @@ Deno.test("as many failures in a row as the threshold says open a breaker for it
   assertEquals(all.state("a"), "half-open");
 });
 
-Deno.test("a success in between starts the count anew, a neutral end does not", () => {
+Deno.test("a success resets the count of failures, a neutral end does not", () => {
   const { all } = scripted();
   fail(all, 2);
   permitOf(all).end("success");
@@ -126,7 +126,7 @@ Deno.test("streams that begin and then break are found out", () => {
   assertEquals(all.state("a"), "open");
 });
 
-Deno.test("what began before the breaker opened says nothing afterwards", () => {
+Deno.test("an attempt that began before the breaker opened does not count afterwards", () => {
   const { all, pass } = scripted();
   const old = [permitOf(all), permitOf(all), permitOf(all)];
   fail(all, 3);
@@ -168,7 +168,7 @@ Deno.test("accounts do not touch each other", () => {
   assert("end" in all.admit("b", SETTINGS));
 });
 
-Deno.test("the account that was asked for least recently is forgotten beyond ten thousand", () => {
+Deno.test("above ten thousand accounts the least recently used is removed", () => {
   const { all } = scripted();
   const open = { ...SETTINGS, failure_threshold: 1 };
   for (const account of ["x", "y"]) {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Buckets, buckets, type BucketSettings } from "../../src/state/buckets.ts";
+import { type Buckets, type BucketSettings, newBuckets } from "../../src/state/buckets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** A bucket as it is told: tokens that trickle in up to the brim. */
@@ -25,13 +25,13 @@ class Take implements fc.Command<Model, Real> {
   run(model: Model, real: Real): void {
     const { burst_size, requests_per_minute } = model.settings;
     const tokens = model.tokens.get(this.caller) ?? burst_size;
-    const { isTaken, remaining, wait } = real.all.take(this.caller, model.settings);
+    const { isTaken, remaining, waitMs } = real.all.take(this.caller, model.settings);
     assertEquals(isTaken, tokens >= 1 - ROUNDING);
     const left = isTaken ? tokens - 1 : tokens;
     model.tokens.set(this.caller, left);
     assertEquals(remaining, Math.max(0, Math.floor(left + ROUNDING)));
     const expected = isTaken ? 0 : (1 - tokens) * 60_000 / requests_per_minute;
-    assert(Math.abs(wait - expected) < 1e-3, `${wait} is not ${expected}`);
+    assert(Math.abs(waitMs - expected) < 1e-3, `${waitMs} is not ${expected}`);
   }
 
   toString = () => `take ${this.caller}`;
@@ -57,7 +57,7 @@ class Pass implements fc.Command<Model, Real> {
 
 const callers = fc.constantFrom("a", "b", "c");
 
-Deno.test("buckets give what trickles in and no more, in whatever order callers ask", () => {
+Deno.test("buckets grant their rate and no more, in whatever order requests come", () => {
   const settings = fc.record({
     requests_per_minute: fc.integer({ min: 1, max: 6_000 }),
     burst_size: fc.integer({ min: 1, max: 6 }),
@@ -70,7 +70,7 @@ Deno.test("buckets give what trickles in and no more, in whatever order callers 
   fc.assert(
     fc.property(settings, commands, (chosen, run) => {
       fc.modelRun(() => {
-        const real: Real = { time: 0, all: buckets(() => real.time) };
+        const real: Real = { time: 0, all: newBuckets(() => real.time) };
         return { model: { time: 0, settings: chosen, tokens: new Map() }, real };
       }, run);
     }),

@@ -1,35 +1,35 @@
-import { buckets } from "../../src/state/buckets.ts";
+import { newBuckets } from "../../src/state/buckets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const SETTINGS = { requests_per_minute: 60, burst_size: 3 };
 
 function scripted() {
   const clock = { time: 0 };
-  return { clock, all: buckets(() => clock.time) };
+  return { clock, all: newBuckets(() => clock.time) };
 }
 
 Deno.test("a bucket gives its burst at once and then one token each time its rate allows", () => {
   const { clock, all } = scripted();
   const take = () => all.take("a", SETTINGS);
   assertEquals([take(), take(), take()].map(({ remaining }) => remaining), [2, 1, 0]);
-  assertEquals(take(), { isTaken: false, remaining: 0, wait: 1000 });
+  assertEquals(take(), { isTaken: false, remaining: 0, waitMs: 1000 });
   clock.time = 999;
-  assertEquals(take(), { isTaken: false, remaining: 0, wait: 1 });
+  assertEquals(take(), { isTaken: false, remaining: 0, waitMs: 1 });
   clock.time = 1000;
-  assertEquals(take(), { isTaken: true, remaining: 0, wait: 0 });
+  assertEquals(take(), { isTaken: true, remaining: 0, waitMs: 0 });
   clock.time = 60_000;
   assertEquals(take().remaining, 2);
 });
 
-Deno.test("a caller who waits as long as told gets a token, whatever the rate", () => {
+Deno.test("a caller that waits for the reported time gets a token, whatever the rate", () => {
   for (let requests_per_minute = 1; requests_per_minute < 2_000; requests_per_minute++) {
     const { clock, all } = scripted();
     const settings = { requests_per_minute, burst_size: 7 };
     for (let round = 0; round < 20; round++) {
-      const { isTaken, wait } = all.take("a", settings);
-      assertEquals(isTaken, wait === 0);
+      const { isTaken, waitMs } = all.take("a", settings);
+      assertEquals(isTaken, waitMs === 0);
       if (isTaken) continue;
-      clock.time += wait;
+      clock.time += waitMs;
       assert(all.take("a", settings).isTaken, `${requests_per_minute}`);
     }
   }
@@ -47,14 +47,14 @@ Deno.test("changed settings count from the next request on", () => {
   const { clock, all } = scripted();
   for (let count = 0; count < 3; count++) all.take("a", SETTINGS);
   const faster = { requests_per_minute: 6_000, burst_size: 3 };
-  assertEquals(all.take("a", faster).wait, 10);
+  assertEquals(all.take("a", faster).waitMs, 10);
   clock.time = 10;
   assertEquals(all.take("a", faster).isTaken, true);
   const larger = { requests_per_minute: 6_000, burst_size: 10 };
   assertEquals(all.take("a", larger).remaining, 6);
 });
 
-Deno.test("of too many buckets the full ones go first, then those least recently asked", () => {
+Deno.test("above the limit full buckets are removed first, then the least recently used", () => {
   const { clock, all } = scripted();
   const once = { requests_per_minute: 1, burst_size: 1 };
   all.take("old", once);

@@ -28,7 +28,7 @@ Deno.test("a value is removed from any place of a linked queue, and only once", 
   }
 });
 
-Deno.test("a linked queue does what an array does, whatever is pushed, removed and shifted", () => {
+Deno.test("a linked queue behaves like an array, whatever is pushed, removed and shifted", () => {
   const step = fc.oneof(
     fc.constant({ kind: "push" as const }),
     fc.constant({ kind: "shift" as const }),

@@ -183,7 +183,7 @@ const steps = [
   limits.map((one) => new Configure(one)),
 ];
 
-Deno.test("slots are never exceeded, lost or given out of order, whatever happens in whatever order", async () => {
+Deno.test("slots are never exceeded, lost or granted out of order, whatever the order of operations", async () => {
   const commands = fc.commands(steps, { size: "max", maxCommands: 80 });
   await fc.assert(
     fc.asyncProperty(limits, commands, async (first, run) => {

@@ -66,7 +66,7 @@ Deno.test("a released slot goes to the oldest call in the queue", async () => {
   assertEquals([...countsOf(slots), world.waiting], [0, 0, 0]);
 });
 
-Deno.test("a slot that is released twice is given back once", () => {
+Deno.test("a slot that is released twice counts once", () => {
   const { slots } = limited({ ...LIMITS, maxConcurrent: 2 });
   const first = granted(slots.enter(UP));
   granted(slots.enter(UP));
@@ -109,7 +109,7 @@ Deno.test("a call waits at most queue_timeout", async () => {
   assertEquals([await second.slot, ...countsOf(slots)], [null, 1, 0]);
 });
 
-Deno.test("a lower limit lets what runs end, and admits nothing until it is below", async () => {
+Deno.test("a lower limit lets running attempts end, and admits none until fewer are running", async () => {
   const { slots } = limited({ ...LIMITS, maxConcurrent: 3 });
   const running = [1, 2, 3].map(() => granted(slots.enter(UP)));
   slots.configure([[UP, LIMITS]]);
@@ -141,7 +141,7 @@ Deno.test("a shorter queue keeps the calls in it, and holds for those that come"
   assertEquals([slots.enter(UP).kind, ...countsOf(slots)], ["full", 1, 1]);
 });
 
-Deno.test("a lifted limit admits every call, and what runs counts when it is set again", async () => {
+Deno.test("a removed limit admits every call, and running attempts count when it is set again", async () => {
   const { slots } = limited();
   const first = granted(slots.enter(UP));
   const second = queued(slots.enter(UP));

@@ -8,7 +8,7 @@ Deno.test("a text counts for its bytes", () => {
   assert(bytes >= 2_000_000 && bytes < 2_000_200, String(bytes));
 });
 
-Deno.test("what is short as text and large in memory counts for what it takes there", () => {
+Deno.test("a value that is short as text and large in memory counts with its size in memory", () => {
   for (
     const [piece, least] of [["{}", 56], ["[]", 40], ["1.0", 64], ["1", 8], ['""', 8]] as const
   ) {

@@ -8,7 +8,7 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
-import { restLimits } from "../../src/server/connections/idle_rules.ts";
+import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
 
 /** A gateway under test, without a socket. */
 export interface TestGateway {
@@ -63,7 +63,7 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 export function serveGateway(config: string): ServedGateway {
   const world = newRealWorld();
   const gateway = testGateway(config, world);
-  const listening = listen(gateway.app, "127.0.0.1", 0, restLimits(120_000));
+  const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(120_000));
   if (!listening.ok) throw new Error(listening.trouble);
 
   async function close() {

@@ -9,7 +9,7 @@ import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/server/connections/connections.ts";
 import { setNoDelay } from "../../src/server/connections/nodelay.ts";
-import { restLimits } from "../../src/server/connections/idle_rules.ts";
+import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
@@ -72,7 +72,7 @@ export function socketGateway(
     (request, info) => app(request, connections.enter(request, info)),
   );
   setNoDelay(sockets);
-  const connections = newConnections(sockets, server.addr, restLimits(120_000), real);
+  const connections = newConnections(sockets, server.addr, newIdleLimits(120_000), real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {

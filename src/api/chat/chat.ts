@@ -6,7 +6,7 @@ import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { isCapable } from "../../call/capable.ts";
+import { hasCapability } from "../../call/capable.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { bindObject } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -90,7 +90,7 @@ function readerOf(call: Call, request: ChatRequest, target: Target): ResponseHan
     });
   }
   const reader = relayed(call, request, labels, settings.extract_reasoning_tags);
-  const isKept = isStored(request) && isCapable(target.provider, "chat_completions_lifecycle");
+  const isKept = isStored(request) && hasCapability(target.provider, "chat_completions_lifecycle");
   return isKept ? stored(reader) : reader;
 }
 
@@ -113,10 +113,10 @@ function relayed(
   if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
     return {
-      as: "answer",
+      kind: "answer",
       read: (answer) => relayAnswer(answer, identity, extractsReasoning, mint),
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
-  return { as: "stream", delivery: relay({ identity, includeUsage, extractsReasoning, mint }) };
+  return { kind: "stream", delivery: relay({ identity, includeUsage, extractsReasoning, mint }) };
 }

@@ -11,9 +11,9 @@ import type { ResponseHandler } from "../../call/inference.ts";
 
 /** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
 export function stored(reader: ResponseHandler): ResponseHandler {
-  if (reader.as === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
+  if (reader.kind === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
   return {
-    as: "answer",
+    kind: "answer",
     read(answer) {
       const id = storedId(answer);
       if (!id.ok) return id;

@@ -3,8 +3,8 @@ import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { capable, nativeProvider } from "../../call/capable.ts";
-import { ownerOf } from "../../call/owner.ts";
+import { findNativeProvider, requireCapability } from "../../call/capable.ts";
+import { findOwner } from "../../call/owner.ts";
 import type { Conversation } from "../../state/conversations.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
@@ -39,7 +39,7 @@ export const conversations: ClientApi = {
 async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
   const named = providerNamed(call, request);
   if (!named.ok) return named;
-  const provider = nativeProvider(call, named.value, "conversations");
+  const provider = findNativeProvider(call, named.value, "conversations");
   if (!provider.ok) return provider;
   return provider.value === null
     ? await local.create(call, request)
@@ -87,12 +87,12 @@ async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provide
   if (!named.ok) return named;
   const { conversation_id: id = "", item_id: item } = request.params;
   const param = "conversation_id";
-  const owned = await ownerOf(call, { type: "conversation", id, param, provider: named.value });
+  const owned = await findOwner(call, { type: "conversation", id, param, provider: named.value });
   if (!owned.ok) return owned;
   if (owned.value === null) return success(null);
   return pathIdProblem(id, param, owned.value.isReturned) ??
     (item === undefined ? null : pathItemProblem(item, "item_id")) ??
-    capable(owned.value.provider, "conversations");
+    requireCapability(owned.value.provider, "conversations");
 }
 
 /** The provider that a client asks for, by the header or by a canonical model; null when by neither. */

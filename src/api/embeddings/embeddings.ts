@@ -84,7 +84,7 @@ function inferenceOf(document: JsonDocument): Inference {
 function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): ResponseHandler {
   const inputs = countOf(document.value.input ?? null);
   return {
-    as: "answer",
+    kind: "answer",
     read(answer) {
       const received = utf8Text(answer.body);
       if (received === null) {

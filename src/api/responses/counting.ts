@@ -5,7 +5,11 @@ import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { capable, type NativeCapability, someNativeProvider } from "../../call/capable.ts";
+import {
+  type NativeCapability,
+  requireCapability,
+  requireNativeProvider,
+} from "../../call/capable.ts";
 import { responseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -75,10 +79,10 @@ async function asked(
   if (!keeper.ok) return keeper;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
-  const provider = someNativeProvider(call, named.value.provider, capability);
+  const provider = requireNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
   // The only one that can may be another one than the one that keeps what is referred to.
-  const able = keeper.value === null ? null : capable(keeper.value, capability);
+  const able = keeper.value === null ? null : requireCapability(keeper.value, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.asked !== "") {

@@ -3,8 +3,8 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { namedBy } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { capable, someNativeProvider } from "../../call/capable.ts";
-import { ownerOf, release } from "../../call/owner.ts";
+import { requireCapability, requireNativeProvider } from "../../call/capable.ts";
+import { findOwner, release } from "../../call/owner.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../identifier.ts";
@@ -33,7 +33,7 @@ export const storedChat: ClientApi = {
 async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
   const named = namedBy(call, "");
   if (!named.ok) return named;
-  const provider = someNativeProvider(call, named.value.provider, CAPABILITY);
+  const provider = requireNativeProvider(call, named.value.provider, CAPABILITY);
   return provider.ok ? await listAt(call, provider.value, query) : provider;
 }
 
@@ -92,7 +92,7 @@ async function keeperOf(call: Call, id: string): Promise<Result<Provider>> {
   const named = namedBy(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
-  const owned = await ownerOf(call, { type: "chat_completion", id, param, provider });
+  const owned = await findOwner(call, { type: "chat_completion", id, param, provider });
   if (!owned.ok) return owned;
   if (owned.value === null) {
     return refuse(
@@ -103,7 +103,7 @@ async function keeperOf(call: Call, id: string): Promise<Result<Provider>> {
     );
   }
   return pathIdProblem(id, param, owned.value.isReturned) ??
-    capable(owned.value.provider, CAPABILITY);
+    requireCapability(owned.value.provider, CAPABILITY);
 }
 
 function retrieve(call: Call, { query }: ApiRequest, provider: Provider, id: string) {

@@ -9,7 +9,10 @@ import { newGuard } from "./browser_guard.ts";
 import type { Peer } from "../peer.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
-/** What ends a call before its body is read: a refusal or a finished answer; null lets it pass. */
+/**
+ * Returns the result of a call that ends before its body is read: a refusal, or a response such as
+ * that of a preflight; null to continue.
+ */
 export type Admission = (
   call: Call,
   request: Pick<Request, "url">,
@@ -17,24 +20,26 @@ export type Admission = (
 ) => Result<Reply> | null;
 
 /**
- * Runs before the body is read: the framing and the browser rules for every path, then client key and rate for all
- * below `/v1/`, served there or not. A request without a valid key counts against its address. The
- * rate is in the headers of every answer that key and rate cover, not in those of the browser rules.
+ * Returns the admission of requests from the listener, which runs before the body is read: framing
+ * and Host/Origin/CORS rules on every path, then client key and rate limit on `/v1/*`, known or
+ * not. A request without a valid key counts against its address. Rate-limit headers are sent with a
+ * 401 too, but not with responses of the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config.server, hostname);
   return (call, request, peer) => {
-    const answer = framingProblem(call) ?? guard(call, request, peer);
+    const answer = refuseFraming(call) ?? guard(call, request, peer);
     if (answer !== null || !call.path.startsWith("/v1/")) return answer;
-    return enterWithKey(call, peer);
+    return admitWithKey(call, peer);
   };
 }
 
 /**
- * Returns the refusal of a request whose head frames its body in two ways: something before the gateway
- * may have taken the other one, so the connection ends, also where the body is of no account.
+ * Returns the refusal of a request with both Content-Length and Transfer-Encoding. A proxy in front
+ * of the gateway may have used either header (request smuggling), so the connection ends, even if
+ * the body is ignored.
  */
-function framingProblem({ headers, answerHeaders }: Call): Failed | null {
+function refuseFraming({ headers, answerHeaders }: Call): Failed | null {
   if (!headers.has("transfer-encoding") || !headers.has("content-length")) return null;
   answerHeaders["connection"] = "close";
   return refuse(
@@ -43,18 +48,23 @@ function framingProblem({ headers, answerHeaders }: Call): Failed | null {
   );
 }
 
-/** Key and rate again, for one more message on a socket: as the configuration of this moment has them. */
+/**
+ * Checks the client key and the rate limit for one message on a socket, with the current
+ * configuration. Returns the refusal; null if the message is admitted.
+ */
 export function admitTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
-  return enterWithKey({ ...call, generation }, peer);
+  return admitWithKey({ ...call, generation }, peer);
 }
 
-function enterWithKey(call: Call, peer: Peer): Failed | null {
+function admitWithKey(call: Call, peer: Peer): Failed | null {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
   return key.ok ? takeToken(call, key.value, network) : takeAddressToken(call, network) ?? key;
 }
 
-/** Forwarding headers are not looked at: anybody can write them. */
+/**
+ * Returns the address of a peer. Forwarding headers are ignored, because every client can set them.
+ */
 function addressOf({ remoteAddr }: Peer): string {
   return remoteAddr !== undefined && "hostname" in remoteAddr ? remoteAddr.hostname : "";
 }

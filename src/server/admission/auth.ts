@@ -7,7 +7,7 @@ import type { ClientKey } from "../../call/generation.ts";
 type KeySettings = Config["security"]["api_key"];
 
 /**
- * The key that the caller has presented; null while nobody is asked for one. Refused as
+ * Returns the client key of the request; null if authentication is off. Refused as
  * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
  */
 export function authenticate(call: Call): Result<ClientKey | null> {
@@ -15,7 +15,7 @@ export function authenticate(call: Call): Result<ClientKey | null> {
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
-  const key = presented === "" ? null : keyOf(presented, clientKeys);
+  const key = presented === "" ? null : findKey(presented, clientKeys);
   if (key !== null) {
     report.client = key.name;
     caller.name = key.caller;
@@ -24,12 +24,15 @@ export function authenticate(call: Call): Result<ClientKey | null> {
   }
   answerHeaders["www-authenticate"] = 'Bearer realm="gateway"';
   return presented === ""
-    ? refuse("missing_api_key", `Send a client key in the header ${formOf(settings)}.`)
+    ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
     : refuse("invalid_api_key", "This client key is not known here; send one that is.");
 }
 
-/** Every key is compared, each in the same time: how long it takes says nothing about any of them. */
-function keyOf(presented: string, keys: readonly ClientKey[]): ClientKey | null {
+/**
+ * Returns the client key with the presented value; null if there is none. Every key is compared,
+ * each in constant time, so that timing reveals no key.
+ */
+function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | null {
   const digest = createHash("sha256").update(presented).digest();
   let found: ClientKey | null = null;
   for (const key of keys) {
@@ -38,20 +41,23 @@ function keyOf(presented: string, keys: readonly ClientKey[]): ClientKey | null 
   return found;
 }
 
-/** Empty when there is none. */
+/** Returns the key in the request headers; empty if there is none. */
 function presentedKey(headers: Headers, settings: KeySettings): string {
   const key = afterPrefix(headers.get(settings.header) ?? "", settings.prefix);
   return key !== "" || !settings.allow_x_api_key ? key : headers.get("x-api-key") ?? "";
 }
 
-/** Upper case means nothing in the name of a scheme (RFC 9110, section 11.1). */
+/**
+ * Returns the header value after the prefix; empty if the prefix is missing. Scheme names are
+ * case-insensitive (RFC 9110, section 11.1).
+ */
 function afterPrefix(value: string, prefix: string): string {
   if (prefix === "") return value;
   const [start, rest] = [value.slice(0, prefix.length), value.slice(prefix.length)];
   return start.toLowerCase() === prefix.toLowerCase() && rest.startsWith(" ") ? rest.trim() : "";
 }
 
-function formOf({ header, prefix, allow_x_api_key }: KeySettings): string {
+function describeKeyHeader({ header, prefix, allow_x_api_key }: KeySettings): string {
   const form = `${header}: ${prefix === "" ? "" : `${prefix} `}KEY`;
   return allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
 }

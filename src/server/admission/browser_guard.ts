@@ -5,20 +5,20 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import type { Call } from "../../call/call.ts";
 import {
   authorityIn,
+  defaultPort,
   isIpAddress,
   isLocalName,
   isLoopback,
   type Origin,
-  readAuthority,
-  readOrigin,
-  usualPort,
+  parseAuthority,
+  parseOrigin,
 } from "./authority.ts";
 import { originText, parseOriginPattern } from "./origin_pattern.ts";
 import type { Peer } from "../peer.ts";
 
 /**
- * What ends a call before anything else is looked at; null lets it pass. In HTTP/2 the authority of
- * the request's URL is its `:authority`.
+ * Returns the result of a call that ends by the browser rules: a refusal or the response to a
+ * preflight; null to continue. In HTTP/2 the authority of the request's URL is its `:authority`.
  */
 export type Guard = (
   call: Call,
@@ -26,12 +26,12 @@ export type Guard = (
   peer: Peer,
 ) => Result<Reply> | null;
 
-/** Origins of programs on the user's own machine: no page of the web has one. */
+/** Origins of programs on the user's machine, which no web page can have. */
 const APP_ORIGIN =
   /^(?:app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension):/i;
 
-// A list, because `*` does not stand for all names in every browser (Fetch, CORS protocol).
-const EXPOSED = [
+// A list, because `*` does not include all header names in every browser (Fetch, CORS protocol).
+const EXPOSED_HEADERS = [
   "x-gateway-request-id",
   "x-request-id",
   "x-gateway-provider",
@@ -45,44 +45,48 @@ const EXPOSED = [
   "retry-after",
 ].join(", ");
 
-/** The one path with figures of all clients that asks for no key. */
+/** The path of the metrics, which have data of all clients and require no key. */
 const METRICS = "/metrics";
 
 const METHODS = "GET, HEAD, POST, DELETE";
 
-/** Seconds for which a browser need not ask again. */
-const PREFLIGHT_AGE = "600";
+/** Lifetime of a preflight response in the browser's cache, in seconds. */
+const PREFLIGHT_MAX_AGE_SECONDS = "600";
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 const EMPTY = new Uint8Array();
 
 /**
- * Keeps web pages out that the user of a browser happens to open. A page may only call when its
- * origin is the gateway's own, local or allowed. A gateway that asks for no key, and `/metrics` of
- * every gateway, is only served under addresses and names that no stranger can point at it (DNS
- * rebinding), whatever address it listens on.
+ * Returns the browser rules, which block requests of web pages that the user happens to open. A
+ * page may call the gateway only if its origin is the gateway's own, local or allowed. Without
+ * client keys, and for `/metrics` always, the `Host` must be an IP address, a local name or a
+ * configured name, which no attacker can point at the gateway (DNS rebinding), whatever address it
+ * listens on.
  */
 export function newGuard(server: Config["server"], hostname: string): Guard {
   const bound = boundHost(server.host);
   const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
   const origins = server.allowed_origins.map(parseOriginPattern);
-  /** The `Host` of the last call: nearly all have the same. */
+  /** The last allowed `Host`, cached because nearly all requests have the same value. */
   let known: string | null = null;
 
-  /** Where the request line and `Host` name two hosts, either could be the one that is meant. */
+  /**
+   * True if the host is allowed. If the request line and `Host` name two hosts, both must be
+   * allowed.
+   */
   function isServed(written: string | null, authority: string, peer: Peer): boolean {
     if (written !== null) {
       return isHostAllowed(written) && (authority === written || isHostAllowed(authority));
     }
-    // A request over no connection was made inside this process.
+    // A request without a connection was made inside this process.
     if (peer.remoteAddr === undefined) return true;
     return isHostAllowed(authority) && !isFilledIn(authority, bound);
   }
 
   function isHostAllowed(written: string): boolean {
     if (written === known) return true;
-    const host = readAuthority(written)?.host;
+    const host = parseAuthority(written)?.host;
     if (host === undefined) return false;
     if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
     known = written;
@@ -91,9 +95,9 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
 
   function isOriginAllowed(written: string, host: string): boolean {
     if (APP_ORIGIN.test(written)) return true;
-    const origin = readOrigin(written);
+    const origin = parseOrigin(written);
     if (origin === null) return false;
-    const isWeb = usualPort(origin.scheme) !== null;
+    const isWeb = defaultPort(origin.scheme) !== null;
     if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
     const text = originText(origin);
     return origins.some((isMeant) => isMeant(text));
@@ -115,7 +119,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     answerHeaders["access-control-allow-origin"] = origin;
     const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
     if (isPreflight) return success(preflight(headers.get("access-control-request-headers")));
-    answerHeaders["access-control-expose-headers"] = EXPOSED;
+    answerHeaders["access-control-expose-headers"] = EXPOSED_HEADERS;
     return null;
   };
 }
@@ -131,11 +135,11 @@ function hostRefusal(host: string | null): Failed<Refusal> {
 }
 
 /**
- * Whether the runtime may have written the authority into the URL of a request that names none. It
- * takes the address of the listener: `localhost` for every loopback address and for all addresses.
+ * True if the runtime may have set the authority in the URL of a request without one. It uses the
+ * address of the listener: `localhost` for every loopback address and for all addresses.
  */
 function isFilledIn(authority: string, bound: string): boolean {
-  const host = readAuthority(authority)?.host ?? "";
+  const host = parseAuthority(authority)?.host ?? "";
   if (host === "localhost") return true;
   const isKnown = isLoopback(bound) || bound === "0.0.0.0" || bound === "[::]";
   return !isKnown && isIpAddress(host);
@@ -144,7 +148,7 @@ function isFilledIn(authority: string, bound: string): boolean {
 function preflight(asked: string | null): Reply {
   const headers = {
     "access-control-allow-methods": METHODS,
-    "access-control-max-age": PREFLIGHT_AGE,
+    "access-control-max-age": PREFLIGHT_MAX_AGE_SECONDS,
     ...(asked !== null && HEADER_NAMES.test(asked)
       ? { "access-control-allow-headers": asked }
       : {}),
@@ -152,15 +156,18 @@ function preflight(asked: string | null): Reply {
   return { kind: "whole", answer: { status: 204, headers, body: EMPTY } };
 }
 
-/** The scheme is left open: whoever ends TLS in front of the gateway passes `Host` on, not the scheme. */
+/**
+ * True if an origin has the host and port of the request. The scheme is not compared, because a TLS
+ * proxy in front of the gateway forwards `Host` but not the scheme.
+ */
 function isSameHost(origin: Origin, host: string): boolean {
-  const own = readAuthority(host);
+  const own = parseAuthority(host);
   if (own === null || own.host !== origin.host) return false;
-  const usual = usualPort(origin.scheme);
+  const usual = defaultPort(origin.scheme);
   return (own.port ?? usual) === (origin.port ?? usual);
 }
 
-/** Also of short forms such as `127.1`. */
+/** Returns the listening host in its usual form, also for short forms such as `127.1`. */
 function boundHost(written: string): string {
   const host = written.includes(":") ? `[${written}]` : written;
   return plainName(URL.parse(`http://${host}`)?.hostname ?? "");

@@ -1,9 +1,12 @@
-/** Groups of an IPv6 address that name a network; the rest of it a host may choose freely (RFC 4291). */
+/**
+ * Groups of an IPv6 address that identify a network; a host can choose the remaining groups freely
+ * (RFC 4291).
+ */
 const NETWORK_GROUPS = 4;
 
 /**
- * The network that a client's address counts for in rate limiting: an IPv4 address is its own, also
- * written as an IPv6 address (`::ffff:192.0.2.1`), an IPv6 address is its /64.
+ * Returns the network of a client's address for rate limiting. An IPv4 address is its own network,
+ * also in IPv6 form (`::ffff:192.0.2.1`); an IPv6 address counts as its /64.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(":")) return address;
@@ -16,7 +19,9 @@ export function clientNetwork(address: string): string {
   return `${groups.slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
 
-/** The eight groups of an address in its shortest form, where `::` may hide zeros. */
+/**
+ * Returns the eight groups of an IPv6 address in its shortest form, in which `::` replaces zeros.
+ */
 function groupsOf(address: string): readonly string[] {
   const [left = "", right] = address.split("::");
   const before = left.split(":").filter(Boolean);

@@ -1,19 +1,20 @@
-import { type Origin, readOrigin, usualPort } from "./authority.ts";
+import { defaultPort, type Origin, parseOrigin } from "./authority.ts";
 
-/** True if a web origin, as browsers write it, is one that the setting allows. */
+/** True if the setting allows a web origin, in the form that browsers send. */
 export type OriginPattern = (origin: string) => boolean;
 
-/** What `*` may be in a host. */
+/** Text that `*` matches in a host. */
 const ANY = /^[a-z0-9_.-]+$/;
 
 /**
- * Returns the pattern of an entry of `server.allowed_origins`. In a host `*` is one character or more,
- * as a port any or none, alone every origin. Origins come from strangers, so a match takes linear time
- * whatever the pattern: a regular expression would try every way to share a host among its `*`.
+ * Returns the pattern of an entry of `server.allowed_origins`. In a host `*` matches one or more
+ * characters, as a port any or none, alone every origin. Origins come from untrusted pages, so a
+ * match takes linear time for every pattern; a regular expression would backtrack over every way to
+ * split a host among its `*`.
  */
 export function parseOriginPattern(allowed: string): OriginPattern {
   if (allowed === "*") return () => true;
-  const exact = readOrigin(allowed);
+  const exact = parseOrigin(allowed);
   const text = exact === null ? allowed.toLowerCase() : originText(exact);
   const stem = text.replace(/:\*$/, "");
   const [first = "", ...rest] = stem.split("*");
@@ -23,7 +24,7 @@ export function parseOriginPattern(allowed: string): OriginPattern {
   };
 }
 
-/** True if the text from `start` on is these parts, each with something before it, and then ends. */
+/** True if the rest of the text matches these parts, each with some text before it. */
 function matchesRest(text: string, start: number, parts: readonly string[]): boolean {
   let end = start;
   for (const [index, part] of parts.entries()) {
@@ -35,7 +36,7 @@ function matchesRest(text: string, start: number, parts: readonly string[]): boo
   return end === text.length;
 }
 
-/** Returns an origin as browsers write it: the usual port is left out. */
+/** Returns an origin in the form that browsers send, without the default port. */
 export function originText({ scheme, host, port }: Origin): string {
-  return `${scheme}://${host}${port === null || port === usualPort(scheme) ? "" : `:${port}`}`;
+  return `${scheme}://${host}${port === null || port === defaultPort(scheme) ? "" : `:${port}`}`;
 }

@@ -1,12 +1,12 @@
 import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 
-/** The seconds after which a refused client may try again. */
+/** `Retry-After` of an overloaded gateway, in seconds. */
 const RETRY_AFTER_SECONDS = "1";
 
 /**
- * Counts a call below `/v1/` as in flight until its response has ended; null if it may go on. Refused as
- * `overloaded` when `server.max_concurrent_requests` run already. Health, readiness and metrics are
+ * Counts a call on `/v1/*` as in flight until its response has ended. Returns null, or refuses as
+ * `overloaded` if `server.max_concurrent_requests` are in flight. Health, readiness and metrics are
  * always served.
  */
 export function takePlace(call: Call): Failed | null {
@@ -20,8 +20,8 @@ export function takePlace(call: Call): Failed | null {
 }
 
 /**
- * Counts bytes of a request body as held until the response of its call has ended; null if there is room.
- * Refused as `overloaded` beyond `server.max_body_memory`.
+ * Reserves bytes of body memory until the response of the call has ended. Returns null, or refuses
+ * as `overloaded` above `server.max_body_memory`.
  */
 export function holdBody(call: Call, bytes: number): Failed | null {
   if (call.state.admission.hold(call.id, bytes)) return null;

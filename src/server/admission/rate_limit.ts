@@ -3,13 +3,14 @@ import { refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientKey } from "../../call/generation.ts";
 
-/** What calls from the dashboard are named by. */
+/** Client name of calls from the dashboard. */
 export const REMOTE_CONTROL = "remote control";
 
 /**
- * Takes a token from the bucket of the caller's key, else of its address; null when there was one,
- * or when nobody is held to a rate. `X-RateLimit-Limit` is the requests per minute, `-Remaining` what
- * may be asked at once. Refused as `rate_limit_exceeded`, with the seconds to wait.
+ * Takes a token from the bucket of the client key, or of the client's network without a key.
+ * Returns null if there was a token or no rate limit applies. Refused as `rate_limit_exceeded`,
+ * with the seconds to wait. `X-RateLimit-Limit` is the requests per minute, `X-RateLimit-Remaining`
+ * the number of requests that may be sent immediately.
  */
 export function takeToken(call: Call, key: ClientKey | null, network: () => string): Failed | null {
   if (key === null) return takeAddressToken(call, network);
@@ -18,13 +19,15 @@ export function takeToken(call: Call, key: ClientKey | null, network: () => stri
   return takeFrom(call, key.caller, key.requestsPerMinute ?? requests_per_minute);
 }
 
-/** As `takeToken`, for a caller without a valid key: its address has the bucket. */
+/**
+ * Takes a token like `takeToken` for a request without a valid key, from the bucket of its network.
+ */
 export function takeAddressToken(call: Call, network: () => string): Failed | null {
   const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
   return enabled ? takeFrom(call, `address ${network()}`, requests_per_minute) : null;
 }
 
-/** As `takeToken`, for calls from the dashboard, which have one bucket. */
+/** Takes a token like `takeToken` for calls from the dashboard, which share one bucket. */
 export function takeRemoteToken(call: Call): Failed | null {
   const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
   return enabled ? takeFrom(call, REMOTE_CONTROL, requests_per_minute) : null;
@@ -34,15 +37,19 @@ function takeFrom(call: Call, bucket: string, requests_per_minute: number): Fail
   const { generation: { config }, state, answerHeaders } = call;
   const { burst_size } = config.rate_limiting;
   const settings = { requests_per_minute, burst_size };
-  const { isTaken, remaining, wait } = state.buckets.take(bucket, settings);
-  tell(answerHeaders, requests_per_minute, remaining);
+  const { isTaken, remaining, waitMs } = state.buckets.take(bucket, settings);
+  setRateHeaders(answerHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
-  const seconds = Math.max(1, Math.ceil(wait / 1000));
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   answerHeaders["retry-after"] = String(seconds);
   return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
 }
 
-function tell(answerHeaders: Call["answerHeaders"], limit: number, remaining: number): void {
+function setRateHeaders(
+  answerHeaders: Call["answerHeaders"],
+  limit: number,
+  remaining: number,
+): void {
   answerHeaders["x-ratelimit-limit"] = String(limit);
   answerHeaders["x-ratelimit-remaining"] = String(remaining);
 }

@@ -4,9 +4,10 @@ import type { Admission } from "./admission.ts";
 import { REMOTE_CONTROL, takeRemoteToken } from "./rate_limit.ts";
 
 /**
- * Lets in what the dashboard asks for. Its channel is authenticated and comes from no browser, so
- * neither a client key nor the browser rules are asked for; its rate is limited and its objects are
- * kept apart like those of any client. Refused as `draining` once the gateway is about to end: nothing else would stop new ones.
+ * Returns the admission of calls from the dashboard. Its channel is authenticated and comes from no
+ * browser, so neither a client key nor the browser rules apply. Its rate is limited and its objects
+ * are isolated as for any client. Refused as `draining` once the gateway shuts down, because
+ * nothing else stops new calls of the channel.
  */
 export function newRemoteAdmission({ state }: Gateway): Admission {
   return (call) => {

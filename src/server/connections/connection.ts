@@ -1,24 +1,26 @@
 import type { Peer } from "../peer.ts";
-import type { Resting } from "./idle_rules.ts";
+import type { IdleState } from "./idle_rules.ts";
 
-/** A client connection; `Peer` of all its requests. Times are those of the listener's clock. */
+/**
+ * A client connection, which is the `Peer` of all its requests. Times are on the listener's clock.
+ */
 export interface Connection extends Peer {
-  /** The client's end as `ADDRESS PORT`. */
+  /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
   descriptor: number | null;
-  /** The last sweep that has seen it. */
+  /** Number of the last sweep that has found the connection. */
   sweep: number;
-  /** True when its descriptor was closed, as far as sweeps have noticed. */
+  /** True if a sweep has noticed that its descriptor is closed. */
   isGone: boolean;
-  /** Requests that are being answered, and the WebSocket that it has become. */
+  /** Number of requests in flight; an open WebSocket counts as a request. */
   inFlight: number;
-  /** True when it is to be ended once no request is in flight. */
+  /** True if the connection ends once no request is in flight. */
   isEnding: boolean;
-  sinceMs: Resting["sinceMs"];
-  hasServed: Resting["hasServed"];
-  isMultiplexed: Resting["isMultiplexed"];
-  headSinceMs: Resting["headSinceMs"];
+  sinceMs: IdleState["sinceMs"];
+  hasServed: IdleState["hasServed"];
+  isMultiplexed: IdleState["isMultiplexed"];
+  headSinceMs: IdleState["headSinceMs"];
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
 }

@@ -5,34 +5,35 @@ import { type Connection, parseKey } from "./connection.ts";
 import { newEndings } from "./endings.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
-import { headSince, isOverdue, newRest, type RestLimits } from "./idle_rules.ts";
+import { headSince, type IdleLimits, isOverdue, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
 export interface Connections {
   /** Returns the peer of a request, which is in flight until `info.completed` settles. */
   enter(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Peer;
-  /** Ends the supervision; the connections stay open. */
+  /** Stops the supervision; the connections stay open. */
   close(): void;
 }
 
-/** Time between two sweeps over all descriptors, in milliseconds; shorter for shorter limits. */
+/** Interval between two sweeps over all descriptors; shorter for shorter timeouts. */
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
-/** Time between two slices of a sweep that nothing waits for, in milliseconds. */
+/** Pause between two slices of a sweep that is not urgent. */
 const SLICE_PAUSE_MS = 5;
 
-/** Descriptors per millisecond between two sweeps, at most: what bounds the work when all hurry. */
+/** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
 const MAX_DESCRIPTORS_PER_MS = 50;
 
 /**
- * Supervises the client connections of the listener at `address`, which the runtime itself never
- * closes: those that rest for longer than the limits are ended. Sweeps over the descriptors of the
- * process find them, because the runtime reports connections only with their requests.
+ * Returns the supervision of the client connections of the listener at `address`. Connections that
+ * are idle for longer than the limits are closed, which the runtime itself never does. Sweeps over
+ * the descriptors of the process find the connections, because the runtime reports a connection
+ * only with its requests.
  */
 export function newConnections(
   sockets: Sockets,
   address: Pick<Deno.NetAddr, "hostname" | "port">,
-  limits: RestLimits,
+  limits: IdleLimits,
   clock: Pick<World, "now" | "after">,
 ): Connections {
   const byKey = new Map<string, Connection>();
@@ -57,7 +58,7 @@ export function newConnections(
       isGone: false,
       inFlight: 0,
       isEnding: false,
-      ...newRest(clock.now()),
+      ...newIdleState(clock.now()),
       ended() {
         connection.inFlight--;
         connection.sinceMs = clock.now();
@@ -89,7 +90,7 @@ export function newConnections(
     return connection;
   }
 
-  /** Sweeps as soon as may be: a descriptor is to be found. */
+  /** Sweeps as soon as allowed, because the descriptor of a connection is needed. */
   function hurry() {
     if (isHurried || isClosed) return;
     isHurried = true;
@@ -123,7 +124,7 @@ export function newConnections(
     );
   }
 
-  /** Returns the client connection of a descriptor; null for what is none. */
+  /** Returns the client connection of a descriptor; null for any other descriptor. */
   function found(descriptor: number): Connection | null {
     const remote = sockets.remote(descriptor);
     const known = byDescriptor.get(descriptor);
@@ -142,13 +143,16 @@ export function newConnections(
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
     const now = clock.now();
-    // A client may have come back from the same port since the last sweep: then this is a new one.
-    if (traffic.receivedBytes === 0) Object.assign(connection, newRest(now - traffic.silentMs));
+    // A client may have connected again from the same port since the last sweep, so this is a new
+    // connection.
+    if (traffic.receivedBytes === 0) {
+      Object.assign(connection, newIdleState(now - traffic.silentMs));
+    }
     connection.headSinceMs = headSince(connection, traffic, now);
     if (isOverdue(connection, now, limits)) sockets.shutDown(descriptor);
   }
 
-  /** Forgets the connections that the sweep has not seen, and plans the next one. */
+  /** Removes the connections that the sweep has not found, and schedules the next sweep. */
   function forgetGone(later: (task: () => void) => void, bound: number) {
     const all = byKey.values();
 
@@ -181,7 +185,7 @@ export function newConnections(
       const connection = byKey.get(key) ?? add(key);
       if (!connection.hasServed) {
         connection.hasServed = true;
-        // HTTP/1.1 requires the field, and clients of HTTP/2 send `:authority` in its place.
+        // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
         connection.isMultiplexed = !request.headers.has("host");
       }
       connection.inFlight++;
@@ -199,7 +203,7 @@ export function newConnections(
   };
 }
 
-/** Returns whether a local end belongs to connections of the listener. */
+/** Returns a predicate: true if a local address belongs to connections of the listener. */
 function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) {
   const isWildcard = hostname === "0.0.0.0" || hostname === "::";
   const end = isWildcard ? ` ${port}` : `${hostname} ${port}`;
@@ -207,7 +211,7 @@ function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) 
     local !== null && (isWildcard ? local.endsWith(end) : local === end);
 }
 
-function sweepInterval({ headMs, idleMs }: RestLimits): number {
+function sweepInterval({ headMs, idleMs }: IdleLimits): number {
   const ms = Math.min(headMs, idleMs) / 4;
   return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
 }

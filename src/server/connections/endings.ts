@@ -2,30 +2,41 @@ import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
-/** Ends connections whose last response has been given to the runtime but maybe not yet sent. */
+/**
+ * Ends connections whose last response was passed to the runtime but may not have been sent yet.
+ */
 export interface Endings {
-  /** Ends the connection once the client has all of the response, and no request is in flight. */
+  /**
+   * Ends the connection once the client has the whole response, unless another request is in
+   * flight.
+   */
   afterDelivery(connection: Connection): void;
-  /** Ends the connection in a moment, whatever is in flight on it. */
+  /** Aborts the connection after a short delay, also with requests in flight. */
   soon(connection: Connection): void;
   close(): void;
 }
 
-/** Time between two looks at connections that are ending, in milliseconds. */
-const LOOK_MS = 20;
+/** Interval between two checks of connections that are ending. */
+const CHECK_INTERVAL_MS = 20;
 
-/** A client that does not take its response is disconnected without it after this time. */
+/** Maximum time for a client to read its response; after it the connection ends. */
 const MAX_DELIVERY_MS = 5_000;
 
 interface Ending {
   readonly deadlineMs: number;
-  /** True when requests in flight are cut off. */
+  /** True if requests in flight are aborted. */
   readonly isForced: boolean;
-  /** Looks in a row that found nothing to be sent: the runtime may still hold what it has not written. */
+  /**
+   * Number of consecutive checks without unsent bytes: the runtime may still hold bytes that it has
+   * not written.
+   */
   quietLooks: number;
 }
 
-/** `locate` asks for the descriptors that are not known yet. */
+/**
+ * Returns a register without connections. It calls `locate` when the descriptor of a connection is
+ * not known yet.
+ */
 export function newEndings(
   sockets: Sockets,
   clock: Pick<World, "now" | "after">,
@@ -37,7 +48,7 @@ export function newEndings(
   function add(connection: Connection, ms: number, isForced: boolean) {
     if (endings.has(connection) && !isForced) return;
     endings.set(connection, { deadlineMs: clock.now() + ms, isForced, quietLooks: 0 });
-    cancel ??= clock.after(LOOK_MS, look);
+    cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function look() {
@@ -45,13 +56,13 @@ export function newEndings(
     for (const [connection, ending] of endings) {
       if (isOver(connection, ending)) endings.delete(connection);
     }
-    if (endings.size > 0) cancel = clock.after(LOOK_MS, look);
+    if (endings.size > 0) cancel = clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function isOver(connection: Connection, ending: Ending): boolean {
     const { descriptor, inFlight, isGone, key } = connection;
     if (isGone || (inFlight > 0 && !ending.isForced)) return true;
-    // The number may belong to another connection by now.
+    // The descriptor may belong to another connection by now.
     if (descriptor === null || sockets.remote(descriptor) !== key) {
       connection.descriptor = null;
       locate();
@@ -67,7 +78,7 @@ export function newEndings(
 
   return {
     afterDelivery: (connection) => add(connection, MAX_DELIVERY_MS, false),
-    soon: (connection) => add(connection, LOOK_MS, true),
+    soon: (connection) => add(connection, CHECK_INTERVAL_MS, true),
     close() {
       cancel?.();
       endings.clear();

@@ -1,46 +1,47 @@
 import type { Traffic } from "../../sockets/sockets.ts";
 
-/** How long a client connection without a request in flight may stay open, in milliseconds. */
-export interface RestLimits {
-  /** Until a whole request head has arrived. */
+/** Timeouts of a client connection without a request in flight, in milliseconds. */
+export interface IdleLimits {
+  /** Timeout for the whole head of a request. */
   readonly headMs: number;
-  /** Until the first byte of the next request arrives. */
+  /** Timeout for the first byte of the next request. */
   readonly idleMs: number;
 }
 
-/** A whole request head must have arrived after this time. */
+/** Maximum time for the whole head of a request. */
 const HEAD_TIMEOUT_MS = 60_000;
 
-/** Returns the limits of a gateway with this idle timeout. */
-export function restLimits(idleMs: number): RestLimits {
+/** Returns the limits for this idle timeout. */
+export function newIdleLimits(idleMs: number): IdleLimits {
   return { headMs: HEAD_TIMEOUT_MS, idleMs };
 }
 
-/** A client connection without a request in flight. */
-export interface Resting {
-  /** Since when: the end of the last response, or the opening of the connection. */
+/** State of a client connection without a request in flight. */
+export interface IdleState {
+  /** Time of the end of the last response, or of the opening of the connection. */
   readonly sinceMs: number;
-  /** True when a request has arrived on it. */
+  /** True if a request has arrived on the connection. */
   readonly hasServed: boolean;
-  /** True for HTTP/2, whose clients also send when they make no request. */
+  /** True for HTTP/2, whose clients send frames between their requests too. */
   readonly isMultiplexed: boolean;
-  /** When bytes of the next request were first noticed; null when there were none. */
+  /** Time at which bytes of the next request were first seen; null if there were none. */
   readonly headSinceMs: number | null;
 }
 
-/** Returns the rest of a connection that was opened then and has sent nothing. */
-export function newRest(sinceMs: number): Resting {
+/** Returns the state of a connection that was opened at this time and has received no byte. */
+export function newIdleState(sinceMs: number): IdleState {
   return { sinceMs, hasServed: false, isMultiplexed: false, headSinceMs: null };
 }
 
 /**
- * Bytes that arrive this many milliseconds after a response may still belong to its request, because
- * the kernel counts in ticks of up to 10 ms. A head that begins as early has the idle timeout.
+ * Bytes that arrive up to this time after a response may still belong to its request, because the
+ * kernel counts in ticks of up to 10 ms. A request head that begins within this time has the idle
+ * timeout.
  */
 const MAX_SKEW_MS = 20;
 
-/** Returns when bytes of the next request were first noticed; null while there are none. */
-export function headSince(resting: Resting, traffic: Traffic, nowMs: number): number | null {
+/** Returns the time at which bytes of the next request were first seen; null if there are none. */
+export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): number | null {
   const { sinceMs, hasServed, isMultiplexed, headSinceMs } = resting;
   if (headSinceMs !== null) return headSinceMs;
   if (!hasServed) return traffic.receivedBytes > 0 ? sinceMs : null;
@@ -48,11 +49,11 @@ export function headSince(resting: Resting, traffic: Traffic, nowMs: number): nu
   return !isMultiplexed && receivedMs > sinceMs + MAX_SKEW_MS ? receivedMs : null;
 }
 
-/** True when the connection has rested for longer than it may. */
+/** True if the connection has exceeded its timeout. */
 export function isOverdue(
-  resting: Resting,
+  resting: IdleState,
   nowMs: number,
-  { headMs, idleMs }: RestLimits,
+  { headMs, idleMs }: IdleLimits,
 ): boolean {
   const { sinceMs, hasServed, headSinceMs } = resting;
   if (headSinceMs !== null) return nowMs - headSinceMs >= headMs;

@@ -5,7 +5,7 @@ import type { Sockets } from "../../sockets/sockets.ts";
  * inherit it. Without it small records of a stream wait up to 40 ms for the client's acknowledgement.
  */
 export function setNoDelay(sockets: Pick<Sockets, "bound" | "setNoDelay">): void {
-  // Other descriptors than sockets refuse, which is no harm.
+  // Descriptors that are no sockets return an error, which is ignored.
   const bound = sockets.bound();
   for (let descriptor = 0; descriptor < bound; descriptor++) sockets.setNoDelay(descriptor);
 }

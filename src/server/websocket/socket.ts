@@ -7,11 +7,11 @@ import { internalError } from "../internal_error.ts";
 import type { Peer } from "../peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
 import { finishCall, type Responder } from "../respond.ts";
-import { socketWriter } from "./socket_writer.ts";
+import { newSocketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
-import { type TurnCalls, turnCalls } from "./turn_call.ts";
+import { newTurnCalls, type TurnCalls } from "./turn_call.ts";
 
-/** Largest message of a client. */
+/** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
@@ -31,22 +31,22 @@ const ENDING = "the gateway is shutting down";
 const TOO_LARGE_REASON = "a message may have at most 10 MiB";
 
 /**
- * Opens the socket that a request asks for, and holds the dialogue on it until either side ends it.
- * Refused as `upgrade_required` when the request asks for none. The handshake is a call of its own,
- * and so is every turn; all have the configuration of the handshake, except that the key and the rate
- * of a turn are looked at as they are configured by then.
+ * Opens the WebSocket of an upgrade request and serves its messages until either side closes it.
+ * Refused as `upgrade_required` if the request is no upgrade. The handshake is one call, and every
+ * turn is a further call. All of them use the configuration of the handshake, except that the key
+ * and the rate limit of a turn are checked against the current configuration.
  */
 export function openSocket(
   gateway: Gateway,
-  asking: Call,
+  handshakeRequest: Call,
   request: Request,
   peer: Peer,
   session: Session,
-  rim: Responder,
+  responder: Responder,
 ): Response | Failed {
-  // Newer runtimes close a request that is upgraded: nothing of it can be read any more.
-  const handshake = { ...asking, headers: new Headers(asking.headers) };
-  const calls = turnCalls(gateway, handshake, seenNow(peer));
+  // Newer runtimes close a request on upgrade, after which its headers cannot be read.
+  const handshake = { ...handshakeRequest, headers: new Headers(handshakeRequest.headers) };
+  const calls = newTurnCalls(gateway, handshake, copyPeer(peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
     handshake.answerHeaders["upgrade"] = "websocket";
@@ -64,18 +64,21 @@ export function openSocket(
   }
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
-  finishCall(handshake, rim, true);
-  converse(gateway, handshake.id, socket, peer, calls, session, rim);
+  finishCall(handshake, responder, true);
+  serveSocket(gateway, handshake.id, socket, peer, calls, session, responder);
   return response;
 }
 
-/** A message waits and runs like a request over HTTP, and counts as one, its characters as bytes. */
+/**
+ * Counts a message against the concurrency and body memory limits like an HTTP request, with its
+ * characters as bytes. Returns the refusal; null if there is room.
+ */
 function takeMessage(call: Call, { length }: string): Failed | null {
   return takePlace(call) ?? holdBody(call, length);
 }
 
-/** The runtime tells who it is only while there is a request. */
-function seenNow({ remoteAddr }: Peer): Peer {
+/** Returns a copy of the peer, because the runtime has its address only during the request. */
+function copyPeer({ remoteAddr }: Peer): Peer {
   return remoteAddr === undefined ? {} : { remoteAddr };
 }
 
@@ -84,51 +87,51 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
   try {
     return Deno.upgradeWebSocket(request, { idleTimeout: IDLE_TIMEOUT_MS / 1_000 });
   } catch {
-    // The rest of the handshake is not what it must be.
+    // Another header of the handshake is missing or invalid.
     return null;
   }
 }
 
-function converse(
+function serveSocket(
   gateway: Gateway,
   id: string,
   socket: WebSocket,
   peer: Peer,
   calls: TurnCalls,
   session: Session,
-  rim: Responder,
+  responder: Responder,
 ): void {
   const { world, metrics, state: { inFlight } } = gateway;
   const connection = `socket ${id}`;
-  const writer = socketWriter(
+  const writer = newSocketWriter(
     socket,
     world,
-    rim.flusher,
+    responder.flusher,
     () => end(POLICY_VIOLATION, "read what you are sent"),
   );
-  const turns = newTurns(writer, rim, () => {
+  const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY, ENDING);
   });
   let isEnding = false;
-  let over = () => {};
-  let arrived = () => {};
+  let onClosed = () => {};
+  let messageArrived = () => {};
   socket.binaryType = "arraybuffer";
 
-  // Only now does the connection count: nothing is ever heard of one whose client leaves before.
+  // The connection counts from here: there are no events for a client that disconnects before.
   socket.onopen = () => {
     const cancellation = inFlight.startConnection(connection);
     metrics.sockets(1);
     const unsubscribe = inFlight.onDrain(leaveWhenIdle);
-    // The runtime joins the fragments of a message however large it becomes.
+    // The runtime joins the fragments of a message without a size limit.
     const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
-    if (watch !== undefined) arrived = () => watch.arrived();
+    if (watch !== undefined) messageArrived = () => watch.arrived();
     cancellation.onCancel(() => {
       leaveWhenIdle();
-      // A client that does not read would keep its turn and its connection open for ever.
+      // A client that does not read would otherwise keep its turn and its connection open forever.
       world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY, ENDING));
     });
-    over = () => {
-      over = () => {};
+    onClosed = () => {
+      onClosed = () => {};
       isEnding = true;
       unsubscribe();
       watch?.end();
@@ -139,24 +142,24 @@ function converse(
     if (inFlight.isDraining) leaveWhenIdle();
   };
   socket.onmessage = ({ data }) => {
-    arrived();
+    messageArrived();
     if (isEnding) return;
     const isTooLarge = typeof data === "string"
       ? isLongerThan(data, MAX_MESSAGE_BYTES)
       : data.byteLength > MAX_MESSAGE_BYTES;
     if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
-    hear(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
+    onMessage(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
-  socket.onerror = () => over();
-  socket.onclose = () => over();
+  socket.onerror = () => onClosed();
+  socket.onclose = () => onClosed();
 
-  function hear(text: string): void {
+  function onMessage(text: string): void {
     const call = calls.next();
-    const { label, turn } = understood(call, text);
-    turns.add(call, label, calls.enter(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
+    const { label, turn } = parseMessage(call, text);
+    turns.add(call, label, calls.admit(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
   }
 
-  function understood(call: Call, text: string): Message {
+  function parseMessage(call: Call, text: string): Message {
     try {
       return session.read(text);
     } catch (error) {
@@ -174,6 +177,6 @@ function converse(
     isEnding = true;
     turns.leave();
     socket.close(code, reason);
-    world.after(CLOSE_TIMEOUT_MS, () => over());
+    world.after(CLOSE_TIMEOUT_MS, () => onClosed());
   }
 }

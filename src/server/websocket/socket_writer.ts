@@ -1,32 +1,38 @@
 import type { World } from "../../core/world.ts";
 import type { Flusher } from "../flusher.ts";
 
-/** Sends messages no faster than the other side takes them. */
+/** Sends messages to a WebSocket with backpressure. */
 export interface SocketWriter {
-  /** Resolves when there is room for the next one; false when nothing more can be sent. */
+  /**
+   * Sends a message and resolves when there is room for the next message; false if the socket is
+   * closed.
+   */
   send(text: string): Promise<boolean>;
-  /** Says something out of turn; too much of it, unread, is told to `flooded`. */
-  tell(text: string): void;
+  /** Sends without waiting for backpressure; calls `onOverflow` when over 4 MiB are unread. */
+  sendNow(text: string): void;
 }
 
-/** Unread bytes of one socket from which on the upstream has to wait. */
+/** Maximum unread bytes of one socket; above this, reading from the upstream pauses. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** Unread bytes of one socket from which on its connection is closed. */
+/** Maximum unread bytes of one socket for `sendNow`; above this, the connection is closed. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * The runtime does not signal when there is room again. Its buffer is looked at this many times in a
+ * The runtime has no event for free space in its buffer. The buffer is polled this many times in a
  * row, because most clients read soon, and then at this interval.
  */
 const QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
-/** A writer for one socket; `flooded` runs when its client sends and sends but does not read. */
-export function socketWriter(
+/**
+ * Returns a writer for one socket. `onOverflow` is called when the client keeps sending but does
+ * not read.
+ */
+export function newSocketWriter(
   socket: Pick<WebSocket, "readyState" | "bufferedAmount" | "send">,
   world: Pick<World, "after">,
   flusher: Flusher,
-  flooded: () => void,
+  onOverflow: () => void,
 ): SocketWriter {
   function isOpen(): boolean {
     return socket.readyState === WebSocket.OPEN;
@@ -44,9 +50,9 @@ export function socketWriter(
       }
       return isOpen();
     },
-    tell(text) {
+    sendNow(text) {
       if (!isOpen()) return;
-      if (socket.bufferedAmount > MAX_UNREAD_BYTES) flooded();
+      if (socket.bufferedAmount > MAX_UNREAD_BYTES) onOverflow();
       else socket.send(text);
     },
   };

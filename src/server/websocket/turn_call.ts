@@ -1,36 +1,39 @@
 import type { Failed } from "../../core/result.ts";
-import { type Call, readControls } from "../../call/call.ts";
+import { type Call, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { admitTurn } from "../admission/admission.ts";
 import type { Peer } from "../peer.ts";
 
-/** Makes the calls of one socket, a new one for each message. */
+/** Creates the calls of one socket, one for each message. */
 export interface TurnCalls {
-  /** What the session is called, by the client or by the gateway. */
+  /** Name of the session, from the client or from the gateway. */
   readonly session: string | null;
   next(): Call;
-  /** Why a call may not be made: its key is good no more, or it comes too soon; null when it may. */
-  enter(call: Call): Failed | null;
+  /**
+   * Returns the refusal of a call whose key is not valid any more or exceeds its rate limit; null
+   * if it may run.
+   */
+  admit(call: Call): Failed | null;
 }
 
-/** A key for one request that is good for no other. */
-const ONCE = "idempotency-key";
+/** Header of the handshake that is not copied to turns, because the key identifies one request. */
+const IDEMPOTENCY_KEY = "idempotency-key";
 
-const SESSION = "x-gateway-sessionid";
+const SESSION_HEADER = "x-gateway-sessionid";
 
 /**
- * Calls with the headers and the configuration of the handshake. A session without a name gets one,
- * and every upstream request tells it.
+ * Returns a factory of calls with the headers and the configuration of the handshake. A session
+ * without a name gets a generated name, which is sent with every upstream request.
  */
-export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
+export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
   const { world, state, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
-  // As it was sent: what it says in UTF-8 may hold characters that no header can.
-  const session = handshake.headers.get(SESSION) || `wsresp_${world.uuid()}`;
-  const headers = new Headers([...handshake.headers].filter(([name]) => name !== ONCE));
-  headers.set(SESSION, session);
-  const controls = readControls(headers);
+  // The raw value: decoded from UTF-8 it may have characters that are not allowed in a header.
+  const session = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
+  const headers = new Headers([...handshake.headers].filter(([name]) => name !== IDEMPOTENCY_KEY));
+  headers.set(SESSION_HEADER, session);
+  const controls = parseControls(headers);
 
   return {
     session: controls.session,
@@ -40,7 +43,7 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
       report.endpoint = endpoint;
       report.traceparent = traceparent;
       report.session = controls.session;
-      // Whatever answers a turn comes as events.
+      // Every response to a turn is a series of events.
       report.stream = true;
       metrics.began(endpoint.path);
       return {
@@ -51,11 +54,11 @@ export function turnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCa
         cancellation: state.inFlight.start(id),
         report,
         caller: { name: null, isIsolated: false },
-        upstreamHeaders: { [SESSION]: session },
+        upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
         answerHeaders: {},
       };
     },
-    enter: (call) => admitTurn(call, gateway.generation, peer),
+    admit: (call) => admitTurn(call, gateway.generation, peer),
   };
 }

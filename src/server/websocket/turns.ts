@@ -14,22 +14,23 @@ import {
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
-/** The turns of one socket: one runs, the others wait for theirs. */
+/** The turns of one socket: one runs, further turns are queued. */
 export interface Turns {
   /**
-   * Takes a message, also one that is refused: a client that sends ahead tells answers apart by their
-   * order. Only what too many wait before is answered out of turn.
+   * Queues a message, including a refused message: a client that pipelines messages matches
+   * responses by their order. Only a message that exceeds the queue limits is answered out of
+   * order.
    */
   add(call: Call, label: string | null, turn: Result<Turn>): void;
-  /** The gateway is about to end: what waits is not begun any more. */
+  /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
-  /** The client has gone: nothing that runs or waits is wanted any more. */
+  /** Cancels the running turn and drops queued turns, because the client disconnected. */
   leave(): void;
   readonly isIdle: boolean;
 }
 
-/** So many turns may wait, with so many characters together. */
-const MOST_WAITING = 16, LARGEST_WAITING = 16 * 1024 * 1024;
+/** Maximum number of queued turns, and of their characters together. */
+const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 
 interface Waiting {
   readonly call: Call;
@@ -37,8 +38,8 @@ interface Waiting {
   readonly turn: Result<Turn>;
 }
 
-/** No turns yet; `turned` is told whenever none runs or waits any more. */
-export function newTurns(writer: SocketWriter, rim: Responder, turned: () => void): Turns {
+/** Returns an empty queue of turns. `onIdle` is called when no turn runs or is queued any more. */
+export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void): Turns {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -49,55 +50,55 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
       await answer(next);
       running = null;
     }
-    turned();
+    onIdle();
   }
 
   async function answer({ call, label, turn }: Waiting): Promise<void> {
-    const reply = isClosing ? draining() : turn.ok ? await ran(call, turn.value) : turn;
+    const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
-      ? await delivered(call, label, reply.value)
-      : await said(call, label, failureText(call, reply));
-    finishCall(call, rim, isWhole);
+      ? await sendStream(call, label, reply.value)
+      : await sendText(call, label, failureText(call, reply));
+    finishCall(call, responder, isWhole);
   }
 
-  async function delivered(call: Call, label: string | null, reply: StreamReply) {
+  async function sendStream(call: Call, label: string | null, reply: StreamReply) {
     const { records } = captureContent(call, reply);
     try {
       for await (const group of records) {
         for (const { data } of group) {
-          if (data !== "" && !await said(call, label, data)) return false;
+          if (data !== "" && !await sendText(call, label, data)) return false;
         }
       }
-      // Who leaves now has had everything, though the upstream may still have been ending.
+      // A client that disconnects here has had all events, though the upstream may still be ending.
       return true;
     } catch (error) {
-      await said(call, label, errorEvent(internalError(call, error).failure, {}));
+      await sendText(call, label, errorEvent(internalError(call, error).failure, {}));
       return false;
     }
   }
 
-  async function said(call: Call, label: string | null, text: string): Promise<boolean> {
-    const isSent = await writer.send(labelled(text, label));
-    // The connection is ending, which may not have been told yet.
+  async function sendText(call: Call, label: string | null, text: string): Promise<boolean> {
+    const isSent = await writer.send(withLabel(text, label));
+    // The connection is closing; its close event may not have been delivered yet.
     if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
   }
 
-  /** Because so many wait, this one is told at once that it is not answered. */
+  /** Rejects a message immediately, out of order, because the queue is full. */
   function refuseAtOnce({ call, label, turn }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
-    writer.tell(labelled(failureText(call, refused), label));
-    finishCall(call, rim, true);
+    writer.sendNow(withLabel(failureText(call, refused), label));
+    finishCall(call, responder, true);
   }
 
   return {
     add(call, label, turn) {
       if (turn.ok) call.capture?.request(turn.value.text);
       const added = { call, label, turn };
-      const size = waiting.reduce((sum, one) => sum + sizeOf(one), sizeOf(added));
-      const isFull = waiting.length >= MOST_WAITING || size > LARGEST_WAITING;
+      const size = waiting.reduce((sum, one) => sum + queuedChars(one), queuedChars(added));
+      const isFull = waiting.length >= MAX_QUEUED_TURNS || size > MAX_QUEUED_CHARS;
       if (isFull && running !== null) return refuseAtOnce(added);
       waiting.push(added);
       if (running === null) void work();
@@ -110,7 +111,7 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
         recordFirstByte(call, fault("client_cancelled", "The client has gone."));
-        finishCall(call, rim, false);
+        finishCall(call, responder, false);
       }
     },
     get isIdle() {
@@ -119,7 +120,7 @@ export function newTurns(writer: SocketWriter, rim: Responder, turned: () => voi
   };
 }
 
-async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
+async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   try {
     return await turn.run(call);
   } catch (error) {
@@ -127,8 +128,11 @@ async function ran(call: Call, turn: Turn): Promise<Result<StreamReply>> {
   }
 }
 
-/** A message that is refused is only remembered by its label, which may be as long as it was. */
-function sizeOf({ label, turn }: Waiting): number {
+/**
+ * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID,
+ * which can be as long as the message.
+ */
+function queuedChars({ label, turn }: Waiting): number {
   return (label?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
 
@@ -139,17 +143,17 @@ function draining(): Failed {
 function tooManyPending(): Failed {
   return refuse(
     "too_many_pending_requests",
-    `At most ${MOST_WAITING} requests may wait on one socket; send more when some are answered.`,
+    `At most ${MAX_QUEUED_TURNS} requests may wait on one socket; send more when some are answered.`,
   );
 }
 
-/** Returns the event for a failure; what it would be over HTTP is captured. */
+/** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
   return errorEvent(failure, call.answerHeaders);
 }
 
-function labelled(data: string, label: string | null): string {
+function withLabel(data: string, label: string | null): string {
   if (label === null) return data;
   const change = ["stream_id", JSON.stringify(label)] as const;
   return splice(data, changeMembers(data.indexOf("{"), parseMembers(data), [change]));

@@ -1,16 +1,16 @@
 import { type Result, success } from "../../core/result.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import {
-  addedProblem,
   type Conversation,
   conversationBytes,
   itemBytes,
   largeConversation,
+  refuseAddedItems,
   unknownConversation,
   unknownItem,
 } from "../conversations.ts";
 import type { ConversationItem, ConversationStore, StoreStats } from "../object_store.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../retention.ts";
+import { heldBytes, MAX_OBJECTS, MAX_STATE_BYTES, STATE_TTL_MS } from "../retention.ts";
 
 /** Conversations in memory, with their size. */
 export interface MemoryConversations {
@@ -18,9 +18,9 @@ export interface MemoryConversations {
   stats(): StoreStats;
 }
 
-/** Returns a store without conversations. `now` gives milliseconds that never go back. */
+/** Returns a store without conversations. `now` returns milliseconds that never go back. */
 export function newMemoryConversations(now: () => number): MemoryConversations {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: STATE_BYTES };
+  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
   const store = new BoundedStore<Conversation>(limits, now);
 
   function set(conversation: Conversation): Result<Conversation> {
@@ -41,7 +41,7 @@ export function newMemoryConversations(now: () => number): MemoryConversations {
 
   const conversations: ConversationStore = {
     create(conversation) {
-      const problem = addedProblem([], conversation.items);
+      const problem = refuseAddedItems([], conversation.items);
       const bytes = conversationBytes(conversation);
       return Promise.resolve(problem ?? set({ ...conversation, bytes }));
     },
@@ -54,7 +54,7 @@ export function newMemoryConversations(now: () => number): MemoryConversations {
       }),
     append: (id, items) =>
       change(id, (conversation) => {
-        const problem = addedProblem(conversation.items, items);
+        const problem = refuseAddedItems(conversation.items, items);
         return problem ?? success({
           ...conversation,
           items: [...conversation.items, ...items],
@@ -77,7 +77,7 @@ export function newMemoryConversations(now: () => number): MemoryConversations {
   return { conversations, stats: () => ({ entries: store.entries, bytes: store.bytes }) };
 }
 
-/** Every item has an ID of its own: there is one of each at most. */
+/** Returns the items with these IDs. IDs are unique in a conversation. */
 function itemsOf(
   { items, creator }: Conversation,
   ids: ReadonlySet<string>,

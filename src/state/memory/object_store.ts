@@ -5,7 +5,7 @@ import { newMemoryResponses } from "./responses.ts";
 
 /**
  * Returns an empty store in the memory of the process. It never fails, and every operation takes
- * effect before it returns its promise. `now` gives milliseconds that never go back.
+ * effect before it returns its promise. `now` returns milliseconds that never go back.
  */
 export function newMemoryObjectStore(now: () => number): ObjectStore {
   const responses = newMemoryResponses(now);

@@ -4,12 +4,12 @@ import {
   type Caller,
   creatorOf,
   isVisibleTo,
+  mergeBinding,
   type Owner,
-  rebound,
 } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { OwnerStore, StoreStats } from "../object_store.ts";
-import { jsonBytes, MOST_OBJECTS, STATE_TTL } from "../retention.ts";
+import { jsonBytes, MAX_OBJECTS, STATE_TTL_MS } from "../retention.ts";
 
 /** Bindings of one type in memory. */
 export interface MemoryBindings {
@@ -19,23 +19,23 @@ export interface MemoryBindings {
   stats(): StoreStats;
 }
 
-/** The most bytes of all bindings of one type. */
+/** Maximum bytes of all bindings of one type. */
 const MAX_BINDING_BYTES = 1024 * 1024;
 
 /**
- * Returns a store without bindings. `now` gives milliseconds that never go back; `onLost` is called
- * with each ID that has no owner any more although no client has deleted it.
+ * Returns a store without bindings. `now` returns milliseconds that never go back. `onLost` is
+ * called with each ID that has no owner any more although no client has deleted it.
  */
 export function newMemoryBindings(
   now: () => number,
   onLost: (id: string) => void = () => {},
 ): MemoryBindings {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: MAX_BINDING_BYTES };
+  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_BINDING_BYTES };
   const store = new BoundedStore<Binding>(limits, now, onLost);
 
   function set(id: string, binding: Binding): Binding {
     const isKept = store.set(id, binding, jsonBytes(id) + jsonBytes(binding));
-    if (!isKept || binding.state === "conflict") onLost(id);
+    if (!isKept || binding.kind === "conflict") onLost(id);
     return binding;
   }
 
@@ -43,13 +43,13 @@ export function newMemoryBindings(
     get: (id) => store.get(id) ?? null,
     bind(id, owner) {
       const earlier = store.get(id);
-      if (earlier === undefined) return set(id, { state: "bound", owner });
-      const next = rebound(earlier, owner);
+      if (earlier === undefined) return set(id, { kind: "bound", owner });
+      const next = mergeBinding(earlier, owner);
       return next === null ? earlier : set(id, next);
     },
     unbind(id, account, caller) {
       const binding = store.get(id);
-      return binding?.state === "bound" && binding.owner.account === account &&
+      return binding?.kind === "bound" && binding.owner.account === account &&
         isVisibleTo(caller, creatorOf(binding)) && store.delete(id);
     },
     stats: () => ({ entries: store.entries, bytes: store.bytes }),

@@ -4,7 +4,7 @@ import { success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../retention.ts";
+import { heldBytes, MAX_OBJECTS, MAX_STATE_BYTES, STATE_TTL_MS } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
 
@@ -20,11 +20,11 @@ interface Entry {
   readonly snapshot: Snapshot;
 }
 
-/** Returns a store without responses. `now` gives milliseconds that never go back. */
+/** Returns a store without responses. `now` returns milliseconds that never go back. */
 export function newMemoryResponses(now: () => number): MemoryResponses {
-  const limits = { ttl: STATE_TTL, entries: MOST_OBJECTS, bytes: STATE_BYTES };
+  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
   const snapshots = new BoundedStore<Entry>(limits, now);
-  // A response that has no owner any more is visible to no client.
+  // A response without an owner is visible to no client, so it is removed.
   const bindings = newMemoryBindings(now, (id) => void snapshots.delete(id));
   const owners = newMemoryOwners(bindings);
 
@@ -41,10 +41,10 @@ export function newMemoryResponses(now: () => number): MemoryResponses {
       return Promise.resolve(success(binding === null ? null : { binding, snapshot }));
     },
     store(id, { owner, snapshot, isNative }, caller) {
-      // Read first: a binding that has expired takes what was stored for the ID along.
+      // Read first: an expired binding removes the response stored under its ID.
       const earlier = bindings.get(id);
       const mayStore = earlier === null ||
-        (earlier.state === "bound" && isVisibleTo(caller, creatorOf(earlier)));
+        (earlier.kind === "bound" && isVisibleTo(caller, creatorOf(earlier)));
       const isStored = mayStore &&
         snapshots.set(id, { id, snapshot }, heldBytes(id) + bytesOf(snapshot));
       if (!isStored && !isNative) return Promise.resolve(success(null));
@@ -72,7 +72,7 @@ function withoutSnapshot(owner: Owner): Owner {
   return origin === null ? owner : { ...owner, origin: { ...origin, hasSnapshot: false } };
 }
 
-/** Of two items with one ID the later one counts. */
+/** Returns the items with these IDs. Of two items with the same ID the later item is used. */
 function itemsOf(
   snapshot: Snapshot,
   binding: Binding,

@@ -16,7 +16,7 @@ Deno.test("the only capable provider keeps a conversation, byte for byte in both
   assertEquals([calls.lastAsked(), calls.asked[0]?.body], ["first POST /conversations", body]);
   assertEquals(calls.asked[0]?.headers.get("accept"), "a/b");
   assertEquals(answer.headers.get("x-gateway-provider"), "first");
-  assertEquals((await bindingOf(calls, "conversation", "conv_1"))?.state, "bound");
+  assertEquals((await bindingOf(calls, "conversation", "conv_1"))?.kind, "bound");
   assertEquals(calls.vault.objects.stats().conversations.entries, 0);
 });
 

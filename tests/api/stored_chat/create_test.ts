@@ -33,7 +33,7 @@ const USAGE = chunk("", {
 const DONE = "data: [DONE]\n\n";
 
 async function boundIn(calls: NativeGateway, id: string): Promise<string | undefined> {
-  return (await bindingOf(calls, "chat_completion", id))?.state;
+  return (await bindingOf(calls, "chat_completion", id))?.kind;
 }
 
 Deno.test("a stored completion belongs to the account that made it, streamed or not", async () => {

@@ -182,21 +182,14 @@ Deno.test("an object in which the engine merged two keys is parsed again with it
   }
 });
 
-Deno.test("a large text with one escaped key takes about as long to parse as without", () => {
-  const list = `"list":[${"[],".repeat(150_000)}[]]`;
-  const members = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`).join();
+// Work that grew faster than the text would take minutes here.
+Deno.test("one escaped key beside 150,000 elements or 100,000 members is read as JSON has it", () => {
+  const list = Array.from({ length: 150_000 }, () => []);
+  const members = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at]));
   for (const rest of [list, members]) {
-    const plain = fastest(`{"abc":1,${rest}}`);
-    const escaped = fastest(`{"\\u0061bc":1,${rest}}`);
-    assert(escaped < 4 * plain + 100, `${escaped} ms instead of ${plain} ms`);
+    const read = parseJson(`{"\\u0061bc":1,"rest":${JSON.stringify(rest)}}`);
+    assert(isObject(read));
+    assertEquals([Object.keys(read), read.abc], [["abc", "rest"], 1]);
+    assertEquals(JSON.stringify(read.rest), JSON.stringify(rest));
   }
 });
-
-function fastest(text: string): number {
-  const times = Array.from({ length: 3 }, () => {
-    const began = performance.now();
-    assert(isObject(parseJson(text)));
-    return performance.now() - began;
-  });
-  return Math.min(...times);
-}

@@ -36,7 +36,7 @@ Deno.test("a key is taken from Authorization or X-API-Key, and its name is known
   assertEquals(await verdictFor(both), ["ok", "bob"]);
 });
 
-Deno.test("a call without a key is told how to send one", async () => {
+Deno.test("a call without a key is refused with the header to send", async () => {
   const headers = [
     {},
     { authorization: "" },
@@ -97,7 +97,7 @@ Deno.test("everything below /v1/ asks for a key before it is looked at, nothing 
   }
 });
 
-Deno.test("without security nobody is asked, and a key that is sent means nothing", async () => {
+Deno.test("without security no key is required, and a key that is sent is ignored", async () => {
   for (const lines of ["", "security: {enabled: true, provider: none}\n"]) {
     const gateway = testGateway(lines + oneProvider("http://up"), scriptedWorld());
     const headers = { authorization: "Bearer sk-alice" };

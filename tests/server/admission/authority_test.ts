@@ -1,5 +1,9 @@
 import fc from "fast-check";
-import { isLoopback, readAuthority, readOrigin } from "../../../src/server/admission/authority.ts";
+import {
+  isLoopback,
+  parseAuthority,
+  parseOrigin,
+} from "../../../src/server/admission/authority.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const PIECES = [
@@ -14,7 +18,7 @@ Deno.test("whatever is read as an origin is the origin that a browser reads", ()
   let read = 0;
   fc.assert(
     fc.property(fc.constantFrom("http://", "https://", ""), hostile, (scheme, text) => {
-      const origin = readOrigin(scheme + text);
+      const origin = parseOrigin(scheme + text);
       // Other schemes have other rules, and are only ever compared with what is configured.
       if (origin === null || !/^https?$/.test(origin.scheme)) return;
       const url = URL.parse(scheme + text);
@@ -33,10 +37,10 @@ Deno.test("whatever is read as an origin is the origin that a browser reads", ()
   assert(read > 100, `only ${read} were read at all`);
 });
 
-Deno.test("what a browser looks up is never taken for this machine", () => {
+Deno.test("a name that browsers resolve by DNS is never taken for this machine", () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      const host = readAuthority(text)?.host;
+      const host = parseAuthority(text)?.host;
       if (host === undefined || !isLoopback(host)) return;
       const url = URL.parse(`http://${text}`);
       // A browser that cannot read it goes nowhere.
@@ -49,9 +53,9 @@ Deno.test("what a browser looks up is never taken for this machine", () => {
 });
 
 Deno.test("a host is read with and without its port", () => {
-  assertEquals(readAuthority("Example.COM.:8080"), { host: "example.com", port: 8080 });
-  assertEquals(readAuthority("example.com"), { host: "example.com", port: null });
-  assertEquals(readAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
-  assertEquals(readAuthority("localhost:"), { host: "localhost", port: null });
-  assertEquals(readAuthority("a".repeat(300)), null);
+  assertEquals(parseAuthority("Example.COM.:8080"), { host: "example.com", port: 8080 });
+  assertEquals(parseAuthority("example.com"), { host: "example.com", port: null });
+  assertEquals(parseAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
+  assertEquals(parseAuthority("localhost:"), { host: "localhost", port: null });
+  assertEquals(parseAuthority("a".repeat(300)), null);
 });

@@ -18,7 +18,7 @@ Deno.test("an IPv4 address counts for itself, also inside an IPv6 address", () =
   assertEquals(clientNetwork("0:0:0:0:0:ffff:192.0.2.255"), "192.0.2.255");
 });
 
-Deno.test("what is no address counts for itself", () => {
+Deno.test("a text that is no address is its own network", () => {
   assertEquals(clientNetwork(""), "");
   assertEquals(clientNetwork("not:an:address"), "not:an:address");
 });

@@ -39,7 +39,7 @@ Deno.test("a preflight is 204 for every path, without key and without a token", 
   }
 });
 
-Deno.test("a preflight that asks for no header, or for what is none, is granted none", async () => {
+Deno.test("a preflight that names no header, or an invalid header, is granted none", async () => {
   const { app } = gatewayOf();
   for (const asked of ["", "a b", "a,,b", "a;b", "a: b"]) {
     const request = preflight("/v1/models", { "access-control-request-headers": asked });
@@ -87,7 +87,7 @@ Deno.test("an accepted page may read every answer and the gateway's headers, err
   }
 });
 
-Deno.test("a stream can be read by an accepted page, whatever the provider says about pages", async () => {
+Deno.test("an allowed page can read a stream, whatever CORS headers the provider sends", async () => {
   const chunk = {
     id: "c",
     object: "chat.completion.chunk",

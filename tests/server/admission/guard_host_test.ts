@@ -148,7 +148,7 @@ async function sent(url: string, ...lines: readonly string[]): Promise<string> {
   return await connection.receiveUntil("}");
 }
 
-Deno.test("a request without a host is refused, and the answer says what to send", async () => {
+Deno.test("a request without a host is refused, and the error names the header to send", async () => {
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
   for (const path of ["/health", "/metrics", "/v1/models"]) {
     for (const version of ["1.0", "1.1"]) {

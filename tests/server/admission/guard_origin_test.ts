@@ -141,7 +141,7 @@ Deno.test("an allowed origin is meant as it is written", async () => {
   ], false);
 });
 
-Deno.test("a star stands for a part of a host and never for more", async () => {
+Deno.test("a star matches a part of a host and never more", async () => {
   const gateway = gatewayOf("https://*.example.com", "http://dev-*.example.com:*");
   await assertAllowed(gateway, [
     "https://a.example.com",
@@ -167,13 +167,13 @@ Deno.test("a star stands for a part of a host and never for more", async () => {
   ], false);
 });
 
-Deno.test("a star alone stands for every origin but null", async () => {
+Deno.test("a star alone matches every origin but null", async () => {
   const gateway = gatewayOf("*");
   await assertAllowed(gateway, ["https://any.example", "http://any.example:81"], true);
   await assertAllowed(gateway, ["null", "", "https://a/b"], false);
 });
 
-Deno.test("what sends no origin is not asked for one", async () => {
+Deno.test("a client that sends no origin needs none", async () => {
   const { app } = gatewayOf();
   for (const site of ["none", "cross-site"]) {
     const headers = { ...AUTHORIZED, host: "gateway.example", "sec-fetch-site": site };

@@ -92,7 +92,7 @@ Deno.test("bodies are held until their calls are over, and no more of them than 
   assertEquals(await metric("gateway_request_body_bytes"), 0);
 });
 
-Deno.test("a body counts by what has arrived, and is freed however its call ends", async () => {
+Deno.test("a body counts by the bytes received, and is released however its call ends", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(withServer("max_body_memory: 1000", upstream.url));
   const bytesHeld = async () => {

@@ -44,7 +44,7 @@ function figures(headers: Headers): readonly (string | null)[] {
   );
 }
 
-Deno.test("callers get their burst, then 429 with the time to wait, then what trickles in", async () => {
+Deno.test("callers get their burst, then 429 with the time to wait, then their sustained rate", async () => {
   const { app, world, reports } = gatewayOf(limit(30, 2));
   const ask = async () => await got(await app(chatRequest(), peer("10.0.0.1")));
   assertEquals(figures((await ask()).headers), ["30", "1", null]);
@@ -86,7 +86,7 @@ Deno.test("callers over IPv6 share the bucket of their /64, and IPv4 in IPv6 is 
   assertEquals(await statusFrom("::ffff:192.0.2.2"), 200);
 });
 
-Deno.test("with keys every name has a bucket, wherever it calls from, and maybe a rate of its own", async () => {
+Deno.test("with keys every key has a bucket, wherever it calls from, and may have its own rate", async () => {
   const keys = [
     { name: "alice", value: "sk-alice" },
     { name: "bob", value: "sk-bob", requests_per_minute: 600 },
@@ -167,7 +167,7 @@ Deno.test("calls without a valid key take from the bucket of their address until
   assertEquals([answer.status, ...figures(answer.headers)], [401, null, null, null]);
 });
 
-Deno.test("without rate_limiting nobody is held to a rate or told one", async () => {
+Deno.test("without rate_limiting no client is limited, and no rate header is sent", async () => {
   for (const lines of ["", limit(1, 1).replace("true", "false")]) {
     const { app } = gatewayOf(lines);
     for (let count = 0; count < 20; count++) {
@@ -177,7 +177,7 @@ Deno.test("without rate_limiting nobody is held to a rate or told one", async ()
   }
 });
 
-Deno.test("on a socket the address of the connection is what counts", async () => {
+Deno.test("on a socket the address of the connection counts", async () => {
   const { app, reports } = gatewayOf(limit(60, 1));
   await using server = Deno.serve({ hostname: "0.0.0.0", port: 0, onListen() {} }, app);
   const statusAt = async (hostname: string) => {

@@ -32,7 +32,7 @@ Deno.test("the dashboard needs no client key and is no browser; its calls are na
   assertEquals(reports.map(({ client }) => client), ["remote control", null, null]);
 });
 
-Deno.test("the dashboard has a rate of its own, shared with no client whatever its name", async () => {
+Deno.test("the dashboard has a separate rate limit, shared with no client whatever its name", async () => {
   const { remote, usual } = entrances(KEYS + RATE);
   const statuses: number[] = [];
   for (let call = 0; call < 3; call++) statuses.push((await remote(chatRequest())).status);
@@ -52,7 +52,7 @@ Deno.test("a gateway that is about to end takes nothing more from the dashboard"
   assertEquals((await usual(chatRequest())).status, 200);
 });
 
-Deno.test("what the dashboard creates is its own, and no client's whatever its name", async () => {
+Deno.test("objects that the dashboard creates belong to it, and to no client whatever its name", async () => {
   const { remote, usual } = entrances(KEYS);
   const key = { authorization: "Bearer k" };
   const ask = async (app: typeof remote, path: string, init: RequestInit = {}) => {

@@ -1,20 +1,20 @@
 import {
   headSince,
+  type IdleState,
   isOverdue,
-  type Resting,
-  restLimits,
+  newIdleLimits,
 } from "../../../src/server/connections/idle_rules.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000 };
 
-const NEW: Resting = { sinceMs: 0, hasServed: false, isMultiplexed: false, headSinceMs: null };
-const SERVED: Resting = { ...NEW, hasServed: true };
+const NEW: IdleState = { sinceMs: 0, hasServed: false, isMultiplexed: false, headSinceMs: null };
+const SERVED: IdleState = { ...NEW, hasServed: true };
 
 const SILENT = { receivedBytes: 0, silentMs: 0, isDelivered: true };
 
 /** Returns the time at which a connection becomes overdue. */
-function overdueAt(resting: Resting, limits = LIMITS): number | null {
+function overdueAt(resting: IdleState, limits = LIMITS): number | null {
   if (isOverdue(resting, resting.sinceMs, limits)) return resting.sinceMs;
   for (const ms of [1_000, 2_000, 60_000, 61_000, 120_000, 3_600_000]) {
     if (!isOverdue(resting, ms, limits)) continue;
@@ -25,7 +25,7 @@ function overdueAt(resting: Resting, limits = LIMITS): number | null {
 }
 
 Deno.test("a gateway waits 60 s for a request head, and as configured for a request", () => {
-  assertEquals(restLimits(120_000), LIMITS);
+  assertEquals(newIdleLimits(120_000), LIMITS);
 });
 
 Deno.test("a connection that sends nothing has the shorter one of both limits", () => {
@@ -57,7 +57,7 @@ Deno.test("a later head has 60 s from its first bytes, and more bytes give no mo
   assertEquals(overdueAt({ ...SERVED, headSinceMs }), 61_000);
 });
 
-Deno.test("what an HTTP/2 client sends between its requests is no request", () => {
+Deno.test("frames that an HTTP/2 client sends between its requests are no request", () => {
   const resting = { ...SERVED, isMultiplexed: true };
   const headSinceMs = headSince(resting, { ...SILENT, receivedBytes: 1_000 }, 100_000);
   assertEquals(headSinceMs, null);

@@ -49,7 +49,7 @@ Deno.test("messages that arrive one after the other may be large together", asyn
   listener.connections.close();
 });
 
-Deno.test("what the runtime has not read yet does not count", async () => {
+Deno.test("bytes that the runtime has not read yet do not count", async () => {
   const { listener, socket, complaints } = await watched();
   received(socket, 20 * MIB);
   socket.unreadBytes = 9 * MIB;

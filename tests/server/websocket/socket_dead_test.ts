@@ -24,7 +24,7 @@ function withIdleTimeout(seconds: number) {
   };
 }
 
-Deno.test("a silent client is asked whether it is there, and left when it does not say", async () => {
+Deno.test("a silent client is pinged, and its socket is closed when no pong comes", async () => {
   using impatience = withIdleTimeout(0.1);
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
@@ -40,7 +40,7 @@ Deno.test("a silent client is asked whether it is there, and left when it does n
   assertEquals(impatience.wanted, [60]);
 });
 
-Deno.test("a client that says it is there may be silent for long", async () => {
+Deno.test("a client that answers pings may be silent for long", async () => {
   using _ = withIdleTimeout(0.1);
   await using served = socketGateway(CONFIG);
   await using raw = await connectRaw(served.url);

@@ -19,7 +19,7 @@ Deno.test("a gateway that ends closes idle sockets at once", async () => {
   assertEquals(await served.sockets(), 0);
 });
 
-Deno.test("the running turn is finished first; what waits is refused", async () => {
+Deno.test("the running turn is finished first; queued turns are refused", async () => {
   const held = heldStream();
   const upstream = wordStreams(held.answer);
   await using served = socketGateway(CONFIG, upstream);
@@ -71,7 +71,7 @@ Deno.test("when the time is over before a turn has begun to answer, it gets an e
   assertEquals(await client.closed, 1001);
 });
 
-Deno.test("only calls are told as cut off, not the sockets on which they ran", async () => {
+Deno.test("only calls are reported as cancelled, not the sockets on which they ran", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   await using busy = await served.open();
@@ -84,7 +84,7 @@ Deno.test("only calls are told as cut off, not the sockets on which they ran", a
   assertEquals([await busy.closed, await idle.closed], [1001, 1001]);
 });
 
-Deno.test("when no call is cut off none is told, and sockets get their time to close", async () => {
+Deno.test("without a cancelled call none is reported, and sockets get their time to close", async () => {
   await using served = socketGateway(CONFIG);
   await using client = await served.open();
   assertEquals(await drainFor(served, 0), []);

@@ -42,7 +42,7 @@ async function overHttp(served: SocketGateway, fields: JsonObject) {
 }
 
 for (const [name, config] of Object.entries({ translated: TRANSLATED, native: NATIVE })) {
-  Deno.test(`an error before the stream is one event with what HTTP would tell, ${name}`, async () => {
+  Deno.test(`an error before the stream is one event with the fields of the HTTP error, ${name}`, async () => {
     for (const [status, body] of ANSWERS) {
       const upstream = wordStreams(() => answers(status, body));
       await using served = socketGateway(config, upstream);
@@ -61,7 +61,7 @@ for (const [name, config] of Object.entries({ translated: TRANSLATED, native: NA
   });
 }
 
-Deno.test("a request that is refused is one event with what HTTP would tell", async () => {
+Deno.test("a request that is refused is answered with one event with the fields of the HTTP error", async () => {
   await using served = socketGateway(TRANSLATED, wordStreams(() => answers(200, "")));
   await using client = await served.open();
   const refused = [
@@ -78,7 +78,7 @@ Deno.test("a request that is refused is one event with what HTTP would tell", as
   }
 });
 
-Deno.test("an error tells how long to wait where HTTP has the header for it", async () => {
+Deno.test("an error event has Retry-After where the HTTP response has it", async () => {
   const config =
     `${TRANSLATED}\nrate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 2}`;
   const upstream = wordStreams(() => answers(429, "{}", { "retry-after": "7", "x-other": "o" }));
@@ -116,7 +116,7 @@ Deno.test("an error without type and message gets both, for a failure that has n
   assertEquals<unknown>([refusal.status, refusal.code, refusal.param], [503, "draining", null]);
 });
 
-Deno.test("an error that is nested too deeply to be written again is told by its own members", async () => {
+Deno.test("an error that is nested too deeply to be encoded again is sent with its top members only", async () => {
   const deep = "[".repeat(20_000) + "]".repeat(20_000);
   const text = `{"error":{"message":"No.","type":"t","param":"p","code":"c","deep":${deep}}}`;
   await using served = socketGateway(NATIVE, wordStreams(() => answers(400, text)));
@@ -159,7 +159,7 @@ Deno.test("native events go out as they came, but for their label", async () => 
   assertEquals(client.unread, 0);
 });
 
-Deno.test("a native stream that breaks gets one failure, and is not what the next turn continues", async () => {
+Deno.test("a native stream that breaks gets one failure, and the next turn does not continue it", async () => {
   const broken = [sse(lifecycle("response.created", 0)), sse(delta(1))];
   for (const rest of ["", "data: no JSON\n\n", sse(lifecycle("response.completed", 0))]) {
     await using served = socketGateway(NATIVE, streaming(...broken, rest));
@@ -177,7 +177,7 @@ Deno.test("a native stream that breaks gets one failure, and is not what the nex
   }
 });
 
-Deno.test("what is thrown is told as a failure of the gateway, in the log with its place", async () => {
+Deno.test("a thrown error is sent as a failure of the gateway, and logged with its place", async () => {
   await using served = socketGateway(TRANSLATED);
   const { breakers } = served.gateway.state;
   breakers.isOpen = () => {

@@ -31,7 +31,7 @@ async function refused(served: SocketGateway, ...lines: readonly string[]) {
   return { status: Number(head.slice(9, 12)), head, body };
 }
 
-Deno.test("a request without an upgrade is told to ask for one", async () => {
+Deno.test("a request without an upgrade is refused with upgrade_required", async () => {
   await using served = socketGateway(CONFIG);
   const response = await fetch(`${served.url}/v1/responses`);
   assertEquals(response.headers.get("upgrade"), "websocket");
@@ -39,7 +39,7 @@ Deno.test("a request without an upgrade is told to ask for one", async () => {
   assertEquals(refusalOf(await got(response)), [426, "upgrade_required", null]);
 });
 
-Deno.test("a handshake that is only half of one is told so, and harms nobody", async () => {
+Deno.test("an incomplete handshake is refused, and affects no other client", async () => {
   await using served = socketGateway(CONFIG, encouraged());
   for (const headers of [{ upgrade: "websocket" }, { upgrade: "h2c" }]) {
     await using raw = await connectRaw(served.url);
@@ -53,7 +53,7 @@ Deno.test("a handshake that is only half of one is told so, and harms nobody", a
   assertEquals((await client.turn(create())).output, "yes");
 });
 
-Deno.test("an accepted handshake carries what every answer does", async () => {
+Deno.test("an accepted handshake has the headers of every response", async () => {
   await using served = socketGateway(KEYS);
   const { head } = await refused(
     served,
@@ -118,7 +118,7 @@ Deno.test("while the gateway ends, no socket is opened", async () => {
   assertMatch(body, /"code":"draining"/);
 });
 
-Deno.test("a session without a name gets one, which every upstream request and access line tells", async () => {
+Deno.test("a session without a name gets a name, which every upstream request and access line has", async () => {
   const upstream = encouraged();
   await using served = socketGateway(CONFIG, upstream);
   await using client = await served.open({ "idempotency-key": "once" });

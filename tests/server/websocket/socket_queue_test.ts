@@ -29,7 +29,7 @@ async function first<T>(event: Promise<T>, held: ReturnType<typeof heldStream>):
   return await event;
 }
 
-Deno.test("sixteen turns may wait; the next one is refused at once, and the others are answered", async () => {
+Deno.test("sixteen turns may be queued; the next turn is refused immediately, and the queued turns are answered", async () => {
   const held = heldStream();
   const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(CONFIG, upstream);
@@ -56,7 +56,7 @@ Deno.test("sixteen turns may wait; the next one is refused at once, and the othe
   assertEquals([report.status, report.failure?.kind], [429, "too_many_pending_requests"]);
 });
 
-Deno.test("what waits may be large, but only so large", async () => {
+Deno.test("queued turns may be large, up to the limit of the queue", async () => {
   const held = heldStream();
   const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(CONFIG, upstream);
@@ -72,7 +72,7 @@ Deno.test("what waits may be large, but only so large", async () => {
   assertEquals((await client.rest()).output, "later");
 });
 
-Deno.test("what waits may be large, a refused message with its label too", async () => {
+Deno.test("a refused message counts against the queue limit with its label", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   await using client = await served.open();
@@ -106,7 +106,7 @@ Deno.test("a refused message is answered in its turn, so that it is not taken fo
   assertEquals<unknown>((await client.rest()).error.code, "invalid_value");
 });
 
-Deno.test("closing the socket gives up the running upstream call at once and drops what waits", async () => {
+Deno.test("closing the socket cancels the running upstream call immediately and drops queued turns", async () => {
   const arrived = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<void>();
   const upstream = wordStreams(({ signal }) => {
@@ -129,7 +129,7 @@ Deno.test("closing the socket gives up the running upstream call at once and dro
   assert(served.reports.slice(1).every(({ failure }) => failure?.kind === "client_cancelled"));
 });
 
-Deno.test("closing the socket in mid-stream gives up the upstream's stream", async () => {
+Deno.test("closing the socket in mid-stream cancels the upstream's stream", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   const client = await served.open();

@@ -12,7 +12,7 @@ general: {api_key: k, backend_url: "http://127.0.0.1:1"}
 data_sharing: {enabled: true, share_prompts: true, share_responses: true}
 `;
 
-Deno.test("every turn has an access line and counts as a request of its own", async () => {
+Deno.test("every turn has an access line and counts as one request", async () => {
   await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
   await using client = await served.open();
   assertEquals(await served.sockets(), 1);
@@ -37,7 +37,7 @@ Deno.test("every turn has an access line and counts as a request of its own", as
   assertMatch(metrics, /^gateway_active_requests\{endpoint="\/v1\/responses"\} 0$/m);
 });
 
-Deno.test("the lines of a socket, its handshake's too, tell one session", async () => {
+Deno.test("the access lines of a socket, including its handshake's, have the same session", async () => {
   await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
   await using unnamed = await served.open();
   await unnamed.turn(create());
@@ -68,7 +68,7 @@ Deno.test("a turn that runs is an active request; a socket is none", async () =>
   assertEquals(await active(), "0");
 });
 
-Deno.test("a client that leaves with the last event has had everything", async () => {
+Deno.test("a client that disconnects with the last event has had the whole response", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   const client = await served.open();
@@ -91,7 +91,7 @@ function capturing(config: string) {
   return { served, captured };
 }
 
-Deno.test("what is shared of a turn is what would be shared of it over HTTP", async () => {
+Deno.test("data sharing has the same content for a turn as for a request over HTTP", async () => {
   const { served, captured } = capturing(SHARED);
   await using _served = served;
   await using client = await served.open({ "x-team": "blue" });
@@ -116,7 +116,7 @@ Deno.test("what is shared of a turn is what would be shared of it over HTTP", as
   assertEquals([turn.fields().headers["x-team"], turn.fields().temperature], ["blue", 0.5]);
 });
 
-Deno.test("what is shared of a refused turn is the answer that it would have had over HTTP", async () => {
+Deno.test("data sharing has the equivalent HTTP response for a refused turn", async () => {
   const { served, captured } = capturing(SHARED);
   await using _served = served;
   await using client = await served.open();
@@ -128,7 +128,7 @@ Deno.test("what is shared of a refused turn is the answer that it would have had
   assertMatch(text, /^\{"error":\{.*"code":"missing_required_parameter"/);
 });
 
-Deno.test("nothing of a turn is kept while nothing is shared", async () => {
+Deno.test("no content of a turn is captured while data sharing is off", async () => {
   const { served, captured } = capturing(CONFIG);
   await using _served = served;
   await using client = await served.open();

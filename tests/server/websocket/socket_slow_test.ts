@@ -133,7 +133,7 @@ Deno.test("a client that does not read does not keep a gateway that ends", async
   world.close();
 });
 
-Deno.test("a client that only sends is left, and what it sent is not begun", async () => {
+Deno.test("the socket of a client that only sends is closed, and its queued messages are not begun", async () => {
   const { world, waits } = talkative();
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);

@@ -14,7 +14,7 @@ retry: {enabled: false}
 `;
 }
 
-Deno.test("an open socket with an older account discards nothing that was kept for the new one", async () => {
+Deno.test("an open socket with an older account removes nothing that was stored for the new account", async () => {
   await using served = socketGateway(config("old"), wordStreams(() => saying("yes")));
   await using before = await served.open();
   await before.turn(create());

@@ -1,4 +1,4 @@
-import { socketWriter } from "../../../src/server/websocket/socket_writer.ts";
+import { newSocketWriter } from "../../../src/server/websocket/socket_writer.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
@@ -18,7 +18,12 @@ function fakeSocket() {
     socket,
     sent,
     world,
-    writer: socketWriter(socket, world, { soon: (task) => world.after(1, task) }, () => floods++),
+    writer: newSocketWriter(
+      socket,
+      world,
+      { soon: (task) => world.after(1, task) },
+      () => floods++,
+    ),
     floods: () => floods,
   };
 }
@@ -53,17 +58,17 @@ Deno.test("a writer that waits learns that the socket is closed, and sends no mo
   await world.advance(20);
   assertEquals(first.value, false);
   assertEquals(await writer.send("two"), false);
-  writer.tell("three");
+  writer.sendNow("three");
   assertEquals(sent, ["one"]);
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("what is said out of turn goes out at once, until far too much is unread", () => {
+Deno.test("a message out of order is sent immediately, until far too many bytes are unread", () => {
   const { socket, writer, sent, floods } = fakeSocket();
   socket.bufferedAmount = 4 * KIB * KIB;
-  writer.tell("one");
+  writer.sendNow("one");
   assertEquals([sent.length, floods()], [1, 0]);
   socket.bufferedAmount++;
-  writer.tell("two");
+  writer.sendNow("two");
   assertEquals([sent.length, floods()], [1, 1]);
 });

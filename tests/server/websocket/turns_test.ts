@@ -27,7 +27,7 @@ function turnsOver(room: number) {
       sent.push(text);
       return Promise.resolve(true);
     },
-    tell: (text: string) => void sent.push(text),
+    sendNow: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
   const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
@@ -68,7 +68,7 @@ Deno.test("when nothing more can be sent the turn is over, and so is its stream"
   assertEquals(idle, ["idle"]);
 });
 
-Deno.test("who leaves after the last event has had everything", async () => {
+Deno.test("a client that disconnects after the last event has had the whole response", async () => {
   const { begin, turns, world, reports } = turnsOver(9);
   const ended = Promise.withResolvers<void>();
   begin(async function* () {
@@ -84,7 +84,7 @@ Deno.test("who leaves after the last event has had everything", async () => {
   assert(turns.isIdle);
 });
 
-Deno.test("a stream that throws is told as a failure of the gateway, and the next turn runs", async () => {
+Deno.test("a stream that throws is sent as a failure of the gateway, and the next turn runs", async () => {
   const { begin, world, reports, sent } = turnsOver(9);
   begin(async function* () {
     yield event("{}");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ObjectStore } from "../../../src/state/object_store.ts";
-import { heldBytes, STATE_TTL } from "../../../src/state/retention.ts";
+import { heldBytes, STATE_TTL_MS } from "../../../src/state/retention.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { outcomeOf, stored } from "../../support/object_store.ts";
 
@@ -93,7 +93,7 @@ function pass(ms: number): Step {
     model.time += ms;
     real.time += ms;
     for (const [id, { at }] of model.known) {
-      if (model.time - at >= STATE_TTL) model.known.delete(id);
+      if (model.time - at >= STATE_TTL_MS) model.known.delete(id);
     }
   };
 }
@@ -125,7 +125,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(name, item).map(([id, one]) => removeItem(id, one)),
   fc.tuple(name, item).map(([id, value]) => rename(id, value)),
   name.map(remove),
-  fc.integer({ min: 1, max: STATE_TTL }).map(pass),
+  fc.integer({ min: 1, max: STATE_TTL_MS }).map(pass),
 );
 
 Deno.test("conversations follow a plain model: all of a change or nothing, and its bytes", async () => {

@@ -77,7 +77,7 @@ Deno.test("conversations share 64 MiB; a growing one pushes others out and stops
 Deno.test("a response larger than 64 MiB is not stored and pushes nothing out", async () => {
   const objects = newMemoryObjectStore(() => 0);
   const caller = { name: null, isIsolated: false };
-  const origin = { route: "", model: "m", asked: null, protocol: "responses" } as const;
+  const origin = { route: "", model: "m", requestedModel: null, protocol: "responses" } as const;
   const owner = {
     provider: "p",
     account: "a",
@@ -89,20 +89,20 @@ Deno.test("a response larger than 64 MiB is not stored and pushes nothing out", 
     return stored(objects.responses.store(id, { owner, snapshot, isNative }, caller));
   };
   const small = await store("small", "", false);
-  assertEquals(small, { state: "bound", owner });
+  assertEquals(small, { kind: "bound", owner });
   const text = "x".repeat(64 * MIB);
   assertEquals(await store("big", text, false), null);
   assertEquals(await stored(objects.responses.find("big")), null);
   // A native one has an owner all the same, which says that the response is not here.
   const native = await store("big", text, true);
   const without = { ...owner, origin: { ...origin, hasSnapshot: false } };
-  assertEquals(native, { state: "bound", owner: without });
+  assertEquals(native, { kind: "bound", owner: without });
   assertEquals((await stored(objects.responses.find("big")))?.snapshot, null);
   assert((await stored(objects.responses.find("small")))?.snapshot !== null);
   assertEquals(objects.stats().responses.entries, 1);
 });
 
-Deno.test("a conversation has room for what fits into 64 MiB with it", async () => {
+Deno.test("a conversation has room for items up to 64 MiB in all", async () => {
   const { conversations: store } = newMemoryObjectStore(() => 0);
   await put(store, "c", [{ id: "a", type: "x", text: "x".repeat(63 * MIB) }]);
   const item = (bytes: number) => [{ id: "b", type: "x", text: "x".repeat(bytes) }];

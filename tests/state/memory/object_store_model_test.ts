@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import type { Owner } from "../../../src/state/bindings.ts";
-import { heldBytes, MOST_OBJECTS, STATE_BYTES, STATE_TTL } from "../../../src/state/retention.ts";
+import {
+  heldBytes,
+  MAX_OBJECTS,
+  MAX_STATE_BYTES,
+  STATE_TTL_MS,
+} from "../../../src/state/retention.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ObjectStore } from "../../../src/state/object_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -47,7 +52,7 @@ function ownerOf(account: string): Owner {
 function fitting<T extends Kept>(entries: readonly T[], bytes: number): readonly T[] {
   let first = 0;
   let total = sum(entries);
-  while (entries.length - first > MOST_OBJECTS || total > bytes) {
+  while (entries.length - first > MAX_OBJECTS || total > bytes) {
     total -= entries[first]?.bytes ?? 0;
     first += 1;
   }
@@ -69,11 +74,11 @@ async function check({ kept, bound }: Readonly<Model>, { objects }: Real): Promi
   assertEquals(items.map(({ id }) => id), kept.map(({ id }) => id));
   const { responses } = objects.stats();
   assertEquals(responses, { entries: kept.length, bytes: sum(kept) });
-  assert(kept.length <= MOST_OBJECTS && sum(kept) <= STATE_BYTES);
+  assert(kept.length <= MAX_OBJECTS && sum(kept) <= MAX_STATE_BYTES);
   for (const { id } of kept) assert(bound.some((one) => one.id === id), "an owner for each");
   for (const { id, account } of bound.slice(-3)) {
     const found = await stored(objects.responses.find(id));
-    assertEquals(found?.binding.state, account === "" ? "conflict" : "bound");
+    assertEquals(found?.binding.kind, account === "" ? "conflict" : "bound");
     assertEquals(
       (found?.snapshot ?? null) !== null,
       kept.some((one) => one.id === id),
@@ -95,12 +100,12 @@ class Create implements fc.AsyncCommand<Model, Real> {
       const snapshot = { resource: { id }, input: [{ id, text: this.text }] };
       const bytes = heldBytes(id) + heldBytes({ id }) + heldBytes({ id, text: "" }) +
         this.text.length;
-      const fits = bytes <= STATE_BYTES;
+      const fits = bytes <= MAX_STATE_BYTES;
       const response = { owner: ownerOf("one"), snapshot, isNative: false };
       const binding = await stored(responses.store(id, response, CALLER));
-      assertEquals(binding?.state, fits ? "bound" : undefined);
+      assertEquals(binding?.kind, fits ? "bound" : undefined);
       if (!fits) continue;
-      model.kept = fitting([...model.kept, { id, bytes, at: model.time }], STATE_BYTES);
+      model.kept = fitting([...model.kept, { id, bytes, at: model.time }], MAX_STATE_BYTES);
       bind(model, id, "one");
     }
     await check(model, real);
@@ -173,8 +178,8 @@ class Pass implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, real: Real): Promise<void> {
     model.time += this.ms;
     real.clock.time += this.ms;
-    model.kept = model.kept.filter(({ at }) => model.time - at < STATE_TTL);
-    model.bound = model.bound.filter(({ at }) => model.time - at < STATE_TTL);
+    model.kept = model.kept.filter(({ at }) => model.time - at < STATE_TTL_MS);
+    model.bound = model.bound.filter(({ at }) => model.time - at < STATE_TTL_MS);
     await check(model, real);
   }
 
@@ -189,7 +194,7 @@ function newReal(): Real {
 /** A response's text that fills so many MiB. */
 const TEXTS = [1, 20, 63, 65].map((mib) => "x".repeat(mib * MIB));
 
-Deno.test("kept responses are limited in age, number and bytes, and go with their owners", async () => {
+Deno.test("stored responses are limited in age, number and bytes, and are removed with their owners", async () => {
   const small = fc.integer({ min: 1, max: 40 }).map((count) => new Create(count, "text"));
   const steps = [
     small,
@@ -199,8 +204,8 @@ Deno.test("kept responses are limited in age, number and bytes, and go with thei
       .map(([count, padding]) => new BindOthers(count, padding)),
     fc.nat(3).map((back) => new Conflict(back)),
     fc.nat(3).map((back) => new Delete(back)),
-    fc.integer({ min: 1, max: STATE_TTL }).map((ms) => new Pass(ms)),
-    fc.constantFrom(1, STATE_TTL - 1, STATE_TTL).map((ms) => new Pass(ms)),
+    fc.integer({ min: 1, max: STATE_TTL_MS }).map((ms) => new Pass(ms)),
+    fc.constantFrom(1, STATE_TTL_MS - 1, STATE_TTL_MS).map((ms) => new Pass(ms)),
   ];
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { size: "max", maxCommands: 25 }), async (run) => {

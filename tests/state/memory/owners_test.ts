@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 /** A caller that sees the objects of all others. */
 const SHARING = { name: null, isIsolated: false };
 
-const CONFLICT: Binding = { state: "conflict", creator: null };
+const CONFLICT: Binding = { kind: "conflict", creator: null };
 
 interface Fixture {
   time: number;
@@ -30,7 +30,7 @@ function owner(account: string): Owner {
 }
 
 function bound(account: string): Binding {
-  return { state: "bound", owner: owner(account) };
+  return { kind: "bound", owner: owner(account) };
 }
 
 Deno.test("the first account that returns an id owns it", () => {
@@ -40,7 +40,7 @@ Deno.test("the first account that returns an id owns it", () => {
   assertEquals(bindings.get("x"), bound("a"));
 });
 
-Deno.test("an id that two accounts return is a conflict, and what was kept of it is lost", () => {
+Deno.test("an id that two accounts return is a conflict, and the object stored under it is lost", () => {
   const { bindings, lost } = fixture();
   bindings.bind("x", owner("a"));
   assertEquals(bindings.bind("x", owner("b")), CONFLICT);
@@ -48,7 +48,7 @@ Deno.test("an id that two accounts return is a conflict, and what was kept of it
   assertEquals(bindings.bind("x", owner("a")), CONFLICT);
 });
 
-Deno.test("a delete undoes the binding of its own account and never a conflict", () => {
+Deno.test("a delete removes the binding of its account and never a conflict", () => {
   const { bindings } = fixture();
   bindings.bind("x", owner("a"));
   assertEquals(bindings.unbind("x", "b", SHARING), false);
@@ -111,10 +111,10 @@ Deno.test("an id belongs to the caller that has got it, and to none when several
   const { bindings, lost } = fixture();
   bindings.bind("x", boundTo("key ada"));
   assertEquals(bindings.bind("x", boundTo("key ada")), {
-    state: "bound",
+    kind: "bound",
     owner: boundTo("key ada"),
   });
-  const shared: Binding = { state: "bound", owner: boundTo(SEVERAL_CALLERS) };
+  const shared: Binding = { kind: "bound", owner: boundTo(SEVERAL_CALLERS) };
   assertEquals(bindings.bind("x", boundTo("key bob")), shared);
   assertEquals(bindings.bind("x", boundTo("key ada")), shared);
   assertEquals(bindings.bind("x", boundTo(null)), shared);
@@ -124,10 +124,10 @@ Deno.test("an id belongs to the caller that has got it, and to none when several
 Deno.test("a conflict belongs to a caller while no other has got the id", () => {
   const { bindings } = fixture();
   bindings.bind("x", boundTo("key ada"));
-  const own: Binding = { state: "conflict", creator: "key ada" };
+  const own: Binding = { kind: "conflict", creator: "key ada" };
   assertEquals(bindings.bind("x", boundTo("key ada", "b")), own);
   assertEquals(bindings.bind("x", boundTo("key ada")), own);
-  const shared: Binding = { state: "conflict", creator: SEVERAL_CALLERS };
+  const shared: Binding = { kind: "conflict", creator: SEVERAL_CALLERS };
   assertEquals(bindings.bind("x", boundTo("key bob")), shared);
   assertEquals(bindings.bind("x", boundTo("key ada")), shared);
   bindings.bind("y", boundTo("key ada"));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ObjectStore } from "../../../src/state/object_store.ts";
-import { STATE_TTL } from "../../../src/state/retention.ts";
+import { STATE_TTL_MS } from "../../../src/state/retention.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 
@@ -33,11 +33,11 @@ const CALLER = { name: null, isIsolated: false };
 function forget(model: Model): void {
   for (const id of IDS) {
     const known = model.known.get(id);
-    if (known !== undefined && model.time - known.at >= STATE_TTL) {
+    if (known !== undefined && model.time - known.at >= STATE_TTL_MS) {
       model.known.delete(id);
       model.kept.delete(id);
     }
-    if (model.time - (model.kept.get(id) ?? model.time) >= STATE_TTL) model.kept.delete(id);
+    if (model.time - (model.kept.get(id) ?? model.time) >= STATE_TTL_MS) model.kept.delete(id);
   }
 }
 
@@ -53,7 +53,7 @@ function create(id: string, account: string, isNative: boolean): Step {
     const isConflict = known !== undefined && known.account !== account;
     // Nothing is stored under a conflict; then only a native response binds its ID.
     const isBound = isNative || known?.account !== null;
-    assertEquals(binding?.state, isBound ? isConflict ? "conflict" : "bound" : undefined);
+    assertEquals(binding?.kind, isBound ? isConflict ? "conflict" : "bound" : undefined);
     if (known === undefined) model.known.set(id, { account, at: model.time });
     else if (isConflict && known.account !== null) {
       model.known.set(id, { account: null, at: model.time });
@@ -97,7 +97,7 @@ function pass(ms: number): Step {
 async function check(model: Model, { objects }: Real): Promise<void> {
   for (const id of IDS) {
     const found = await stored(objects.responses.find(id));
-    const account = found?.binding.state === "bound" ? found.binding.owner.account : null;
+    const account = found?.binding.kind === "bound" ? found.binding.owner.account : null;
     const known = model.known.get(id);
     assertEquals([found !== null, account], [known !== undefined, known?.account ?? null]);
     assertEquals((found?.snapshot ?? null) !== null, model.kept.has(id));
@@ -115,7 +115,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(id, account, fc.boolean()).map(([one, other, native]) => create(one, other, native)),
   fc.tuple(id, account).map(([one, other]) => bind(one, other)),
   fc.tuple(id, account).map(([one, other]) => remove(one, other)),
-  fc.integer({ min: 1, max: STATE_TTL }).map(pass),
+  fc.integer({ min: 1, max: STATE_TTL_MS }).map(pass),
 );
 
 Deno.test("responses and their owners follow a plain model, whatever happens", async () => {

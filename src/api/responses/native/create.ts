@@ -56,7 +56,7 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
   const conversation = localConversation(context.continuation);
   if (!request.stream) {
     return {
-      as: "answer",
+      kind: "answer",
       limit: RESOURCE_LIMIT,
       read: (answer) => nativeAnswer(answer, { conversation, expected: null }),
     };
@@ -69,7 +69,7 @@ function readerOf(creation: Creation, target: Target): ResponseHandler {
     model: target.model,
     hidesErrors: creation.hidesErrors,
   });
-  return { as: "stream", delivery, copiesHeaders: true };
+  return { kind: "stream", delivery, copiesHeaders: true };
 }
 
 /** Tools that the client runs itself; every other type runs upstream (OpenAI API, Responses). */

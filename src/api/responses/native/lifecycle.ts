@@ -86,5 +86,5 @@ function streamOf(call: Call, id: string): ResponseHandler {
     unix: () => world.unix(),
     model: call.report.model ?? "",
   });
-  return { as: "stream", delivery, copiesHeaders: true };
+  return { kind: "stream", delivery, copiesHeaders: true };
 }

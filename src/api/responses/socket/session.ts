@@ -2,7 +2,7 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isHidden, isVisible, ownerIn } from "../../../call/owner.ts";
+import { isHidden, isVisible, resolveOwner } from "../../../call/owner.ts";
 import type { Creator } from "../../../state/bindings.ts";
 import type { Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
@@ -39,7 +39,7 @@ export function newResponsesSession(maxItems: number): Session {
       );
     }
     const param = "previous_response_id";
-    const owned = ownerIn(call, { param, provider }, found.value);
+    const owned = resolveOwner(call, { param, provider }, found.value);
     return owned.ok ? success(continuation) : owned;
   }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { isCapable } from "../../../call/capable.ts";
+import { hasCapability } from "../../../call/capable.ts";
 import { protocolOf, type RequiredTarget } from "../../../call/owner.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
@@ -37,7 +37,7 @@ export function keptOf(call: Call, settled: Settled): SocketContinuation | null 
   const origin = {
     route: call.report.route ?? "",
     model: target.model,
-    asked: context.asked,
+    requestedModel: context.asked,
     protocol,
     hasSnapshot: false,
   };
@@ -48,7 +48,7 @@ export function keptOf(call: Call, settled: Settled): SocketContinuation | null 
   // An upstream that has it knows everything by its id. One that has not said so may know nothing:
   // it is asked by the id only where there is nothing better, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
-    isCapable(target.provider, "responses_lifecycle");
+    hasCapability(target.provider, "responses_lifecycle");
   return isThere || kept === null || kept.continuation === null
     ? { id, continuation: upstreamResponse(id, [], owner) }
     : kept;

@@ -2,8 +2,8 @@ import type { Reply } from "../../../core/reply.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { namedBy } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
-import { capable } from "../../../call/capable.ts";
-import { isUpstreamOnly, originOf, ownerIn } from "../../../call/owner.ts";
+import { requireCapability } from "../../../call/capable.ts";
+import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/owner.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../../identifier.ts";
@@ -53,7 +53,7 @@ async function served(
   id: string,
   { capability, run }: native.Operation,
 ): Promise<Result<Reply>> {
-  const able = capable(provider, capability);
+  const able = requireCapability(provider, capability);
   return able.ok ? await run(call, request, provider, id) : able;
 }
 
@@ -66,7 +66,7 @@ async function keptAt(call: Call, id: string): Promise<Result<Kept>> {
   const { provider } = named.value;
   const found = await call.state.objects.responses.find(id);
   if (!found.ok) return found;
-  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
+  const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
   if (owned.value === null) return local.unknownResponse();
   const owner = owned.value.provider;

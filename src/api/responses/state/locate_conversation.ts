@@ -1,6 +1,6 @@
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isVisible, ownerIn } from "../../../call/owner.ts";
+import { isVisible, resolveOwner } from "../../../call/owner.ts";
 import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
 import type { Provider } from "../../../wires/wire.ts";
 
@@ -38,7 +38,7 @@ export async function locateConversation(
       ? success({ at: "here", kept })
       : unknownConversation(param);
   }
-  const owned = ownerIn(call, { param, provider }, bound.value);
+  const owned = resolveOwner(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
   return owned.value === null
     ? unknownConversation(param)

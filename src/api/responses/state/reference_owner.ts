@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure.ts";
 import type { JsonDocument } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { ownerOf } from "../../../call/owner.ts";
+import { findOwner } from "../../../call/owner.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";
@@ -33,7 +33,7 @@ async function responseKeeper(
   named: string | null,
 ): Promise<Result<Provider | null>> {
   const param = "previous_response_id";
-  const owned = await ownerOf(call, { type: "response", id, param, provider: named });
+  const owned = await findOwner(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;
   if (owned.value?.owner?.origin?.protocol === "chat_completions") return keptHere(param);
   return owned.value === null ? unknownPrevious() : success(owned.value.provider);

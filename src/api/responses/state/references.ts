@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isHidden, isVisible, ownerIn } from "../../../call/owner.ts";
+import { isHidden, isVisible, resolveOwner } from "../../../call/owner.ts";
 import { isReference } from "../../item_type.ts";
 import type { ResolvedRequest } from "./continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
@@ -96,7 +96,7 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
   for (const { id, item, binding } of inResponses.value) {
     if (isHidden(call, binding)) strange.add(id);
     // What belongs to an account that has changed since is not to be handed on.
-    else if (ownerIn(call, { param: "response_id", provider: null }, binding).ok) {
+    else if (resolveOwner(call, { param: "response_id", provider: null }, binding).ok) {
       known.set(id, item);
     }
   }

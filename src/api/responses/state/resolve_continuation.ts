@@ -3,16 +3,16 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import { namedBy } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
-import { capable } from "../../../call/capable.ts";
+import { requireCapability } from "../../../call/capable.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
-import { isUpstreamOnly, originOf, ownerIn } from "../../../call/owner.ts";
+import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/owner.ts";
 import {
-  addedProblem,
   type Conversation,
   fullConversation,
   hasRoom,
   largeConversation,
-  MOST_ITEMS,
+  MAX_CONVERSATION_ITEMS,
+  refuseAddedItems,
   unknownConversation,
 } from "../../../state/conversations.ts";
 import { outputOf } from "../../../state/snapshots.ts";
@@ -57,7 +57,7 @@ export async function resolveContinuation(
     continuation,
     added,
     missing,
-    asked: model ?? requiredTarget(continuation)?.origin?.asked ?? null,
+    asked: model ?? requiredTarget(continuation)?.origin?.requestedModel ?? null,
   });
 }
 
@@ -93,7 +93,7 @@ export async function resolveStoredResponse(
   const param = "previous_response_id";
   const found = await call.state.objects.responses.find(id);
   if (!found.ok) return found;
-  const owned = ownerIn(call, { param, provider }, found.value?.binding ?? null);
+  const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
   const owner = owned.value.provider;
@@ -142,7 +142,7 @@ async function findConversation(
       conversation: kept,
     });
   }
-  const owner = capable(place.value.provider, "conversations");
+  const owner = requireCapability(place.value.provider, "conversations");
   if (!owner.ok) return place.value.isBound ? owner : unknownConversation("conversation");
   return success({
     continuation: {
@@ -167,7 +167,7 @@ function roomProblem(
   added: readonly JsonObject[],
 ): Failed<Refusal> | null {
   const { items } = conversation;
-  if (items.length + added.length >= MOST_ITEMS) return fullConversation();
+  if (items.length + added.length >= MAX_CONVERSATION_ITEMS) return fullConversation();
   if (!hasRoom(conversation, added)) return largeConversation();
-  return addedProblem(items, added, "input");
+  return refuseAddedItems(items, added, "input");
 }

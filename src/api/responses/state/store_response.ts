@@ -2,7 +2,7 @@ import { isExactId } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isCapable } from "../../../call/capable.ts";
+import { hasCapability } from "../../../call/capable.ts";
 import { protocolOf } from "../../../call/owner.ts";
 import type { Owner } from "../../../state/bindings.ts";
 import { unknownConversation } from "../../../state/conversations.ts";
@@ -84,7 +84,7 @@ async function store(
   const isNative = protocolOf(target.wire) === "responses";
   if (!isNative && status !== "completed" && status !== "incomplete") return success(undefined);
   const isStoredHere = isNative
-    ? status === "completed" && !isCapable(target.provider, "responses_lifecycle")
+    ? status === "completed" && !hasCapability(target.provider, "responses_lifecycle")
     : true;
   if (!isStoredHere) return await bindResponse(call, context, target, id);
   const stored = await call.state.objects.responses.store(id, {
@@ -118,7 +118,7 @@ function ownerOfResponse(
   return {
     provider: provider.id,
     account: provider.account,
-    origin: { route, model, asked, protocol: protocolOf(wire), hasSnapshot },
+    origin: { route, model, requestedModel: asked, protocol: protocolOf(wire), hasSnapshot },
     creator: caller.name,
   };
 }

@@ -11,7 +11,7 @@ const BROKEN = fault("upstream_idle", "The upstream fell silent.").failure;
 
 for (const [name, events] of Object.entries(CASES)) {
   Deno.test(`the events of ${name.replaceAll("_", " ")}`, () => {
-    const file = new URL(`../../golden/response_events/${name}.txt`, import.meta.url);
+    const file = new URL(`../../../golden/response_events/${name}.txt`, import.meta.url);
     const lines = encoded(events).map(line).join("\n");
     assertEquals(`${lines}\n`, Deno.readTextFileSync(file));
   });

@@ -101,7 +101,7 @@ Deno.test("a response is retrieved as a stream, which must be the one asked for"
   assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
   const broken = await gateway(() => ({ body: `${stream.split("\n\n")[0]}\n\n` }));
   assert((await broken.get(path)).text.includes("event: response.failed"));
-  assertEquals((await bindingOf(broken, "response", ID))?.state, "bound");
+  assertEquals((await bindingOf(broken, "response", ID))?.kind, "bound");
 });
 
 Deno.test("an id with white space, slashes and marks inside reaches the owner in one piece", async () => {

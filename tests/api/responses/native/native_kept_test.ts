@@ -32,13 +32,13 @@ Deno.test("a native response is bound, and with a lifecycle kept nowhere else", 
     assertEquals((await create(calls, { stream })).status, 200);
     assertEquals(calls.vault.objects.stats().responses.entries, 0);
     const binding = await bindingOf(calls, "response", "resp_1");
-    assert(binding?.state === "bound");
+    assert(binding?.kind === "bound");
     const { provider, origin } = binding.owner;
     assertEquals(provider, "up");
     assertEquals(origin, {
       route: "main",
       model: "m",
-      asked: "m",
+      requestedModel: "m",
       protocol: "responses",
       hasSnapshot: false,
     });

@@ -76,7 +76,7 @@ Deno.test("a header reaches either account of a conflict and never ends it", asy
       assertEquals(calls.asked.at(-1)?.host, provider);
     }
   }
-  assertEquals((await bindingOf(calls, "response", "resp_1"))?.state, "conflict");
+  assertEquals((await bindingOf(calls, "response", "resp_1"))?.kind, "conflict");
   await assertRefused(calls, "provider_binding_conflict");
 });
 
@@ -203,7 +203,7 @@ Deno.test("deleting through a header undoes no binding of another account", asyn
   await create(calls, "first");
   calls.reload(CHANGED);
   assertEquals((await calls.delete("/responses/resp_1", naming("first"))).status, 200);
-  assertEquals((await bindingOf(calls, "response", "resp_1"))?.state, "bound");
+  assertEquals((await bindingOf(calls, "response", "resp_1"))?.kind, "bound");
   await assertRefused(calls, "provider_binding_stale");
 });
 
