@@ -16,7 +16,7 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
   const kept = lookup?.answer ?? null;
-  if (kept !== null) return success({ as: "answer", answer: kept });
+  if (kept !== null) return success({ kind: "whole", answer: kept });
   const reply = await runCandidates(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;

@@ -1,5 +1,5 @@
 import { parseConfig } from "../../src/config/load.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
@@ -17,7 +17,7 @@ const parsed = parseConfig(text, {});
 if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
 const writer = logWriter(await Deno.open("/dev/null", { write: true }));
 const log = newLog({ level: "info", format: "json" }, writer.write);
-const world = realWorld();
+const world = newRealWorld();
 const outbound = openOutbound({
   world,
   log,

@@ -1,7 +1,7 @@
 import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json/json.ts";
 import type { UpstreamResponse } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
-import { membersOf } from "../formats/edit.ts";
+import { parseMembers } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
 /** The JSON object that an upstream has answered with; a fault when it is none or nested too deep. */
@@ -9,6 +9,6 @@ export function answerDocument({ body }: Pick<UpstreamResponse, "body">): Result
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)
-    ? success({ text, value, members: membersOf(text) })
+    ? success({ text, value, members: parseMembers(text) })
     : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
 }

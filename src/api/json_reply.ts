@@ -6,7 +6,7 @@ import { utf8Bytes } from "../formats/utf8.ts";
 /** A whole answer with status 200 that the gateway itself makes. */
 export function jsonReply(value: JsonObject): Result<Reply> {
   return success({
-    as: "answer",
+    kind: "whole",
     answer: {
       status: 200,
       headers: { "content-type": "application/json" },

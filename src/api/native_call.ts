@@ -75,13 +75,13 @@ async function rewrite(
   { document }: Received,
   reply: Reply,
 ): Promise<Result<Reply>> {
-  if (native.rewritten === undefined || document === null || reply.as !== "answer") {
+  if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);
-  return success({ as: "answer", answer: { ...reply.answer, body: utf8Bytes(text.value) } });
+  return success({ kind: "whole", answer: { ...reply.answer, body: utf8Bytes(text.value) } });
 }
 
 function pathOf({ path, query }: NativeCall): string {

@@ -3,7 +3,7 @@ import {
   isObject,
   type JsonObject,
   type JsonValue,
-  MOST_LEVELS,
+  MAX_LEVELS,
   numberOf,
 } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
@@ -106,7 +106,7 @@ function membersWithoutNulls(shape: Shape, value: JsonObject, level: number): Js
 }
 
 function cleaned(shape: Shape, value: JsonValue | undefined, level: number): JsonValue | undefined {
-  if (level > MOST_LEVELS) return value;
+  if (level > MAX_LEVELS) return value;
   const { array } = shape;
   if (Array.isArray(value)) {
     return array === undefined
@@ -126,7 +126,7 @@ interface Wrong {
 
 function wrongIn(shape: Shape, value: JsonValue | undefined, level: number): Wrong | null {
   // What is nested deeper is not translated, and no recursion may be as deep as a body.
-  if (level > MOST_LEVELS) return null;
+  if (level > MAX_LEVELS) return null;
   if (Array.isArray(value)) {
     return shape.array ? wrongElement(shape.array, value, level) : is(shape);
   }

@@ -1,7 +1,7 @@
 import { type EventEncoder, translateStream } from "../core/chain.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json/json.ts";
-import { extractFromEvents, extractingDecoder } from "../core/reasoning_tags.ts";
+import { extractFromEvents, newExtractingDecoder } from "../core/reasoning_tags.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { ResponseHandler } from "../call/inference.ts";
@@ -39,7 +39,7 @@ export function translatedReader(
     const decoder = wire.newDecoder(mint);
     return {
       kind: "stream",
-      delivery: translateStream(extracts ? extractingDecoder(decoder) : decoder, newEncoder()),
+      delivery: translateStream(extracts ? newExtractingDecoder(decoder) : decoder, newEncoder()),
     };
   }
   return {

@@ -128,7 +128,7 @@ async function trySend(
       report.brokeOff = failure !== null;
     });
     isCommitted = reply.ok;
-    isStream = reply.ok && reply.value.as === "stream";
+    isStream = reply.ok && reply.value.kind === "stream";
     if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");

@@ -41,7 +41,7 @@ export function remember(
   lookup: Lookup,
   reply: Reply,
 ): void {
-  if (reply.as !== "answer" || reply.answer.status !== 200) return;
+  if (reply.kind !== "whole" || reply.answer.status !== 200) return;
   const served = findServed(call, plan);
   const key = served === plan[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;

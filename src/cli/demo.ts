@@ -1,6 +1,6 @@
 import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { realWorld } from "../world/real_world.ts";
+import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
 import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
@@ -47,7 +47,7 @@ export const demo: Command = {
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
-    const world = realWorld();
+    const world = newRealWorld();
     const upstream = listen(newSimulator(world), "127.0.0.1", 0);
     if (!upstream.ok) {
       world.close();

@@ -3,7 +3,7 @@ import type { RequestType } from "../core/endpoint.ts";
 import { requestTypesOf } from "../api/registry.ts";
 import { chatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
-import { documentOf } from "../formats/document.ts";
+import { newDocument } from "../formats/document.ts";
 import type { Route } from "../call/generation.ts";
 import {
   eligibleOf,
@@ -142,7 +142,7 @@ function reasonText(reason: SkipReason): string {
 /** Translates the simplest chat request for a target; refused if not even that can be carried. */
 function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
   const messages = [{ role: "user", content: "Say hello." }];
-  const plain = chatRequest(documentOf({ model: target.model, messages }));
+  const plain = chatRequest(newDocument({ model: target.model, messages }));
   return plain.ok ? target.wire.encode(plain.value, target) : plain;
 }
 
@@ -151,5 +151,9 @@ function preparePlainInput({ provider, model }: Target): Result<UpstreamRequest>
   const { wire } = provider;
   return wire.embeddings === null
     ? refuse("unsupported_feature", NO_EMBEDDINGS, "provider")
-    : wire.embeddings.encode(documentOf({ model, input: "Say hello." }), { provider, model, wire });
+    : wire.embeddings.encode(newDocument({ model, input: "Say hello." }), {
+      provider,
+      model,
+      wire,
+    });
 }

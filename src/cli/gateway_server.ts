@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/bug_text.ts";
-import { realWorld } from "../world/real_world.ts";
+import { newRealWorld } from "../world/real_world.ts";
 import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
 import { compile } from "../gateway/compile.ts";
@@ -46,7 +46,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     isColoured,
   };
   const log = newLog(settings, (line) => terminal.err(line));
-  const world = realWorld();
+  const world = newRealWorld();
   const serviceName = config.telemetry.service_name;
   const spans = await openSpans({ serviceName, environment, log });
   const outbound = openOutbound({

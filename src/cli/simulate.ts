@@ -1,4 +1,4 @@
-import { realWorld } from "../world/real_world.ts";
+import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
@@ -19,7 +19,7 @@ export const simulate: Command = {
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
-    const world = realWorld();
+    const world = newRealWorld();
     const listening = listen(newSimulator(world), "127.0.0.1", port);
     if (!listening.ok) {
       world.close();

@@ -1,7 +1,7 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
-import { sseFraming } from "../formats/sse.ts";
+import { newSseFraming } from "../formats/sse.ts";
 import { CHAT_PATH } from "./first_call.ts";
 import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
 import { postJson, texts, wholeText } from "./post_json.ts";
@@ -78,7 +78,7 @@ async function ask(
   }
   const server = response.headers.get("x-gateway-provider") ?? "";
   terminal.out(`  ${`${server}:`.padEnd(10)}`);
-  const framing = sseFraming();
+  const framing = newSseFraming();
   for await (const text of texts(response)) {
     for (const { data } of framing.push(text)) terminal.out(wordsOf(parseJson(data)));
   }

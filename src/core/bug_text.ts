@@ -1,9 +1,12 @@
-/** Kind and place of what was thrown. Never its text, which may hold anything. */
+/**
+ * Returns the name and the first stack frames of an error for the log. The message is left out,
+ * because it may hold secrets or content.
+ */
 export function bugText(error: unknown): string {
-  return error instanceof Error ? `${error.name}\n${placeOf(error)}` : "not an error";
+  return error instanceof Error ? `${error.name}\n${stackFrames(error)}` : "not an error";
 }
 
-function placeOf(error: Error): string {
+function stackFrames(error: Error): string {
   return (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).slice(0, 4)
     .join("\n");
 }

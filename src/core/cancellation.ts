@@ -4,9 +4,9 @@ import { fault } from "./result.ts";
 type Task = (reason: Failure | null) => void;
 
 /**
- * Cancellation of a call, of one upstream attempt, or of a request to another server. Measured: an
- * `AbortSignal` for each request would cost a tenth of a small one, so there is only one where the
- * runtime demands it, made when it is first asked for.
+ * Cancellation of a call, of one upstream attempt, or of a request to another server. The
+ * `AbortSignal` is made on the first call of `signal`, for runtime APIs that demand one. Measured:
+ * one for each request would cost a tenth of a small request.
  */
 export class Cancellation {
   #isCancelled = false;
@@ -16,7 +16,7 @@ export class Cancellation {
   // Mostly one or two tasks: a list costs less than a set.
   readonly #tasks: Task[] = [];
 
-  /** True once it is cancelled. */
+  /** True after `cancel` or `clientDisconnected`. */
   get isCancelled(): boolean {
     return this.#isCancelled;
   }
@@ -26,18 +26,23 @@ export class Cancellation {
     return this.#isClientGone;
   }
 
-  /** The failure that the cancelled call ends with; null while it is not cancelled, or if none is to be reported. */
+  /**
+   * The failure with which the cancelled call ends; null before cancellation, or if no failure is
+   * reported.
+   */
   get reason(): Failure | null {
     return this.#reason;
   }
 
-  /** Cancels because the client disconnected. A call that was cancelled before keeps its reason. */
+  /** Cancels because the client disconnected. An earlier cancellation keeps its reason. */
   clientDisconnected(): void {
     this.#isClientGone = true;
     if (!this.#isCancelled) this.cancel(fault("client_cancelled", "The client has gone.").failure);
   }
 
-  /** Cancels and runs every task. Only the first reason counts; null if no failure is to be reported. */
+  /**
+   * Cancels and runs every task. Only the first reason counts; a null reason reports no failure.
+   */
   cancel(reason: Failure | null): void {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
@@ -61,7 +66,7 @@ export class Cancellation {
     return () => this.#unsubscribe(task);
   }
 
-  /** Returns the signal for an API of the runtime that takes no other. */
+  /** Returns an `AbortSignal` for runtime APIs that accept no other cancellation. */
   signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController();

@@ -6,19 +6,28 @@ import { pushAll } from "./push_all.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 
-/** Makes a client's records of what a model says; `end` gives the terminal of a complete answer. */
+/**
+ * Encodes stream events as records of the client's protocol. `end` returns the terminal records of
+ * a complete response.
+ */
 export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
-  /** Returns the terminal of an answer that broke, also in place of the one that `end` has returned. */
+  /**
+   * Returns the terminal records of a broken stream. They also replace the terminal that `end`
+   * returned.
+   */
   fail(failure: Failure): readonly StreamRecord[];
-  /** What the answer took, as far as it is known; null when the upstream is silent. */
+  /** Returns the token counts as far as they are known; null if the upstream sent none. */
   usage(): Usage | null;
-  /** What there is to be kept once the answer is complete; null where the client API keeps nothing. */
+  /**
+   * Returns the resource to store after a complete response; null if the client API stores none.
+   */
   resource(): JsonObject | null;
 }
 
 /**
- * Reads one protocol and writes another. Fails when either side does, and then nothing of that
- * record goes out; it is done when the decoder is, with the encoder's terminal.
+ * Returns a translation from the upstream's protocol to the client's. If the decoder or the encoder
+ * fails on a record, none of its output is sent. The translation is done when the decoder is, after
+ * the encoder's terminal.
  */
 export function translateStream(decoder: Decoder, encoder: EventEncoder): StreamTranslation {
   let done = false;

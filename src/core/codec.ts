@@ -4,40 +4,47 @@ import type { StreamRecord } from "./reply.ts";
 import type { Result } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 
-/** A synchronous machine: no clock, no I/O, no throw. */
+/** Synchronous stream transformation: no clock, no I/O, no exceptions. */
 export interface Codec<In, Out> {
-  /** An empty list means "go on". A failure ends the stream; nothing of that item goes out. */
+  /**
+   * Returns the output for one item; an empty list continues the stream. A failure ends the stream,
+   * and none of that item's output is sent.
+   */
   push(item: In): Result<readonly Out[]>;
-  /** The source is at its end; one that stopped too early is a failure. */
+  /** Returns the last output at the end of the source; a failure if the source ended too early. */
   end(): Result<readonly Out[]>;
-  /** True after the last item that counts; the rest of the source is not read. */
+  /** True after the last item that matters; the rest of the source is not read. */
   done(): boolean;
 }
 
-/** Reads the records of an upstream's stream as events. */
+/** Decodes the records of an upstream stream to events. */
 export interface Decoder extends Codec<StreamRecord, StreamEvent> {
   /** Returns the last token counts that the upstream has reported; null before it reports any. */
   usage(): Usage | null;
 }
 
-/** Ends in the client's own records: a decoder and an encoder in a chain, or a relay. */
+/** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
 export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
-  /** Returns the ID of the response once a record with it is returned; null before. Absent if unused. */
+  /** Returns the ID of the response after a record that holds it; null before. Absent if unused. */
   identity?(): string | null;
   /**
-   * Returns the terminal of a stream that broke after delivery began. Also replaces the terminal that
-   * `push` or `end` has just returned, if the outcome could not be stored: that one is not sent then.
+   * Returns the terminal records of a stream that broke after delivery began. They also replace the
+   * terminal that `push` or `end` has just returned if the outcome could not be stored: that
+   * terminal is not sent then.
    */
   fail(failure: Failure): readonly StreamRecord[];
-  /** Set when `done` turns true. */
+  /** The outcome of the complete stream; null until `done` returns true. */
   outcome(): Outcome | null;
-  /** Returns the last token counts that the upstream has reported, also of a stream that broke; null for none. */
+  /**
+   * Returns the last token counts that the upstream has reported, also for a broken stream; null
+   * for none.
+   */
   usage(): Usage | null;
 }
 
-/** What a call that went well leaves to be remembered. */
+/** The result of a successful call for stores and metrics. */
 export interface Outcome {
-  /** The whole resource, when the client API keeps one. */
+  /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
 }

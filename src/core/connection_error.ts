@@ -20,7 +20,7 @@ export const CONNECTION_CAUSES = [
 /** A cause of a failed connection. */
 export type ConnectionCause = (typeof CONNECTION_CAUSES)[number];
 
-/** How far a request had come when its connection failed. */
+/** Progress of a request at the time when its connection failed. */
 export interface Progress {
   /** False if the server certainly did not get the request. */
   readonly mayHaveRun: boolean;

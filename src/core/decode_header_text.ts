@@ -1,8 +1,8 @@
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * What a header of a request says. The runtime gives one character for each byte, where clients
- * write UTF-8; bytes that are not UTF-8 stay as they are.
+ * Returns the text of a request header. The runtime returns one character for each byte, but
+ * clients write UTF-8. A value whose bytes are not UTF-8 is returned unchanged.
  */
 export function decodeHeaderText(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;

@@ -19,7 +19,7 @@ export function isRequestType(text: unknown): text is RequestType {
   return typeof text === "string" && REQUEST_TYPES.includes(text);
 }
 
-/** What responses with errors, logs, metrics, spans and the dashboard need to know of the endpoint of a call. */
+/** Facts of a call's endpoint for error responses, logs, metrics, spans and the dashboard. */
 export interface EndpointFacts {
   /** Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface EndpointFacts {
   readonly api: string | null;
   /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
   readonly operation: "chat" | "embeddings" | null;
-  /** True if a response holds what a model answered; false if it echoes what the client sent. */
+  /** True if a response holds model output; false if it echoes client input. */
   readonly sharesAnswer: boolean;
   /** Error format of the client API. */
   readonly errors: ErrorFormat;

@@ -1,24 +1,27 @@
 import type { JsonObject } from "./json/json.ts";
 
-/** Why a model stopped, in the words of Chat Completions. */
+/** Finish reason of a model's output, with the values of Chat Completions. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** Tokens of one call. Input counts include both cache figures; zero where an upstream is silent. */
+/**
+ * Token counts of one call. Input counts include both cache counts. A count is zero if the upstream
+ * sent none.
+ */
 export interface Usage {
   readonly input: number;
   readonly output: number;
-  /** Sum of the two, or what the upstream says it is; null when neither is known. */
+  /** Sum of input and output, or the upstream's own total; null when neither is known. */
   readonly total: number | null;
   readonly cached: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
-  /** The count that the upstream has not sent, which is zero here; absent when both were sent. */
+  /** The count that the upstream has not sent (zero here); absent if it sent both. */
   readonly unknown?: "input" | "output";
-  /** In the words of Chat Completions, where the upstream tells it. */
+  /** Service tier with the values of Chat Completions; absent if the upstream sent none. */
   readonly serviceTier?: string;
 }
 
-/** What a model can say, whatever protocol it speaks. */
+/** Stream event of a model's output, independent of the upstream's protocol. */
 export type StreamEvent =
   | {
     readonly type: "start";
@@ -29,28 +32,30 @@ export type StreamEvent =
   | {
     readonly type: "text";
     readonly delta: string;
-    /** Its tokens in the shape of Chat Completions, where they are told; then there is at least one. */
+    /** Token log probabilities in the format of Chat Completions; at least one if present. */
     readonly logprobs?: readonly JsonObject[];
   }
   | { readonly type: "refusal" | "reasoning"; readonly delta: string }
-  /** Carried whole, never read. */
+  /** Passed on whole, never parsed. */
   | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
   | {
     readonly type: "tool_call";
     readonly index: number;
     readonly id: string;
     readonly name: string;
-    /** The call of a custom tool, whose input is told as arguments are; absent for a function. */
+    /**
+     * Marks the call of a custom tool, whose input is sent as arguments are; absent for a function.
+     */
     readonly kind?: "custom";
-    /** The whole text, where it is known at once; then no `tool_arguments` follow. */
+    /** The whole arguments text if it is known at once; no `tool_arguments` events follow then. */
     readonly arguments?: string;
   }
   | { readonly type: "tool_arguments"; readonly index: number; readonly delta: string }
-  /** Replaces an earlier one, never adds. */
+  /** Replaces the counts of an earlier usage event; they are never added. */
   | { readonly type: "usage"; readonly usage: Usage }
   | {
     readonly type: "finish";
     readonly reason: FinishReason;
-    /** What a moderation of the call has found, in the shape of Chat Completions. */
+    /** Moderation result of the call in the format of Chat Completions. */
     readonly moderation?: JsonObject;
   };

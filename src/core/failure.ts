@@ -2,7 +2,9 @@ import type { ConnectionCause } from "./connection_error.ts";
 import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./reply.ts";
 
-/** How a call ended, as the access log names it: a closed list, so that lines can be counted. */
+/**
+ * End of a call as the access log names it. The list is closed, so that log lines can be counted.
+ */
 export type End =
   | "complete"
   | "refused"
@@ -17,13 +19,13 @@ export type End =
   | "drained"
   | "internal";
 
-/** What follows from a kind of refusal. */
+/** Status, code, log end and metric of a kind of refusal. */
 interface RefusalTreatment {
   readonly status: number;
   /** `code` of the error; absent if it is the kind. */
   readonly code?: string;
   readonly logEnd: End;
-  /** Metric beside that of all requests. */
+  /** Counter that is increased beside that of all requests. */
   readonly countedAs?: "auth_failure" | "rate_limited";
 }
 
@@ -70,25 +72,30 @@ const REFUSAL_TABLE = {
 /** A reason for which the gateway refuses a request. */
 export type RefusalKind = keyof typeof REFUSAL_TABLE;
 
-/** What follows from each kind of refusal. */
+/** Treatment of each kind of refusal. */
 export const REFUSALS: Readonly<Record<RefusalKind, RefusalTreatment>> = REFUSAL_TABLE;
 
-/** A request that is refused before any upstream is asked. */
+/** A refused request; no upstream request was sent. */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** One plain sentence that says what to do. */
+  /** Error message for the client: one plain sentence that names the remedy. */
   readonly message: string;
   /** Path of the field that is wrong, such as `messages[0].role`. */
   readonly param: string | null;
 }
 
-/** What follows from a kind of fault. "upstream" means: as the upstream answered. */
+/**
+ * Treatment of a kind of fault. A `status` or `type` of "upstream" is copied from the upstream's
+ * response.
+ */
 interface FaultTreatment {
   readonly status: number | "upstream";
   readonly type: string;
   /** "none": the error has neither `code` nor `param`. */
   readonly code: "kind" | "upstream" | "none";
-  /** Whether another attempt at the same target may help, and whether one at another target may. */
+  /**
+   * `retry`: another attempt at the same target may succeed. `fallback`: one at another target may.
+   */
   readonly retry: boolean;
   readonly fallback: boolean;
   /** Verdict of the circuit breaker, if nothing was delivered yet. */
@@ -96,7 +103,7 @@ interface FaultTreatment {
   readonly logEnd: End;
   /** The client ended the call: neither the gateway nor a provider failed. */
   readonly byClient?: true;
-  /** An attempt that fails with it sent no request. */
+  /** The attempt failed before a request was sent. */
   readonly notSent?: true;
 }
 
@@ -119,28 +126,31 @@ const FAULT_TABLE = {
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 
-/** A way in which an accepted request cannot be served. */
+/** A reason for which an accepted request fails. */
 export type FaultKind = keyof typeof FAULT_TABLE;
 
-/** What follows from each kind of fault. */
+/** Treatment of each kind of fault. */
 export const FAULTS: Readonly<Record<FaultKind, FaultTreatment>> = FAULT_TABLE;
 
 /** An error that an upstream reported, without the secrets of its provider. */
 export interface UpstreamError {
-  /** As answered, or as the error would have been answered that came with status 200. */
+  /**
+   * Status of the upstream's response. If the error came with status 200, the status that matches
+   * the error.
+   */
   readonly status: number;
   /** Response headers that may go to the client. */
   readonly headers: HeaderFields;
-  /** `message`, `type`, `param`, `code` and what else the upstream's error object holds. */
+  /** The upstream's error object: `message`, `type`, `param`, `code` and other fields. */
   readonly error: JsonObject;
-  /** Response body that goes to the client as the same bytes; null if none does. */
+  /** Response body to send to the client with the same bytes; null if there is none. */
   readonly raw: Uint8Array<ArrayBuffer> | null;
 }
 
 /** An accepted request that could not be served. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** One plain sentence; never holds a key, a URL or a body. */
+  /** Error message for the client: one plain sentence without keys, URLs or bodies. */
   readonly message: string;
   /** False if the upstream certainly did not start processing. Requests with side effects are retried only then. */
   readonly mayHaveRun: boolean;
@@ -152,7 +162,10 @@ export interface Fault {
   readonly cause?: ConnectionCause;
 }
 
-/** Everything that may go wrong on purpose. What is thrown is a bug and becomes `internal_error` at the rim. */
+/**
+ * An expected failure of a call. A thrown error is a bug and becomes `internal_error` in the
+ * server.
+ */
 export type Failure = Refusal | Fault;
 
 /** True if the gateway refused the request; false if an accepted request failed. */

@@ -1,11 +1,14 @@
 import type { World } from "./world.ts";
 
-/** A new opaque identifier: the prefix and 32 hexadecimal digits. */
+/** Returns a new opaque ID: the prefix and 32 hexadecimal digits. */
 export function newId(prefix: string, world: Pick<World, "uuid">): string {
   return prefix + world.uuid().replaceAll("-", "");
 }
 
-/** Whether a value can be an id that somebody else gave: text, not empty, without white space around it. */
+/**
+ * True if the value can be an ID from another system: non-empty text without surrounding white
+ * space.
+ */
 export function isExactId(id: unknown): id is string {
   return typeof id === "string" && id !== "" && id === id.trim();
 }

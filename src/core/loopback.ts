@@ -1,4 +1,4 @@
-/** True for names and addresses that only this machine reaches; IPv6 with or without brackets. */
+/** True if the host name or IP address is a loopback one. IPv6 addresses may have brackets. */
 export function isLoopbackName(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/^\[|\]$|\.$/g, "");
   if (name === "localhost" || name.endsWith(".localhost")) return true;

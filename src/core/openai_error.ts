@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./reply.ts";
 
-/** The members of an error in the OpenAI format; an undefined one is left out. */
+/** The fields of an error in the OpenAI format; undefined fields are left out. */
 export interface ErrorFields {
   readonly message: string;
   readonly type: string;
@@ -25,16 +25,19 @@ const encoder = new TextEncoder();
 export interface OpenaiError {
   readonly headers: HeaderFields;
   readonly error: JsonObject;
-  /** The body as an upstream sent it; null where it is made of `error`. */
+  /** The response body as the upstream sent it; null if it is built from `error`. */
   readonly raw: Uint8Array<ArrayBuffer> | null;
 }
 
-/** Returns a failure as an OpenAI error: the upstream's own where its kind passes that on. */
+/**
+ * Returns a failure as an OpenAI error. For the kinds that pass it on, that is the upstream's own
+ * error.
+ */
 export function openaiError(failure: Failure): OpenaiError {
   if (isRefusal(failure)) return { headers: {}, error: refusalFields(failure), raw: null };
   const isUpstreams = FAULTS[failure.kind].status === "upstream";
   if (isUpstreams && failure.upstream !== null) return failure.upstream;
-  return { headers: waitingTime(failure), error: faultFields(failure), raw: null };
+  return { headers: retryAfterHeader(failure), error: faultFields(failure), raw: null };
 }
 
 function refusalFields({ kind, message, param }: Refusal): JsonObject {
@@ -48,11 +51,11 @@ function faultFields({ kind, message }: Fault): JsonObject {
   return code === "none" ? shown : { ...shown, param: null, code: code === "kind" ? kind : null };
 }
 
-function waitingTime({ retryAfterMs }: Fault): HeaderFields {
+function retryAfterHeader({ retryAfterMs }: Fault): HeaderFields {
   return retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 }
 
-/** Returns the `type` of an error that has none, by its status. */
+/** Returns the default `type` of an error with this status. */
 export function typeOfStatus(status: number): string {
   switch (status) {
     case 401:

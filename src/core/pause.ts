@@ -1,7 +1,7 @@
 import type { Cancellation } from "./cancellation.ts";
 import type { World } from "./world.ts";
 
-/** Waits before a retry. Resolves early on cancellation, and without waiting if already cancelled. */
+/** Waits before a retry. Resolves early on cancellation, and immediately if already cancelled. */
 export function pause(
   world: Pick<World, "after">,
   cancellation: Cancellation,

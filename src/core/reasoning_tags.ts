@@ -4,16 +4,20 @@ import { type Result, success } from "./result.ts";
 
 const OPEN = "<think>", CLOSE = "</think>";
 
-/** Content without its complete `<think>` regions, and what stood in them, in order and untrimmed. */
+/**
+ * Message content without its complete `<think>` regions, and the text of these regions in order,
+ * untrimmed.
+ */
 export interface Extracted {
   readonly content: string;
   readonly reasoning: string;
 }
 
 /**
- * Takes complete paired `<think>…</think>` regions out of assistant content; null when there is none.
- * A region ends at the first closing tag. One search forward for each tag: a regular expression would
- * look through the rest of the text again for every opening tag without a closing one.
+ * Returns assistant content split into text and complete `<think>…</think>` regions; null if there
+ * is no region. A region ends at the first closing tag. The search runs forward once for each tag.
+ * A regular expression would search the rest of the text again for every opening tag without a
+ * closing tag.
  */
 export function extractReasoning(content: string): Extracted | null {
   const said: string[] = [];
@@ -32,7 +36,9 @@ export function extractReasoning(content: string): Extracted | null {
   return { content: said.join(""), reasoning: thought.join("") };
 }
 
-/** Events in which complete `<think>` regions of a text have become reasoning. */
+/**
+ * Returns the events with complete `<think>` regions of text events changed to reasoning events.
+ */
 export function extractFromEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
   return events.flatMap((event): StreamEvent[] => {
     const extracted = event.type === "text" ? extractReasoning(event.delta) : null;
@@ -43,8 +49,8 @@ export function extractFromEvents(events: readonly StreamEvent[]): readonly Stre
   });
 }
 
-/** A decoder whose events have been through `extractFromEvents`, record by record. */
-export function extractingDecoder(decoder: Decoder): Decoder {
+/** Returns a decoder that applies `extractFromEvents` to the events of each record. */
+export function newExtractingDecoder(decoder: Decoder): Decoder {
   const extracted = (events: Result<readonly StreamEvent[]>) =>
     events.ok ? success(extractFromEvents(events.value)) : events;
   return {

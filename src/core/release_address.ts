@@ -1,5 +1,5 @@
 /**
- * Where a build asks for the newest release, an absolute http or https URL; null: nowhere. Only who
- * builds a release knows an address, so the sources name none.
+ * The URL (http or https) where a build checks for the newest release; null disables the check. The
+ * sources name no URL: it is set when a release is built.
  */
 export const RELEASE_ADDRESS: string | null = null;

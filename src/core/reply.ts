@@ -8,36 +8,39 @@ export interface HttpResponse {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A whole HTTP answer of an upstream. */
+/** A whole HTTP response of an upstream. */
 export interface UpstreamResponse {
   readonly status: number;
-  /** Those that may go to the client. Copied when asked for: most answers do not hand them on. */
+  /**
+   * Returns the header fields that may be sent to the client. They are copied on each call, because
+   * most responses do not need them.
+   */
   headers(): HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** One whole unit of a stream: an SSE event, an NDJSON line, a WebSocket message. */
+/** One whole record of a stream: an SSE event, an NDJSON line, a WebSocket message. */
 export interface StreamRecord {
   /** Name of an SSE event; null when the record has none. */
   readonly event: string | null;
   readonly data: string;
-  /** The text as received, separators included, when the record passes untouched. */
+  /** The received text with its separators, if the record can be sent unchanged; else null. */
   readonly raw: string | null;
 }
 
-/** What a call gives back: a whole answer, or records in groups that arrived together. */
+/** Response of a call: a whole HTTP response, or a stream of records. */
 export type Reply = WholeReply | StreamReply;
 
 /** A whole answer. */
 export interface WholeReply {
-  readonly as: "answer";
+  readonly kind: "whole";
   readonly answer: HttpResponse;
 }
 
 /** Records in groups that arrived together. */
 export interface StreamReply {
-  readonly as: "stream";
-  /** What the upstream's own headers have for the client. */
+  readonly kind: "stream";
+  /** Headers of the upstream's response to send to the client. */
   readonly headers: HeaderFields;
   readonly records: AsyncIterable<readonly StreamRecord[]>;
 }

@@ -1,27 +1,27 @@
 import type { Failure, Fault, FaultKind, Refusal, RefusalKind } from "./failure.ts";
 
-/** What a step of the road gives back: its value, or the failure that ends the call. */
+/** Result of a step of a call: its value, or the failure that ends the call. */
 export type Result<T> =
   | { readonly ok: true; readonly value: T }
   | Failed;
 
-/** A step that ends the call; `F` narrows what kind of failure it is. */
+/** The failed result of a step; `F` narrows the kind of failure. */
 export interface Failed<F extends Failure = Failure> {
   readonly ok: false;
   readonly failure: F;
 }
 
-/** A step that went well. */
+/** Returns a successful result with the value. */
 export function success<T>(value: T): Result<T> {
   return { ok: true, value };
 }
 
-/** A step that ends the call with a failure made elsewhere. */
+/** Returns a failed result with an existing failure. */
 export function failed<F extends Failure>(failure: F): Failed<F> {
   return { ok: false, failure };
 }
 
-/** The gateway refuses the request; `param` is the path of the field that is wrong. */
+/** Returns a failed result that refuses the request; `param` is the path of the invalid field. */
 export function refuse(
   kind: RefusalKind,
   message: string,
@@ -31,8 +31,8 @@ export function refuse(
 }
 
 /**
- * Returns a call that could not be served. Without `details` the upstream may have started processing,
- * sent no `Retry-After` and reported no error.
+ * Returns a failed result for an accepted request. Without `details` the upstream may have started
+ * processing, and sent neither `Retry-After` nor an error.
  */
 export function fault(
   kind: FaultKind,

@@ -1,26 +1,26 @@
-/** TLS settings of one server beside those of every server. */
+/** TLS settings of one server, in addition to the settings for all servers. */
 export interface TlsSettings {
-  /** A digest of the settings: connections of different settings are pooled apart. */
+  /** Digest of the settings: connections with different settings are pooled separately. */
   readonly id: string;
-  /** Certificates in PEM that are trusted beside the usual ones. */
+  /** CA certificates in PEM that are trusted in addition to the default ones. */
   readonly caCerts: readonly string[];
-  /** The client certificate with its key, both in PEM; null without one. */
+  /** The client certificate and its key, both in PEM; null if none is sent. */
   readonly identity: { readonly cert: string; readonly key: string } | null;
-  /** The name that is sent as SNI and that the server's certificate must have; null: that of the address. */
+  /** Server name for SNI and certificate verification; null to use the host of the URL. */
   readonly serverName: string | null;
 }
 
-/** Policy of the connections to one server. */
+/** Connection policy of one server. */
 export interface Transport {
   /** Limit in milliseconds for DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Milliseconds for which an idle connection is kept when the server names no time; 0: none is reused. */
+  /** Idle timeout of a connection in milliseconds, if the server sends none; 0 disables reuse. */
   readonly keepAliveMs: number;
-  /** Null: the usual certificates are trusted and none is presented. */
+  /** TLS settings; null trusts the default CA certificates and sends no client certificate. */
   readonly tls: TlsSettings | null;
 }
 
-/** The policy where no settings name another. */
+/** Connection policy of servers without settings. */
 export const DEFAULT_TRANSPORT: Transport = {
   connectTimeoutMs: 10_000,
   keepAliveMs: 4_000,

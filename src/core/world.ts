@@ -10,54 +10,63 @@ export interface Outgoing {
   /** Connection policy of the server; the default one when absent. */
   readonly transport?: Transport;
   /**
-   * True if the request may be written once more, on a new connection, when a reused one failed before
-   * any byte of the response. False when absent.
+   * True if the request may be sent again on a new connection after a reused connection failed
+   * before the first byte of the response. False when absent.
    */
   readonly isRepeatable?: boolean;
-  /** Runs when the request is about to be written once more. */
+  /** Called before the request is sent again. */
   onRepeat?(): void;
-  /** Cancels the request, until the last byte of the response body is read. */
+  /** Cancellation of the request, effective until the last byte of the response body is read. */
   readonly cancellation: Cancellation;
 }
 
-/** The answer of another server; a `Response` is one. */
+/** The response of another server; a `Response` is one. */
 export interface Incoming {
   readonly status: number;
   readonly headers: FieldReader;
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | BodySource | null;
 }
 
-/** The header fields of an answer. Names are lower-case. */
+/** The header fields of a response. Names are lower-case. */
 export interface FieldReader extends Iterable<[name: string, value: string]> {
   get(name: string): string | null;
 }
 
-/** A body that is read piece by piece. */
+/** A response body that is read in pieces. */
 export interface BodySource {
-  /** The next bytes, good until the next call; null at the end. Rejects when the answer breaks off. */
+  /**
+   * Returns the next bytes, valid until the next call; null at the end. Rejects if the response
+   * breaks off.
+   */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** The rest is not wanted. */
+  /** Cancels the rest of the body. */
   cancel(): Promise<void>;
 }
 
-/** The outside, as far as the core may touch it. Tests pass a scripted one. */
+/**
+ * Clock, randomness and HTTP requests, the only I/O that the core uses. Tests pass a scripted
+ * implementation.
+ */
 export interface World {
-  /** Milliseconds, never goes back. */
+  /** Returns monotonic time in milliseconds. */
   now(): number;
-  /** Seconds since 1970, for `created` and the like. */
+  /** Returns Unix time in seconds, for fields such as `created`. */
   unix(): number;
-  /** Milliseconds since 1970, for what is put in order by its time. */
+  /** Returns Unix time in milliseconds, to sort records by time. */
   wall(): number;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   random(): number;
   uuid(): string;
-  /** Runs the task once, at least `ms` later; the result cancels. Every wait and deadline is built on it. */
+  /**
+   * Runs the task once, at least `ms` later. Returns a function that cancels it. All timeouts are
+   * built on it.
+   */
   after(ms: number, task: () => void): () => void;
   /**
-   * Sends a request to another server and returns its response; follows no redirect. Rejects with a
-   * `ConnectionError` when there is no response. The request is written once. Only one that is
-   * repeatable is written a second time, when a reused connection failed before any byte of the
-   * response, and a GET without a body through a proxy, by the runtime.
+   * Sends a request to another server and returns its response; does not follow redirects. Rejects
+   * with a `ConnectionError` if there is no response. The request is sent once, with two
+   * exceptions: a repeatable request is sent a second time if a reused connection failed before the
+   * first byte of the response, and the runtime may resend a GET without a body through a proxy.
    */
   send(url: string, request: Outgoing): Promise<Incoming>;
 }

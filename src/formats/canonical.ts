@@ -1,11 +1,11 @@
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
-/** What is nested deeper than this is no usual request, and would only take memory. */
-const DEEPEST = 1_000;
+/** Nesting limit: no usual request is nested deeper, and such a text would only take memory. */
+const MAX_DEPTH = 1_000;
 
 interface Container {
   readonly isObject: boolean;
-  /** Values so far, each behind its key when it is a member of an object. */
+  /** Values parsed so far, with their key if they are members of an object. */
   readonly items: Item[];
   /** The key of the member that is being read. */
   key: string;
@@ -17,10 +17,10 @@ interface Item {
 }
 
 /**
- * A JSON text in the one form that all texts of the same meaning share: no white space, the members
- * of objects sorted, strings with the least escapes. Numbers keep their text, and of a key that comes
- * twice both members stay, in order: what one reader may tell apart stays apart. The text must be one
- * that `JSON.parse` accepts; null when it is nested too deeply.
+ * Returns canonical JSON for cache keys: no white space, sorted members, minimal escapes. Numbers
+ * keep their text and duplicate keys are preserved, so two requests that any parser could
+ * distinguish never share a key. The text must be valid for `JSON.parse`; null if it is nested too
+ * deeply.
  */
 export function canonicalJson(text: string): string | null {
   const open: Container[] = [];
@@ -29,15 +29,15 @@ export function canonicalJson(text: string): string | null {
     let value: string | null = null;
     const mark = text[at];
     if (mark === "{" || mark === "[") {
-      if (open.length === DEEPEST) return null;
+      if (open.length === MAX_DEPTH) return null;
       open.push({ isObject: mark === "{", items: [], key: "" });
       at++;
     } else if (mark === "}" || mark === "]") {
-      value = written(open.pop());
+      value = writeContainer(open.pop());
       at++;
     } else {
       const end = endOfValue(text, at);
-      value = mark === '"' ? plainString(text.slice(at, end)) : text.slice(at, end);
+      value = mark === '"' ? normalizeString(text.slice(at, end)) : text.slice(at, end);
       at = end;
     }
     const container = open.at(-1);
@@ -49,14 +49,17 @@ export function canonicalJson(text: string): string | null {
     if (text[at] === ",") at = skipBlanks(text, at + 1);
     if (container?.isObject === true && text[at] === '"') {
       const end = endOfString(text, at);
-      container.key = plainString(text.slice(at, end));
+      container.key = normalizeString(text.slice(at, end));
       at = skipBlanks(text, skipBlanks(text, end) + 1);
     }
   }
 }
 
-/** Built by adding, not by joining: each depth would copy all that is inside. */
-function written(container: Container | undefined): string {
+/**
+ * Returns the text of a container. Concatenation avoids a copy of the nested text at every depth,
+ * which joining would make.
+ */
+function writeContainer(container: Container | undefined): string {
   if (container === undefined) return "";
   const { isObject, items } = container;
   // Sorting is stable: members of the same key stay in order.
@@ -69,6 +72,6 @@ function written(container: Container | undefined): string {
   return text + (isObject ? "}" : "]");
 }
 
-function plainString(text: string): string {
+function normalizeString(text: string): string {
   return text.includes("\\") ? JSON.stringify(JSON.parse(text)) : text;
 }

@@ -7,51 +7,53 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
-import { membersOf } from "./edit.ts";
+import { parseMembers } from "./edit.ts";
 
-/** Longer keys are not repeated in a message: they may be content. */
-const SHOWN_KEY = 64;
+/** Length limit of a key in an error message: longer keys may be content. */
+const MAX_SHOWN_KEY_CHARS = 64;
 
 /**
- * A request body as a document. Refused as `invalid_json`: no JSON, a value that is no object, and a
- * key that comes twice at the top level, where two readers could each take another value.
- * `bytes` is the text in UTF-8.
+ * Parses a request body. Refuses a body as `invalid_json` if it is not JSON, not an object, or
+ * repeats a key at the top level, because two parsers could read different values then. `bytes` is
+ * the text in UTF-8.
  */
-export function readDocument(
+export function parseDocument(
   text: string,
   bytes?: Uint8Array<ArrayBuffer>,
 ): Result<JsonDocument> {
   const value = parseJson(text);
   if (value === undefined) {
-    return refuse("invalid_json", unreadable(text));
+    return refuse("invalid_json", invalidJsonMessage(text));
   }
   if (!isObject(value)) {
     return refuse("invalid_json", "The request body is JSON but no object; send a JSON object.");
   }
-  const members = membersOf(text);
+  const members = parseMembers(text);
   if (hasKeyTwice(members, value)) {
     return refuse("invalid_json", repeatedKeyMessage(members));
   }
   return success(bytes === undefined ? { text, value, members } : { text, bytes, value, members });
 }
 
-/** Whether an object is written with a key twice: then two readers may take another value each. */
+/** True if the text of an object repeats a key: two parsers could read different values then. */
 export function hasKeyTwice(members: readonly Member[], value: JsonObject): boolean {
   return members.length !== Object.keys(value).length;
 }
 
-function unreadable(text: string): string {
+function invalidJsonMessage(text: string): string {
   if (text.trim() === "") return "The request body is empty; send a JSON object.";
   return "The request body is not valid JSON; send a JSON object.";
 }
 
 function repeatedKeyMessage(members: readonly Member[]): string {
-  const repeated = firstRepeated(members);
-  const named = repeated.length <= SHOWN_KEY ? `the key ${JSON.stringify(repeated)}` : "a key";
+  const repeated = findRepeatedKey(members);
+  const named = repeated.length <= MAX_SHOWN_KEY_CHARS
+    ? `the key ${JSON.stringify(repeated)}`
+    : "a key";
   return `The request body holds ${named} more than once; send each key once.`;
 }
 
-function firstRepeated(members: readonly Member[]): string {
+function findRepeatedKey(members: readonly Member[]): string {
   const seen = new Set<string>();
   for (const { key } of members) {
     if (seen.has(key)) return key;
@@ -61,8 +63,8 @@ function firstRepeated(members: readonly Member[]): string {
 }
 
 /**
- * Refuses a JSON text with more than `limit` members and elements as `request_too_large`; null if it
- * may be parsed. Costs a small part of parsing, and nothing for a short text.
+ * Refuses a JSON text with more than `limit` members and elements as `request_too_large`; null if
+ * it may be parsed. Costs a small part of parsing, and nothing for a short text.
  */
 export function checkItems(text: string, limit: number): Failed | null {
   return hasMoreItems(text, limit)
@@ -73,13 +75,15 @@ export function checkItems(text: string, limit: number): Failed | null {
     : null;
 }
 
-/** The document of a value that the gateway made: its text is what `JSON.stringify` writes. */
-export function documentOf(value: JsonObject): JsonDocument {
+/**
+ * Returns the document of a value that the gateway built; its text is written by `JSON.stringify`.
+ */
+export function newDocument(value: JsonObject): JsonDocument {
   const text = JSON.stringify(value);
-  return { text, value, members: membersOf(text) };
+  return { text, value, members: parseMembers(text) };
 }
 
-/** The document of `{}`, for requests without a body. */
+/** Document of the empty object `{}`, for requests without a body. */
 export const emptyDocument: JsonDocument = {
   text: "{}",
   value: Object.freeze({}),

@@ -2,26 +2,26 @@ import { type Member, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 
-/** A part of a text: `text.slice(start, end)`. */
+/** Part of a text: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A part of a text and what stands there afterwards. */
+/** Replacement of a part of a text. */
 export interface Edit extends Span {
   readonly text: string;
 }
 
-/** A key and the JSON text of its value. */
+/** Key of a new member and the JSON text of its value. */
 export type Entry = readonly [key: string, valueText: string];
 
 /**
- * Members of the object that begins at `start`, in the order of the text, with their keys decoded; a
- * key may come twice. Empty when no object begins there. The text must be one that `JSON.parse`
- * accepts.
+ * Returns the members of the JSON object at `start` in the order of the text, with decoded keys and
+ * including repeated keys. Empty if no object begins there. The text must be valid for
+ * `JSON.parse`.
  */
-export function membersOf(text: string, start = skipBlanks(text, 0)): readonly Member[] {
+export function parseMembers(text: string, start = skipBlanks(text, 0)): readonly Member[] {
   const members: Member[] = [];
   if (text[start] !== "{") return members;
   let at = skipBlanks(text, start + 1);
@@ -30,13 +30,13 @@ export function membersOf(text: string, start = skipBlanks(text, 0)): readonly M
     const keyEnd = endOfString(text, keyStart);
     const valueStart = skipBlanks(text, skipBlanks(text, keyEnd) + 1);
     const end = endOfValue(text, valueStart);
-    members.push({ key: decodedKey(text, keyStart, keyEnd), keyStart, start: valueStart, end });
+    members.push({ key: decodeKey(text, keyStart, keyEnd), keyStart, start: valueStart, end });
     at = skipBlanks(text, skipBlanks(text, end) + 1);
   }
   return members;
 }
 
-function decodedKey(text: string, start: number, end: number): string {
+function decodeKey(text: string, start: number, end: number): string {
   const plain = text.slice(start + 1, end - 1);
   if (!plain.includes("\\")) return plain;
   const key = parseJson(text.slice(start, end));
@@ -44,10 +44,10 @@ function decodedKey(text: string, start: number, end: number): string {
 }
 
 /**
- * Elements of the array that begins at `start`. Empty when no array begins there. The text must be
- * one that `JSON.parse` accepts.
+ * Returns the elements of the JSON array at `start`. Empty if no array begins there. The text must
+ * be valid for `JSON.parse`.
  */
-export function elementsOf(text: string, start = skipBlanks(text, 0)): readonly Span[] {
+export function parseElements(text: string, start = skipBlanks(text, 0)): readonly Span[] {
   const elements: Span[] = [];
   if (text[start] !== "[") return elements;
   let at = skipBlanks(text, start + 1);
@@ -62,22 +62,22 @@ export function elementsOf(text: string, start = skipBlanks(text, 0)): readonly 
 }
 
 /**
- * Where the value at the path stands, with the last of equal keys as `JSON.parse` takes it; null
- * when there is none. Values beside the path are only skipped.
+ * Returns the position of the JSON value at the path; null if there is none. Of repeated keys the
+ * last one counts, as in `JSON.parse`. Values beside the path are skipped.
  */
-export function valueAt(text: string, path: readonly (string | number)[]): Span | null {
+export function findValue(text: string, path: readonly (string | number)[]): Span | null {
   const start = skipBlanks(text, 0);
   let span: Span | undefined = { start, end: endOfValue(text, start) };
   for (const step of path) {
     span = typeof step === "number"
-      ? elementsOf(text, span.start)[step]
-      : membersOf(text, span.start).findLast((member) => member.key === step);
+      ? parseElements(text, span.start)[step]
+      : parseMembers(text, span.start).findLast((member) => member.key === step);
     if (span === undefined) return null;
   }
   return { start: span.start, end: span.end };
 }
 
-/** The text with all edits made; they come in any order and do not overlap. */
+/** Returns the text with all edits applied. Edits may come in any order and must not overlap. */
 export function splice(text: string, edits: readonly Edit[]): string {
   const ordered = edits.length < 2
     ? edits
@@ -91,14 +91,14 @@ export function splice(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
-/** Gives a member another value. */
+/** Returns the edit that replaces the value of a member. */
 export function replaceValue(member: Span, text: string): Edit {
   return { start: member.start, end: member.end, text };
 }
 
 /**
- * Puts members in front of those of the object that begins at `objectStart`. Where the same object
- * also loses members, use `changeMembers`.
+ * Returns the edit that inserts members at the front of the object at `objectStart`. If the same
+ * object also loses members, use `changeMembers`.
  */
 export function insertMembers(text: string, objectStart: number, entries: readonly Entry[]): Edit {
   const isEmpty = text[skipBlanks(text, objectStart + 1)] === "}";
@@ -107,14 +107,14 @@ export function insertMembers(text: string, objectStart: number, entries: readon
 
 function insertion(objectStart: number, entries: readonly Entry[], isEmpty: boolean): Edit {
   const separator = isEmpty || entries.length === 0 ? "" : ",";
-  return { start: objectStart + 1, end: objectStart + 1, text: written(entries) + separator };
+  return { start: objectStart + 1, end: objectStart + 1, text: writeEntries(entries) + separator };
 }
 
-function written(entries: readonly Entry[]): string {
+function writeEntries(entries: readonly Entry[]): string {
   return entries.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",");
 }
 
-/** Takes away every member of an object whose key is among the keys, with the commas left over. */
+/** Returns the edits that remove every member with one of these keys, and the commas left over. */
 export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let at = 0;
@@ -131,7 +131,10 @@ function isAmong(keys: readonly string[], member: Member | undefined): boolean {
   return member !== undefined && keys.includes(member.key);
 }
 
-/** Neighbours go together: their commas then belong to one edit. `behind` is the first that stays. */
+/**
+ * Returns the edit that removes adjacent members with their commas. `behind` is the index of the
+ * first member that stays.
+ */
 function removal(members: readonly Member[], first: number, behind: number): Edit {
   const next = members[behind];
   const start = next === undefined ? members[first - 1]?.end : undefined;
@@ -143,8 +146,9 @@ function removal(members: readonly Member[], first: number, behind: number): Edi
 }
 
 /**
- * Sets members of the object that begins at `objectStart`: null takes one away, a key that is there
- * gets another value, a new one goes in front. `members` are all members of that object.
+ * Returns the edits that set members of the object at `objectStart`. A null value removes a member,
+ * an existing key gets the new value, and a new key is inserted at the front. `members` are all
+ * members of that object.
  */
 export function changeMembers(
   objectStart: number,

@@ -1,11 +1,11 @@
 import type { StreamRecord } from "../core/reply.ts";
 
-/** Cuts text that arrives in any pieces into whole records. */
+/** Splits text that arrives in arbitrary pieces into whole stream records. */
 export interface Framing {
-  /** Takes the next text; gives the records that are whole now. */
+  /** Adds the next text; returns the records that are complete now. */
   push(text: string): readonly StreamRecord[];
-  /** The source is at its end; gives the records that the end itself makes whole. */
+  /** Returns the records that the end of the source completes. */
   end(): readonly StreamRecord[];
-  /** Characters of the record that is not whole yet. */
+  /** Returns the length in characters of the incomplete record. */
   held(): number;
 }

@@ -2,12 +2,12 @@ import type { StreamRecord } from "../core/reply.ts";
 import type { Framing } from "./framing.ts";
 
 /**
- * Cuts newline-delimited JSON: one record a line, a CR before the LF is no part of the data. A blank
- * line is a record too, with empty data, so that a flood of them is seen. The end of the source also
- * ends the last line.
+ * Returns a framing for newline-delimited JSON: one record for each line, without the LF and a CR
+ * before it. A blank line is a record with empty data, so that a flood of blank lines is noticed.
+ * The end of the source also ends the last line.
  */
-export function ndjsonFraming(): Framing {
-  // A list, because a long line may come in very many pieces: each is looked at once.
+export function newNdjsonFraming(): Framing {
+  // A list, because a long line may come in very many pieces: each piece is scanned once.
   let kept: string[] = [];
   let held = 0;
 
@@ -25,7 +25,7 @@ export function ndjsonFraming(): Framing {
     for (;;) {
       const newline = text.indexOf("\n", start);
       if (newline < 0) break;
-      records.push(recordOf(take(text.slice(start, newline + 1))));
+      records.push(parseLine(take(text.slice(start, newline + 1))));
       start = newline + 1;
     }
     if (start < text.length) {
@@ -38,7 +38,7 @@ export function ndjsonFraming(): Framing {
   function end(): readonly StreamRecord[] {
     const records: StreamRecord[] = [];
     const last = take("");
-    if (last !== "") records.push(recordOf(last));
+    if (last !== "") records.push(parseLine(last));
     return records;
   }
 
@@ -49,7 +49,7 @@ export function ndjsonFraming(): Framing {
   };
 }
 
-function recordOf(raw: string): StreamRecord {
+function parseLine(raw: string): StreamRecord {
   let end = raw.length;
   if (raw.endsWith("\n")) end -= raw.endsWith("\r\n") ? 2 : 1;
   const data = raw.slice(0, end);

@@ -4,13 +4,13 @@ import type { Framing } from "./framing.ts";
 const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Cuts server-sent events as the WHATWG standard parses them; `id` and `retry` are not looked at. A
- * block without data is a record too, with empty data, so that the raws of all records are the text
- * received. Blank lines before a block belong to it. A block that the end of the source cuts off is
- * dropped (WHATWG HTML, "Interpreting an event stream").
+ * Returns a framing for server-sent events as the WHATWG standard parses them; `id` and `retry` are
+ * ignored. A block without data is a record with empty data, so that the raw texts of all records
+ * add up to the received text. Blank lines before a block belong to it. A block that the end of the
+ * source cuts off is dropped (WHATWG HTML, "Interpreting an event stream").
  */
-export function sseFraming(): Framing {
-  // Lists, because a long record may come in very many pieces: each is looked at once.
+export function newSseFraming(): Framing {
+  // Lists, because a long record may come in very many pieces: each piece is scanned once.
   let kept: string[] = [];
   let line: string[] = [];
   let held = 0;
@@ -21,16 +21,16 @@ export function sseFraming(): Framing {
   let afterCr = false;
   /** The last line with text ended in a CR without an LF. */
   let crOnly = false;
-  /** The block is whole, but an LF that belongs to its last CR may still come. */
+  /** The block is complete, but an LF that belongs to its last CR may still arrive. */
   let pending = false;
 
   function readLine(source: string, start: number, end: number) {
     anyLine = true;
     if (isField(source, start, end, "data")) {
-      const value = valueOf(source, start + 4, end);
+      const value = parseFieldValue(source, start + 4, end);
       data = data === null ? value : data + "\n" + value;
     } else if (isField(source, start, end, "event")) {
-      event = valueOf(source, start + 5, end) || null;
+      event = parseFieldValue(source, start + 5, end) || null;
     }
   }
 
@@ -78,7 +78,8 @@ export function sseFraming(): Framing {
         readLine(text, lineStart, lineEnd);
         crOnly = isCr && !isCrLf;
       } else if (anyLine) {
-        // Where lines end in CR alone nothing waits for an LF; one that comes leads the next block.
+        // If lines end in CR alone, the record does not wait for an LF; a late LF belongs to the
+        // next block.
         const blockEnd = isCr && crOnly ? lineEnd + 1 : next;
         if (afterCr && !crOnly) {
           pending = true;
@@ -113,7 +114,7 @@ export function sseFraming(): Framing {
   };
 }
 
-/** Where the character stands next; the length of the text when it does not. */
+/** Returns the next index of the character; the length of the text if there is none. */
 function position(text: string, character: string, from: number): number {
   const found = text.indexOf(character, from);
   return found < 0 ? text.length : found;
@@ -125,20 +126,26 @@ function isField(source: string, start: number, end: number, name: string): bool
     (nameEnd === end || source.charCodeAt(nameEnd) === COLON);
 }
 
-/** `colon` may also be the end of the line: a name alone is a field with an empty value. */
-function valueOf(source: string, colon: number, end: number): string {
+/**
+ * Returns the value of a field. `colon` may also be the end of the line: a name alone is a field
+ * with an empty value.
+ */
+function parseFieldValue(source: string, colon: number, end: number): string {
   const start = colon + (source.charCodeAt(colon + 1) === SPACE ? 2 : 1);
   return start < end ? source.slice(start, end) : "";
 }
 
-/** The text to send: what was received where a record still has it, else the event written anew. */
+/**
+ * Returns the text to send: the received text of a record if there is one, else the event as
+ * written by `writeRecord`.
+ */
 export function sseText(records: readonly StreamRecord[]): string {
   let text = "";
-  for (const record of records) text += record.raw ?? written(record);
+  for (const record of records) text += record.raw ?? writeRecord(record);
   return text;
 }
 
-function written({ event, data }: StreamRecord): string {
+function writeRecord({ event, data }: StreamRecord): string {
   const name = event === null ? "" : `event: ${event}\n`;
   const isOneLine = !data.includes("\n") && !data.includes("\r");
   const lines = isOneLine ? data : data.split(/\r\n|\r|\n/).join("\ndata: ");

@@ -2,8 +2,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * The text of UTF-8 bytes; null when they are not UTF-8. A byte order mark stays.
- * The strict decoder costs ten times as much, so it runs only when the quick one replaced something.
+ * Decodes UTF-8 bytes; null if they are not valid UTF-8. A byte order mark is preserved. The strict
+ * decoder costs ten times as much, so it runs only if the tolerant decoder replaced a character.
  */
 export function utf8Text(bytes: Uint8Array): string | null {
   const text = decoder.decode(bytes);
@@ -17,12 +17,12 @@ export function utf8Text(bytes: Uint8Array): string | null {
 
 const encoder = new TextEncoder();
 
-/** The UTF-8 bytes of a text. */
+/** Encodes a text as UTF-8 bytes. */
 export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
-/** How many bytes a text has in UTF-8, when that is more than `limit`; else some number up to it. */
+/** True if the text has more than `limit` bytes in UTF-8. */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length > limit) return true;
   // A character is at most three bytes per UTF-16 unit.

@@ -1,19 +1,22 @@
-/** Framing of a response body: finds its bytes in what is received. Throws if the framing is malformed. */
+/**
+ * Framing of a response body: extracts the body from the received bytes. Throws if the framing is
+ * malformed.
+ */
 export interface BodyFraming {
-  /** Moves the bytes of the body to the front of those given. */
+  /** Moves the bytes of the body to the front of `bytes`. */
   take(bytes: Uint8Array): Consumed;
-  /** The body has ended. */
+  /** True after the end of the body. */
   isOver(): boolean;
-  /** False once framing was read that other parsers refuse: the connection is not used again. */
+  /** False after framing that other parsers refuse: the connection is not reused. */
   isExact(): boolean;
-  /** The end of the connection is the end of the body. */
+  /** True if the body ends with the connection. */
   readonly endsWithConnection: boolean;
 }
 
-/** The part of the received bytes that was read. */
+/** The result of parsing received bytes. */
 export interface Consumed {
-  /** Bytes of the body, at the front. */
+  /** Number of body bytes, at the front of the buffer. */
   readonly length: number;
-  /** Bytes that are done with; the rest is to be given again, with more behind it. */
+  /** Number of consumed bytes; the rest is passed again together with later bytes. */
   readonly used: number;
 }

@@ -5,31 +5,31 @@ import { roundTrip } from "./round_trip.ts";
 import { type Clock, newPool } from "./connection_pool.ts";
 import { type Destination, parseDestination, requestParts } from "./request.ts";
 
-/** Sends requests over connections that it keeps. */
+/** HTTP client with a pool of connections. */
 export interface HttpClient {
   readonly send: World["send"];
-  /** Ends every connection, and with it every exchange that is not over. */
+  /** Closes every connection and fails the requests on them. */
   close(): void;
 }
 
-/** Targets that are remembered: few, but the ids of stored objects stand in paths. */
-const MOST_TARGETS = 200;
+/** Limit of cached destinations: there are few, except for URLs with the IDs of stored objects. */
+const MAX_CACHED_DESTINATIONS = 200;
 
 /**
- * An HTTP/1.1 client over plain connections (RFC 9112). Measured against the runtime's own: a third
- * of its processor time for a small answer, and for a stream of small chunks, of which that one
- * gives each by itself. A request is written once. One that is repeatable is written a second time, on
- * a new connection, when a reused one failed before any byte of the response: the server has likely
- * closed that one while it was idle.
+ * Returns an HTTP/1.1 client over plain connections (RFC 9112). Measured against the runtime's
+ * client, it takes a third of the processor time for a small response. The same holds for a stream
+ * of small chunks, which the runtime's client passes on one by one. A request is sent once. A
+ * repeatable request is sent a second time on a new connection if a reused one failed before the
+ * first byte of the response: the server has likely closed that connection while it was idle.
  */
-export function httpClient(clock: Clock = realClock): HttpClient {
+export function newHttpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);
   const targets = new Map<string, Destination>();
 
   function targetOf(url: string): Destination {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    if (targets.size >= MOST_TARGETS) targets.clear();
+    if (targets.size >= MAX_CACHED_DESTINATIONS) targets.clear();
     const target = parseDestination(url);
     targets.set(url, target);
     return target;
@@ -38,9 +38,9 @@ export function httpClient(clock: Clock = realClock): HttpClient {
   async function send(url: string, request: Outgoing): Promise<Incoming> {
     const target = targetOf(url);
     const { transport = DEFAULT_TRANSPORT } = request;
-    // Before there is a connection: what cannot be sent needs none.
+    // Checked before dialing: an unsendable request needs no connection.
     const parts = requestParts(target, request, transport.keepAliveMs <= 0);
-    if (pool.isLongIdle(target, transport)) await turn();
+    if (pool.isLongIdle(target, transport)) await yieldToEventLoop();
     const reused = pool.idle(target, transport);
     if (reused !== null) {
       try {
@@ -59,24 +59,26 @@ export function httpClient(clock: Clock = realClock): HttpClient {
   return { send, close: pool.close };
 }
 
-/** True if a reused connection was likely closed by its server before the request came. */
+/** True if a reused connection was likely closed by its server before the request arrived. */
 function isStale(error: unknown): boolean {
   return error instanceof ConnectionError && !error.isAnswered &&
     (error.kind === "reset" || error.kind === "closed");
 }
 
-/** The error of a connection for a request that was written before, on another one. */
+/**
+ * Returns the error of a new connection for a request that was already sent on another connection.
+ */
 function writtenBefore(error: unknown): unknown {
   if (!(error instanceof ConnectionError)) return error;
   return new ConnectionError(error.kind, error.message, { mayHaveRun: true, isAnswered: false });
 }
 
-/** Lets everything else happen that is due. */
-function turn(): Promise<void> {
+/** Resolves in a later turn of the event loop, after pending I/O events. */
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** The longest timer of the runtime (2^31 - 1); a longer one would fire at once. */
+/** The longest timer of the runtime (2^31 - 1 ms); a longer one would fire immediately. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 const realClock: Clock = {

@@ -7,58 +7,70 @@ import { newKeepAlive } from "./keep_alive.ts";
 import { newReadBuffer, type ReadBuffer } from "./read_buffer.ts";
 import type { Destination } from "./request.ts";
 
-/** A connection to an upstream, for one exchange at a time. */
+/** Connection to a server that carries one request at a time. */
 export interface Connection {
   readonly received: ReadBuffer;
   write(bytes: Uint8Array): Promise<void>;
-  /** The exchange is over and nothing of it is left: for so many milliseconds another may have the connection. */
+  /**
+   * Returns the connection to the pool after a complete response, for at most `rest` milliseconds.
+   */
   release(rest: number): void;
-  /** Ends the connection at once, whatever it is doing. */
+  /** Closes the connection immediately, also during a read or a write. */
   close(): void;
-  /** This side has not closed it. */
+  /** True until this side closes the connection. */
   isOpen(): boolean;
 }
 
-/** Connections that are kept open between exchanges. */
+/** Pool of idle connections. */
 export interface Pool {
-  /** Whether the next idle one has been idle for long: what came of it is known after a turn of the loop. */
+  /**
+   * True if the next idle connection may already be closed by the server; yield to the event loop
+   * to learn it.
+   */
   isLongIdle(target: Destination, transport: Transport): boolean;
-  /** One that is idle, and open as far as is known; null when there is none. */
+  /** Removes an idle connection from the pool and returns it; null if there is none. */
   idle(target: Destination, transport: Transport): Connection | null;
-  /** Dials a new connection; rejects with a `ConnectionError` when it fails, is late or given up. */
+  /**
+   * Dials a new connection. Rejects with a `ConnectionError` on failure, timeout or cancellation.
+   */
   open(target: Destination, transport: Transport, request: Cancellation): Promise<Connection>;
-  /** Closes every connection, also those in use and those that do not stand yet. */
+  /** Closes every connection, including those in use and those being dialed. */
   close(): void;
 }
 
-/** The time by which connections are measured, in milliseconds. */
+/** Clock of the connection timeouts, in milliseconds. */
 export interface Clock {
   now(): number;
-  /** Runs the task again and again, without keeping the process alive; the result ends it. */
+  /**
+   * Runs the task periodically without keeping the process alive. Returns a function that stops it.
+   */
   every(ms: number, task: () => void): () => void;
-  /** Runs the task once; the result cancels. */
+  /** Runs the task once. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 
-/** Most idle connections to one origin. */
-const MOST = 256;
+/** Limit of idle connections to one origin. */
+const MAX_IDLE_CONNECTIONS = 256;
 
-/** What was idle for so many milliseconds may have been closed unnoticed, while other work was done. */
-const LONG = 1_000;
+/**
+ * Idle time after which a connection may have been closed by the server without notice, while the
+ * event loop was busy.
+ */
+const LONG_IDLE_MS = 1_000;
 
-/** Idle connections are looked at this often, in milliseconds. */
-const SWEEP = 5_000;
+/** Interval between checks for idle connections that have timed out. */
+const SWEEP_INTERVAL_MS = 5_000;
 
-interface Kept extends Connection {
-  /** Since when it is idle, and until when it may be. */
+interface PooledConnection extends Connection {
+  /** Start of the idle time, and the time at which it ends. */
   since: number;
   until: number;
 }
 
-/** A pool without connections. */
+/** Returns an empty connection pool. */
 export function newPool(clock: Clock): Pool {
-  /** By origin, in the order in which they became idle. */
-  const idle = new Map<string, Kept[]>();
+  /** Idle connections by origin, in the order in which they became idle. */
+  const idle = new Map<string, PooledConnection[]>();
   const open = new Set<Connection>();
   const dialing = new Set<Cancellation>();
   const cutOff = newForceShutdown();
@@ -69,7 +81,7 @@ export function newPool(clock: Clock): Pool {
   function newLine(key: string, connection: Deno.Conn): Connection {
     const received = newReadBuffer(connection);
     let isWriting = false;
-    const line: Kept = {
+    const line: PooledConnection = {
       received,
       since: 0,
       until: 0,
@@ -86,13 +98,14 @@ export function newPool(clock: Clock): Pool {
       release(rest) {
         const kept = keptOf(key);
         closeOld(kept);
-        if (kept.length >= MOST || !open.has(line)) return line.close();
+        if (kept.length >= MAX_IDLE_CONNECTIONS || !open.has(line)) return line.close();
         line.since = clock.now();
         line.until = line.since + rest;
         kept.push(line);
-        stopSweep ??= clock.every(SWEEP, sweep);
+        stopSweep ??= clock.every(SWEEP_INTERVAL_MS, sweep);
         received.watch(() => {
-          // Also what comes after the next exchange has begun ends here: then it is not idle.
+          // Bytes may also arrive after the next request has begun: the connection is not idle
+          // then.
           const at = kept.indexOf(line);
           if (at < 0) return;
           kept.splice(at, 1);
@@ -110,15 +123,15 @@ export function newPool(clock: Clock): Pool {
     return line;
   }
 
-  function keptOf(key: string): Kept[] {
+  function keptOf(key: string): PooledConnection[] {
     const kept = idle.get(key) ?? [];
     if (kept.length === 0) idle.set(key, kept);
     return kept;
   }
 
-  function closeOld(kept: Kept[]) {
+  function closeOld(kept: PooledConnection[]) {
     const now = clock.now();
-    // They do not all rest for the same time.
+    // Connections of one origin can have different idle timeouts.
     for (const line of kept.filter(({ until }) => until <= now)) {
       kept.splice(kept.indexOf(line), 1);
       line.close();
@@ -140,11 +153,11 @@ export function newPool(clock: Clock): Pool {
 
   return {
     isLongIdle(target, transport) {
-      const since = idle.get(keyOf(target, transport))?.at(-1)?.since;
-      return since !== undefined && since + LONG <= clock.now();
+      const since = idle.get(poolKey(target, transport))?.at(-1)?.since;
+      return since !== undefined && since + LONG_IDLE_MS <= clock.now();
     },
     idle(target, transport) {
-      const kept = idle.get(keyOf(target, transport));
+      const kept = idle.get(poolKey(target, transport));
       if (kept === undefined) return null;
       closeOld(kept);
       return kept.pop() ?? null;
@@ -162,7 +175,7 @@ export function newPool(clock: Clock): Pool {
       try {
         const connection = await dial(target, cancellation, cutOff, transport);
         keepAlive.turnOn(connection);
-        const line = newLine(keyOf(target, transport), connection);
+        const line = newLine(poolKey(target, transport), connection);
         if (!cancellation.isCancelled) return line;
         line.close();
         throw new ConnectionError("aborted", "the connection was given up");
@@ -188,6 +201,6 @@ export function newPool(clock: Clock): Pool {
   };
 }
 
-function keyOf({ origin }: Destination, { tls }: Transport): string {
+function poolKey({ origin }: Destination, { tls }: Transport): string {
   return tls === null ? origin : `${origin} ${tls.id}`;
 }

@@ -3,61 +3,66 @@ import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { TlsSettings } from "../core/transport.ts";
 import type { ForceShutdown } from "./force_shutdown.ts";
-import { causeOf } from "./runtime_errors.ts";
+import { findCause } from "./runtime_errors.ts";
 import { connectWithIdentity, startTls } from "./tls.ts";
 
-/** Where a connection goes. */
+/** Origin of a server: host, port and scheme. */
 export interface Origin {
-  /** A name, or an address without brackets. */
+  /** Host name, or IP address without brackets. */
   readonly hostname: string;
   readonly port: number;
   readonly isSecure: boolean;
 }
 
-/** Finds the addresses of a name, best first. */
+/** Resolves a host name to IP addresses, preferred ones first. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** An address that has not answered after this many milliseconds no longer keeps the next one waiting. */
+/** Delay in milliseconds before the next address is tried in parallel (RFC 8305). */
 const CONNECTION_ATTEMPT_DELAY_MS = 300;
 
-/** How a connection is made; what is absent is as usual. */
+/** Options of a connection; absent ones have their defaults. */
 export interface DialOptions {
   readonly tls?: TlsSettings | null;
   readonly find?: Lookup;
 }
 
 /**
- * Connects to an origin, by any of its addresses. Rejects with a `ConnectionError`; nothing was sent
- * then. Once it is cancelled no connection stays open.
+ * Connects to any address of an origin. Rejects with a `ConnectionError` before anything was sent.
+ * No connection stays open after cancellation.
  */
 export async function dial(
   { hostname, port, isSecure }: Origin,
   cancellation: Cancellation,
   cutOff: ForceShutdown,
-  { tls = null, find = addressesOf }: DialOptions = {},
+  { tls = null, find = lookUpAddresses }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const unsubscribe = cancellation.onCancel(() =>
     reject(new ConnectionError("aborted", "the connection was given up"))
   );
   try {
-    const addresses = await Promise.race([aborted, found(hostname, find)]);
+    const addresses = await Promise.race([aborted, resolveHost(hostname, find)]);
     const identity = isSecure ? tls?.identity ?? null : null;
     if (identity !== null && tls !== null) {
       const secure = { ...tls, identity };
       const open = (address: string) =>
         connectWithIdentity(address, port, tls.serverName ?? hostname, secure);
-      const connection = await firstOf(addresses, open, aborted);
-      return await secured(connection, () => Promise.resolve(connection), aborted, cutOff);
+      const connection = await connectToFirst(addresses, open, aborted);
+      return await completeHandshake(
+        connection,
+        () => Promise.resolve(connection),
+        aborted,
+        cutOff,
+      );
     }
     const losers = new Cancellation();
     const open = (address: string) =>
       Deno.connect({ hostname: address, port, signal: losers.signal() });
-    const tcp = await firstOf(addresses, open, aborted).finally(() => losers.cancel(null));
-    // Small requests must not wait for what the other side has yet to acknowledge.
+    const tcp = await connectToFirst(addresses, open, aborted).finally(() => losers.cancel(null));
+    // Disables Nagle's algorithm: a small request must not wait for an acknowledgement.
     tcp.setNoDelay(true);
     if (!isSecure) return tcp;
-    return await secured(
+    return await completeHandshake(
       tcp,
       () => startTls(tcp, tls?.serverName ?? hostname, tls),
       aborted,
@@ -68,8 +73,8 @@ export async function dial(
   }
 }
 
-/** The connection after its handshake; it is closed when that fails or is given up. */
-async function secured(
+/** Returns the connection after its TLS handshake; closes it on failure or cancellation. */
+async function completeHandshake(
   raw: Deno.Conn,
   start: () => Promise<Deno.TlsConn>,
   aborted: Promise<never>,
@@ -82,37 +87,40 @@ async function secured(
     await Promise.race([tls.handshake(), aborted]);
     return tls;
   } catch (error) {
-    // A handshake that waits for the other side outlives the closing of its connection.
+    // A TLS handshake that waits for the server continues after its connection is closed.
     if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
-    closed(connection);
+    closeQuietly(connection);
     throw error instanceof ConnectionError
       ? error
-      : new ConnectionError(causeOf(error), "no secure connection could be made");
+      : new ConnectionError(findCause(error), "no secure connection could be made");
   }
 }
 
-function closed(connection: Deno.Conn) {
+function closeQuietly(connection: Deno.Conn) {
   try {
     connection.close();
   } catch {
-    // It went over to a TLS connection that never came to be.
+    // The TCP connection was consumed by a TLS connection that failed.
   }
 }
 
-async function found(hostname: string, find: Lookup): Promise<readonly string[]> {
+async function resolveHost(hostname: string, find: Lookup): Promise<readonly string[]> {
   if (hostname.includes(":") || /^[\d.]+$/.test(hostname)) return [hostname];
   const addresses = await find(hostname).catch(() => []);
   if (addresses.length > 0) return addresses;
   throw new ConnectionError("dns", "the host name could not be resolved");
 }
 
-async function addressesOf(hostname: string): Promise<readonly string[]> {
+async function lookUpAddresses(hostname: string): Promise<readonly string[]> {
   const all = await lookup(hostname, { all: true });
   return all.map(({ address }) => address);
 }
 
-/** The first connection that is made. Where an address is silent the next is tried beside it (RFC 8305). */
-async function firstOf<Connection extends Deno.Conn>(
+/**
+ * Returns the first connection that succeeds. If an address does not respond, the next one is tried
+ * in parallel (RFC 8305).
+ */
+async function connectToFirst<Connection extends Deno.Conn>(
   addresses: readonly string[],
   open: (address: string) => Promise<Connection>,
   aborted: Promise<never>,
@@ -136,12 +144,15 @@ async function firstOf<Connection extends Deno.Conn>(
   }
 }
 
-/** The cause of the first address: it is the preferred one. */
+/** Returns the cause for the first address, which is the preferred one. */
 function causeOfAll(error: unknown) {
-  return causeOf(error instanceof AggregateError ? error.errors[0] : error);
+  return findCause(error instanceof AggregateError ? error.errors[0] : error);
 }
 
-/** Whether any is open before the next address may be tried: when the last one has failed, or is late. */
+/**
+ * True if a connection is open before the next address may be tried, which is after a failure or
+ * the delay.
+ */
 async function isEarly(attempts: readonly Promise<Deno.Conn>[]): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -159,6 +170,6 @@ async function closeUnless(first: Deno.Conn | null, attempt: Promise<Deno.Conn>)
     const connection = await attempt;
     if (connection !== first) connection.close();
   } catch {
-    // It never was open.
+    // The connection attempt failed: there is nothing to close.
   }
 }

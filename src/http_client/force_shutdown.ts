@@ -1,4 +1,4 @@
-import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
+import { loadSockets, type Sockets } from "../sockets/sockets.ts";
 import { walk } from "../sockets/walk.ts";
 
 /** Runs a task later. Returns a function that cancels it. */
@@ -6,24 +6,29 @@ type Later = (task: () => void) => () => void;
 
 type Ends = Pick<Deno.Conn, "localAddr" | "remoteAddr">;
 
-/** Ends a connection in the middle of what it does. It is still to be closed. */
+/**
+ * Shuts a connection down during a read, a write or a handshake. The caller must still close it.
+ */
 export interface ForceShutdown {
   (connection: Ends): void;
-  /** Ends the searches under way at once and unloads what they need; a later cut loads it for itself. */
+  /**
+   * Completes pending searches immediately and unloads the C library; a later shutdown loads it
+   * again.
+   */
   close(): void;
 }
 
 /**
- * Returns a function that shuts connections down. Closing alone leaves a connection open for as long
- * as a write or a TLS handshake waits for the other side, and Deno has no call that ends those. Best
- * effort, on Linux. Connections cut in one turn are searched for together, because a provider that
- * stalls may cost many at once, and thousands of descriptors in slices.
+ * Returns a function that shuts connections down. A closed connection stays open while a write or a
+ * TLS handshake waits for the server, and Deno has no API to end those. Best effort, on Linux.
+ * Connections of one event loop turn share one search, because a stalled provider may cost many at
+ * once. The search visits thousands of descriptors in slices.
  */
 export function newForceShutdown(
-  open: () => Sockets | null = loadedSockets,
+  open: () => Sockets | null = loadSockets,
   later: Later = inLaterTurn,
 ): ForceShutdown {
-  /** Local ends by remote end. */
+  /** Local addresses by remote address. */
   let wanted = new Map<string, Set<string>>();
   let sockets: Sockets | null = null;
   let isSearching = false;
@@ -32,7 +37,7 @@ export function newForceShutdown(
   let pending: { readonly step: () => void; readonly cancel: () => void } | null = null;
 
   function cutOff({ localAddr, remoteAddr }: Ends) {
-    // Those of a TLS connection do not name their transport.
+    // The addresses of a TLS connection do not name their transport.
     if (!("hostname" in localAddr && "hostname" in remoteAddr)) return;
     const remote = `${remoteAddr.hostname} ${remoteAddr.port}`;
     const locals = wanted.get(remote) ?? new Set();
@@ -45,7 +50,7 @@ export function newForceShutdown(
     });
   }
 
-  /** Once closed, nothing waits for another turn: the process may end. */
+  /** Runs a step in a later turn; immediately after `close`, so that the process can end. */
   function schedule(step: () => void, when: Later): void {
     if (isClosed) return step();
     const own = { step, cancel: () => {} };
@@ -94,7 +99,10 @@ function inLaterTurn(task: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns what is done with each descriptor: false once the last of the connections is shut down. */
+/**
+ * Returns a visitor of descriptors that shuts matching connections down; it returns false after the
+ * last one.
+ */
 function shutDownIn(sockets: Sockets, wanted: Map<string, Set<string>>) {
   return (descriptor: number) => {
     const remote = sockets.remote(descriptor);

@@ -1,28 +1,28 @@
 import type { ReadBuffer } from "./read_buffer.ts";
 
-/** The head of an answer. */
+/** Status line and header fields of a response. */
 export interface Head {
   readonly status: number;
-  /** By lower-case name; a field that came twice is one, with a comma. */
+  /** Header fields by lower-case name; the values of repeated fields are joined by a comma. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The server speaks HTTP/1.1. */
+  /** True if the server speaks HTTP/1.1. */
   readonly isPersistent: boolean;
   /** True if the connection may carry another request: see `isReusable`. */
   readonly isReusable: boolean;
 }
 
-// RFC 9110, 5.5 and 5.6.2; what may not stand in a head could end it.
+// Header syntax of RFC 9110, 5.5 and 5.6.2; other characters could end the head.
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
-/** Bytes of the head of one answer, or of one interim answer. */
+/** Size limit of the head of one response, also of an interim response. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** An answer may be announced by so many interim ones. */
-const MOST_INTERIM = 20;
+/** Limit of interim responses before the final one. */
+const MAX_INTERIM_RESPONSES = 20;
 
-/** Whether a header can be sent as it is, and means one header. */
+/** True if the header can be sent unchanged as one header field. */
 export function isField(name: string, value: string): boolean {
   return NAME.test(name) && VALUE.test(value);
 }
@@ -33,13 +33,13 @@ export function isFieldLine(line: string): boolean {
   return isField(line.slice(0, Math.max(colon, 0)), line.slice(colon + 1));
 }
 
-/** The head of the final answer; interim ones are passed over. Throws when there is none. */
+/** Reads the head of the final response and skips interim ones. Throws if there is none. */
 export async function readHead(received: ReadBuffer): Promise<Head> {
   let isReusable = true;
-  for (let interim = 0; interim <= MOST_INTERIM; interim++) {
+  for (let interim = 0; interim <= MAX_INTERIM_RESPONSES; interim++) {
     const head = await nextHead(received);
     isReusable &&= head.isReusable;
-    // 101 is the last one in this protocol, and nobody asked for another.
+    // 101 is the last response in this protocol; no upgrade was requested.
     if (head.status >= 200 || head.status === 101) return { ...head, isReusable };
     // An interim answer has no body, but some parsers look for the one that it declares.
     if (head.fields.has("content-length") || head.fields.has("transfer-encoding")) {
@@ -58,11 +58,11 @@ async function nextHead(received: ReadBuffer): Promise<Head> {
       throw new Error("the head of the answer is larger than 64 KiB");
     }
     if (length > 0) {
-      const text = textOf(bytes.subarray(0, length));
+      const text = decodeLatin1(bytes.subarray(0, length));
       received.take(length);
-      return parsed(text);
+      return parseHead(text);
     }
-    // A line end may have come with only a part of the blank line behind it.
+    // The last two bytes may be the start of the blank line that ends the head.
     seen = Math.max(bytes.length - 2, 0);
     if (!await received.more()) throw new Error("the connection ended before an answer");
   }
@@ -70,7 +70,10 @@ async function nextHead(received: ReadBuffer): Promise<Head> {
 
 const LF = 10, CR = 13;
 
-/** Some servers write an empty line behind the body before (RFC 9112, 2.2, of requests). */
+/**
+ * Skips blank lines before a response: some servers write one after the previous body (RFC 9112,
+ * 2.2, of requests).
+ */
 function skipLineEnds(received: ReadBuffer): void {
   const bytes = received.bytes();
   let count = 0;
@@ -80,7 +83,7 @@ function skipLineEnds(received: ReadBuffer): void {
   if (count > 0) received.take(count);
 }
 
-/** Bytes up to the blank line that ends a head, with it; 0 when it is not there yet. */
+/** Returns the length of the head including the blank line that ends it; 0 if it is incomplete. */
 function headLength(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
     if (bytes[at + 1] === LF) return at + 2;
@@ -91,15 +94,17 @@ function headLength(bytes: Uint8Array, from: number): number {
 
 const decoder = new TextDecoder("latin1");
 
-/** Each byte is a character. What the decoder calls Latin-1 has other characters from 128 to 159. */
-export function textOf(bytes: Uint8Array): string {
+/**
+ * Decodes one character for each byte. The decoder's Latin-1 has other characters from 128 to 159.
+ */
+export function decodeLatin1(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   return /^[\0-\x7f]*$/.test(text)
     ? text
     : Array.from(bytes, (code) => String.fromCharCode(code)).join("");
 }
 
-function parsed(text: string): Head {
+function parseHead(text: string): Head {
   const [first = "", ...lines] = text.replace(/\r?\n\r?\n$/, "").split(/\r?\n/);
   const line = STATUS_LINE.exec(first);
   if (line === null) throw new Error("the answer is not HTTP/1.1");
@@ -108,10 +113,10 @@ function parsed(text: string): Head {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     const value = line.slice(colon + 1);
-    // A line that continues the one before has no name: obsolete, and read in different ways.
+    // A folded line has no field name. Folding is obsolete, and parsers disagree on it.
     if (!isField(name, value)) throw new Error("the answer has a malformed header");
     const before = fields.get(name);
-    fields.set(name, before === undefined ? trimmed(value) : `${before}, ${trimmed(value)}`);
+    fields.set(name, before === undefined ? trimBlanks(value) : `${before}, ${trimBlanks(value)}`);
   }
   const isPersistent = line[1] === "1";
   return {
@@ -122,16 +127,18 @@ function parsed(text: string): Head {
   };
 }
 
-/** True if a line ends without CR, which for some parsers is no end, or a tab is where framing is. */
+/**
+ * True if a line ends without CR, which some parsers do not accept, or a framing field holds a tab.
+ */
 function isOddlyWritten(text: string): boolean {
   return /(?:^|[^\r])\n/.test(text) ||
     /^(?:content-length|transfer-encoding|(?:proxy-)?connection):.*\t/im.test(text);
 }
 
 /**
- * True if every parser finds the same end of the body by these fields, and the server keeps the
- * connection open behind it. Where a body is framed twice, somebody on the way may have read it
- * otherwise.
+ * True if every parser finds the same end of the body, and the server keeps the connection open
+ * after it. A body with both Content-Length and Transfer-Encoding is ambiguous to intermediaries
+ * (request smuggling).
  */
 function isReusable(fields: Head["fields"]): boolean {
   const coding = fields.get("transfer-encoding");
@@ -140,17 +147,20 @@ function isReusable(fields: Head["fields"]): boolean {
     return false;
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) return false;
-  const options = [...listed(fields.get("connection")), ...listed(fields.get("proxy-connection"))];
+  const options = [
+    ...parseList(fields.get("connection")),
+    ...parseList(fields.get("proxy-connection")),
+  ];
   return !options.includes("close");
 }
 
-/** Returns the elements of a field's value in lower case. */
-export function listed(value: string | undefined): readonly string[] {
+/** Returns the elements of a list field in lower case. */
+export function parseList(value: string | undefined): readonly string[] {
   return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
-/** Without the blanks around it, which are no part of a value. */
-function trimmed(value: string): string {
+/** Returns a field value without the surrounding blanks, which are not part of it. */
+function trimBlanks(value: string): string {
   let start = 0, end = value.length;
   while (start < end && isBlank(value.charCodeAt(start))) start++;
   while (start < end && isBlank(value.charCodeAt(end - 1))) end--;

@@ -1,30 +1,30 @@
 import { findNewDescriptor } from "../sockets/find_descriptor.ts";
-import { loadedSockets, type Sockets } from "../sockets/sockets.ts";
+import { loadSockets, type Sockets } from "../sockets/sockets.ts";
 
 /** Seconds of silence before the first probe of a TCP connection, and between two probes. */
 const FIRST_PROBE_S = 30, PROBE_INTERVAL_S = 15;
 
-/** A connection is dead when this many probes in a row had no answer. */
+/** Number of successive probes without a response after which a connection is dead. */
 const MAX_PROBES = 4;
 
 /** TCP keep-alive of the connections of one client. */
 export interface KeepAlive {
-  /** Has the system probe this connection while it is silent, so that a vanished server is noticed. */
+  /** Enables probes of a silent connection by the kernel, so that a vanished server is noticed. */
   turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): void;
   /** Closes the C library, which stays open between connections: opening it takes a millisecond. */
   close(): void;
 }
 
 /**
- * Returns a TCP keep-alive that works on Linux where FFI is allowed, and does nothing elsewhere: there a
- * vanished server is noticed by the silence limit alone.
+ * Returns TCP keep-alive for Linux with FFI permission. It does nothing on other systems, where
+ * only the silence limit detects a vanished server.
  */
 export function newKeepAlive(): KeepAlive {
   let sockets: Sockets | null | undefined;
 
   return {
     turnOn(connection) {
-      if (sockets === undefined) sockets = loadedSockets();
+      if (sockets === undefined) sockets = loadSockets();
       const descriptor = sockets === null ? null : findNewDescriptor(connection, sockets);
       if (sockets === null || descriptor === null) return;
       sockets.setNoDelay(descriptor);

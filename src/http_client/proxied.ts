@@ -2,11 +2,17 @@ import type { HttpClient } from "./client.ts";
 import type { ProxyRule } from "./proxy_rule.ts";
 import { parseDestination } from "./request.ts";
 
-/** Addresses whose way is remembered: few, but the ids of stored objects stand in paths. */
-const MAX_REMEMBERED = 200;
+/**
+ * Limit of URLs whose client is cached: there are few, except for URLs with the IDs of stored
+ * objects.
+ */
+const MAX_CACHED_ROUTES = 200;
 
-/** Returns a client that sends what the rule says by way of the proxy, and everything else directly. */
-export function proxiedClient(
+/**
+ * Returns a client that sends requests through the proxy where the rule demands it, and all other
+ * requests directly.
+ */
+export function newProxiedClient(
   direct: HttpClient,
   proxied: HttpClient,
   isProxied: ProxyRule,
@@ -16,7 +22,7 @@ export function proxiedClient(
   function wayTo(url: string): HttpClient {
     const known = ways.get(url);
     if (known !== undefined) return known;
-    if (ways.size >= MAX_REMEMBERED) ways.clear();
+    if (ways.size >= MAX_CACHED_ROUTES) ways.clear();
     const way = isProxied(parseDestination(url)) ? proxied : direct;
     ways.set(url, way);
     return way;

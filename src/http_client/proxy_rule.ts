@@ -6,9 +6,9 @@ import type { Origin } from "./dial.ts";
 export type ProxyRule = (origin: Origin) => boolean;
 
 /**
- * Returns the rule that the environment sets, which is that of Go; null when it names no proxy.
- * `HTTP_PROXY` is for http, `HTTPS_PROXY` for https and `ALL_PROXY` for both, also in lower case.
- * Loopback names and addresses never go through a proxy, nor what `NO_PROXY` lists.
+ * Returns the proxy rule of the environment variables, with the rules of Go; null if they name no
+ * proxy. `HTTP_PROXY` is for http, `HTTPS_PROXY` for https and `ALL_PROXY` for both, also in lower
+ * case. Requests to loopback hosts and to the entries of `NO_PROXY` never go through a proxy.
  */
 export function parseProxyRule(variable: (name: string) => string | undefined): ProxyRule | null {
   const read = (name: string) => variable(name) || variable(name.toLowerCase()) || "";
@@ -24,7 +24,10 @@ export function parseProxyRule(variable: (name: string) => string | undefined): 
     !exceptions.some((isExcepted) => isExcepted(origin));
 }
 
-/** One entry of `NO_PROXY`: `*`, an address, a network as CIDR, or a domain; maybe with a port. */
+/**
+ * Parses one entry of `NO_PROXY`: `*`, an address, a network as CIDR, or a domain, optionally with
+ * a port.
+ */
 function parseException(entry: string): ProxyRule | null {
   const written = entry.trim().toLowerCase();
   if (written === "") return null;
@@ -39,7 +42,7 @@ function parseException(entry: string): ProxyRule | null {
     only.addAddress(host, familyOf(host));
     return (origin) => isSamePort(origin) && isWithin(only, origin.hostname);
   }
-  // A leading dot means the names below a domain alone, and `*.` is another way to write it.
+  // A leading dot or `*.` matches only the subdomains of a domain.
   const below = host.replace(/^\*?\.?/, ".");
   const isWithSelf = !/^(?:\*\.|\.)/.test(host);
   return (origin) => {
@@ -57,7 +60,10 @@ function parseNetwork(written: string): BlockList | null {
   return network;
 }
 
-/** An IPv6 address with a port is in brackets; without brackets all of its colons are part of it. */
+/**
+ * Splits host and port. An IPv6 address with a port is in brackets; without brackets all colons
+ * belong to the address.
+ */
 function parseHostPort(written: string): { readonly host: string; readonly port: string | null } {
   const bracketed = /^\[([\da-f.:]+)\](?::(\d+))?$/.exec(written);
   if (bracketed !== null) return { host: bracketed[1] ?? "", port: bracketed[2] ?? null };

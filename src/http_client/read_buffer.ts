@@ -1,31 +1,34 @@
 import { ConnectionError } from "../core/connection_error.ts";
-import { causeOf } from "./runtime_errors.ts";
+import { findCause } from "./runtime_errors.ts";
 
-/** Room for what is received, in bytes: a stream keeps it for its whole life. */
-const ROOM = 16 * 1024;
+/** Initial size of the receive buffer in bytes; a stream holds it for its whole life. */
+const MIN_BUFFER_BYTES = 16 * 1024;
 
-/** Bytes that may wait to be taken: the head of an answer is the longest of what is read whole. */
+/** Limit of unconsumed bytes: the head of a response is the longest part that is buffered whole. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
-/** Bytes of a connection that were received and not yet taken. */
+/** Buffer of received bytes that are not consumed yet. */
 export interface ReadBuffer {
-  /** What is there; good until the next call of `more`. */
+  /** Returns the buffered bytes, valid until the next call of `more`. */
   bytes(): Uint8Array<ArrayBuffer>;
-  /** The first of them are done with. */
+  /** Consumes the first `count` bytes. */
   take(count: number): void;
-  /** Waits for more bytes; false at the end of the connection. Throws when too many wait to be taken. */
+  /**
+   * Waits for more bytes; false at the end of the connection. Throws if too many bytes are
+   * unconsumed.
+   */
   more(): Promise<boolean>;
-  /** Waits for bytes that nobody has asked for; `gone` runs when some come, or the end. */
+  /** Watches an idle connection; calls `gone` when unexpected bytes or its end arrive. */
   watch(gone: () => void): void;
-  /** The number of bytes that have come so far. */
+  /** Returns the number of bytes received so far. */
   total(): number;
-  /** True once the other side has ended the connection. */
+  /** True after the server has ended the connection. */
   hasEnded(): boolean;
 }
 
-/** Reads a connection into one room that is used again and again. */
+/** Returns a buffer that reads a connection into memory that is reused. */
 export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
-  let room = new Uint8Array(ROOM);
+  let room = new Uint8Array(MIN_BUFFER_BYTES);
   let start = 0, end = 0;
   let ahead: Promise<number | null> | null = null;
   let total = 0;
@@ -50,13 +53,13 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       start += count;
     },
     async more() {
-      // A read that waits already has the whole room.
+      // A pending read already uses the free part of the buffer.
       if (ahead === null) makeRoom();
       let count: number | null;
       try {
         count = await (ahead ?? connection.read(room.subarray(end)));
       } catch (error) {
-        throw new ConnectionError(causeOf(error), "the connection failed while it was read");
+        throw new ConnectionError(findCause(error), "the connection failed while it was read");
       }
       ahead = null;
       if (count === null) {
@@ -68,7 +71,7 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       return true;
     },
     watch(gone) {
-      if (room.length > ROOM) room = new Uint8Array(ROOM);
+      if (room.length > MIN_BUFFER_BYTES) room = new Uint8Array(MIN_BUFFER_BYTES);
       start = end = 0;
       ahead = connection.read(room);
       ahead.then(gone, gone);

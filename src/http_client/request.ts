@@ -3,22 +3,22 @@ import type { Outgoing } from "../core/world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
 
-/** Where a request goes. */
+/** Destination of a request, parsed from its URL. */
 export interface Destination extends Origin {
-  /** As the `Host` header has it. */
+  /** Value of the `Host` header. */
   readonly host: string;
   readonly path: string;
-  /** The value of the header for the user that the address names; null when it names none. */
+  /** Value of the `Authorization` header for the credentials in the URL; null if it has none. */
   readonly authorization: string | null;
-  /** Equal for addresses of the same origin only. */
+  /** Key of the origin: equal only for URLs of the same origin. */
   readonly origin: string;
 }
 
-/** What the runtime's own client sends with every request. */
-const USUAL = [["accept", "*/*"], ["accept-language", "*"]] as const;
+/** Default header fields, which the runtime's own client sends with every request. */
+const DEFAULT_FIELDS = [["accept", "*/*"], ["accept-language", "*"]] as const;
 
-/** They say how the request is framed, which is not for others to decide. */
-const OWN = new Set([
+/** Header fields that frame the request; only this client sets them. */
+const FRAMING_FIELDS = new Set([
   "host",
   "content-length",
   "transfer-encoding",
@@ -27,17 +27,17 @@ const OWN = new Set([
   "upgrade",
 ]);
 
-/** A body of up to so many bytes is copied behind its head: one write costs less than two. */
-const SMALL = 32 * 1024;
+/** Size limit in bytes of a body that is copied behind its head: one write costs less than two. */
+const MAX_COPIED_BODY_BYTES = 32 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Where an address leads. Throws when it is no HTTP address. */
+/** Parses the URL of a request. Throws if its scheme is not HTTP. */
 export function parseDestination(address: string): Destination {
   const { protocol, host, hostname, port, pathname, search, username, password } = new URL(address);
   const isSecure = protocol === "https:";
   if (!isSecure && protocol !== "http:") throw new TypeError("the address is not of HTTP");
-  const user = `${decoded(username)}:${decoded(password)}`;
+  const user = `${decodeUriText(username)}:${decodeUriText(password)}`;
   return {
     hostname: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (isSecure ? 443 : 80) : Number(port),
@@ -49,7 +49,7 @@ export function parseDestination(address: string): Destination {
   };
 }
 
-function decoded(text: string): string {
+function decodeUriText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -58,8 +58,8 @@ function decoded(text: string): string {
 }
 
 /**
- * A request as it is written, one piece after the other. Throws a `ConnectionError` where a header
- * cannot be sent.
+ * Returns the bytes of a request in pieces to write one after the other. Throws a `ConnectionError`
+ * if a header cannot be sent.
  */
 export function requestParts(
   target: Destination,
@@ -69,25 +69,25 @@ export function requestParts(
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const length = bytes?.length ?? (method === "POST" ? 0 : null);
   let text = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
-  for (const [name, value] of fieldsOf(target, headers)) {
+  for (const [name, value] of collectFields(target, headers)) {
     if (!isField(name, value)) throw new ConnectionError("unsendable", "a header cannot be sent");
-    if (!OWN.has(name)) text += `${name}: ${value}\r\n`;
+    if (!FRAMING_FIELDS.has(name)) text += `${name}: ${value}\r\n`;
   }
   if (length !== null) text += `content-length: ${length}\r\n`;
   if (isLast) text += "connection: close\r\n";
-  const head = latin1(`${text}\r\n`);
+  const head = encodeLatin1(`${text}\r\n`);
   if (bytes === null) return [head];
-  return bytes.length <= SMALL ? [together(head, bytes)] : [head, bytes];
+  return bytes.length <= MAX_COPIED_BODY_BYTES ? [concatBytes(head, bytes)] : [head, bytes];
 }
 
-function fieldsOf(
+function collectFields(
   { authorization }: Destination,
   headers: Outgoing["headers"],
 ): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [written, given] of Object.entries(headers)) {
     const name = written.toLowerCase();
-    // Blanks and line ends around a value are no part of it (Fetch, "normalize").
+    // Surrounding blanks and line ends are not part of a header value (Fetch, "normalize").
     const value = AROUND.test(given) ? given.replace(ALL_AROUND, "") : given;
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
@@ -95,15 +95,15 @@ function fieldsOf(
   if (authorization !== null && !fields.has("authorization")) {
     fields.set("authorization", authorization);
   }
-  for (const [name, value] of USUAL) if (!fields.has(name)) fields.set(name, value);
+  for (const [name, value] of DEFAULT_FIELDS) if (!fields.has(name)) fields.set(name, value);
   return fields;
 }
 
 const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
 const ALL_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
-/** Each character is a byte: that is how the runtime gives header values, too. */
-function latin1(text: string): Uint8Array<ArrayBuffer> {
+/** Encodes one byte for each character, as the runtime represents header values. */
+function encodeLatin1(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   const { read, written } = encoder.encodeInto(text, bytes);
   if (read === written && written === text.length) return bytes;
@@ -111,7 +111,7 @@ function latin1(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-function together(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
   const both = new Uint8Array(first.length + second.length);
   both.set(first);
   both.set(second, first.length);

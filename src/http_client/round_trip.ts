@@ -1,14 +1,14 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { BodySource, Incoming, Outgoing } from "../core/world.ts";
-import { bodyFraming, keepAliveMs } from "./framing.ts";
+import { keepAliveMs, newBodyFraming } from "./framing.ts";
 import { readHead } from "./head.ts";
 import type { Connection } from "./connection_pool.ts";
 
 /**
- * Sends one request and reads its answer, of which the body comes as it is read. The connection is
- * given back when the body was read to its end and nothing went amiss; in every other case it is
- * closed. Every failure is a `ConnectionError`.
+ * Sends one request and returns its response with a body that streams. The connection returns to
+ * the pool if the body was read to its end without an error; otherwise it is closed. Every failure
+ * is a `ConnectionError`.
  */
 export async function roundTrip(
   line: Connection,
@@ -29,23 +29,24 @@ export async function roundTrip(
   }
 
   unsubscribe = cancellation.onCancel(giveUp);
-  // Read at the same time: who refuses a body may not wait for the rest of it.
-  if (isOpen()) void sent(line, parts).then((isWhole) => void (isSent = isWhole));
+  // The response is read while the request is written: a server that refuses a body may not wait
+  // for the rest of it.
+  if (isOpen()) void writeParts(line, parts).then((isWhole) => void (isSent = isWhole));
   try {
     const head = await readHead(received);
-    const framing = bodyFraming(head);
+    const framing = newBodyFraming(head);
     const body = bodyOf(framing, () => keepAliveMs(head, transport.keepAliveMs));
-    return { status: head.status, headers: reader(head.fields), body };
+    return { status: head.status, headers: newFieldReader(head.fields), body };
   } catch (error) {
     throw broken(error);
   }
 
-  /** The error of an exchange that fails now. */
+  /** Closes the connection and returns the error of the request. */
   function broken(error: unknown): ConnectionError {
     const isOurs = !isOpen() || !line.isOpen();
     giveUp();
     const isAnswered = received.total() > before;
-    const { kind, message } = errorOf(error, received.hasEnded());
+    const { kind, message } = describeError(error, received.hasEnded());
     return new ConnectionError(isOurs ? "aborted" : kind, message, {
       mayHaveRun: true,
       isAnswered,
@@ -59,13 +60,13 @@ export async function roundTrip(
   function end(rest: number): null {
     state = "ended";
     unsubscribe();
-    // What is left was not asked for. It could be taken for the next answer.
+    // Extra bytes after the response could be taken for the next response.
     if (rest > 0 && isSent && received.bytes().length === 0) line.release(rest);
     else line.close();
     return null;
   }
 
-  function bodyOf(framing: ReturnType<typeof bodyFraming>, rest: () => number): BodySource {
+  function bodyOf(framing: ReturnType<typeof newBodyFraming>, rest: () => number): BodySource {
     async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
       for (;;) {
         if (state === "ended") return null;
@@ -76,7 +77,7 @@ export async function roundTrip(
         received.take(used);
         if (length > 0) return bytes.subarray(0, length);
         if (framing.isOver() || await received.more()) continue;
-        // Where this side has ended it that says nothing about the answer.
+        // If this side closed the connection, its end does not show the end of the response.
         if (!framing.endsWithConnection || !line.isOpen()) {
           throw new Error("the connection ended before the answer");
         }
@@ -93,7 +94,7 @@ export async function roundTrip(
         }
       },
       cancel() {
-        // What is left would have to be read before the connection could be used again.
+        // The rest of the body would have to be read before the connection could be reused.
         giveUp();
         return Promise.resolve();
       },
@@ -101,25 +102,34 @@ export async function roundTrip(
   }
 }
 
-/** What the parsers throw says what is wrong with the text; it may also just have ended too early. */
-function errorOf(error: unknown, hasEnded: boolean): Pick<ConnectionError, "kind" | "message"> {
+/**
+ * Returns the kind and message of a parser error. At the end of the connection the response was cut
+ * off, not malformed.
+ */
+function describeError(
+  error: unknown,
+  hasEnded: boolean,
+): Pick<ConnectionError, "kind" | "message"> {
   if (error instanceof ConnectionError) return error;
   const message = error instanceof Error ? error.message : "the answer cannot be read";
   return { kind: hasEnded ? "closed" : "malformed", message };
 }
 
-/** Whether the whole request went. It stands outside, so that an answer does not keep it in memory. */
-async function sent({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
+/**
+ * True if the whole request was written. A top-level function, so that a response does not hold the
+ * request in memory.
+ */
+async function writeParts({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
   try {
     for (const part of parts) await write(part);
     return true;
   } catch {
-    // Who refuses a body may have answered all the same. Where not, reading fails too.
+    // A server that refuses a body may still have sent a response. If not, reading fails too.
     return false;
   }
 }
 
-function reader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
+function newFieldReader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
   return {
     get: (name) => fields.get(name) ?? null,
     [Symbol.iterator]: () => fields.entries(),

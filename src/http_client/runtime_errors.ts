@@ -1,6 +1,6 @@
 import type { ConnectionCause } from "../core/connection_error.ts";
 
-/** Causes by the code of the system's error. */
+/** Connection error causes by the code of the system error. */
 const CAUSES: ReadonlyMap<string, ConnectionCause> = new Map([
   ["ECONNREFUSED", "refused"],
   ["ECONNRESET", "reset"],
@@ -18,7 +18,7 @@ const CAUSES: ReadonlyMap<string, ConnectionCause> = new Map([
 ]);
 
 /** Returns the cause of an error that the runtime threw while it connected, read or wrote. */
-export function causeOf(error: unknown): ConnectionCause {
+export function findCause(error: unknown): ConnectionCause {
   if (!(error instanceof Error)) return "other";
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known = CAUSES.get(code);
@@ -27,7 +27,7 @@ export function causeOf(error: unknown): ConnectionCause {
   if (error instanceof Deno.errors.BrokenPipe) return "reset";
   if (error instanceof Deno.errors.UnexpectedEof) return "closed";
   if (error instanceof Deno.errors.TimedOut) return "timeout";
-  // TLS alone decodes what it reads.
+  // Only TLS decodes the bytes that it reads.
   return error instanceof Deno.errors.InvalidData ? tlsCause(error.message) : "other";
 }
 

@@ -2,7 +2,7 @@ import type { TlsSettings } from "../core/transport.ts";
 
 const PROTOCOLS = ["http/1.1"];
 
-/** Turns a TCP connection into one over TLS; the handshake is still to come. */
+/** Starts TLS on a TCP connection; the caller awaits the handshake. */
 export function startTls(
   tcp: Deno.TcpConn,
   hostname: string,
@@ -18,8 +18,8 @@ export type IdentifiedTls = TlsSettings & {
 };
 
 /**
- * Connects to an address with a client certificate, which the runtime takes only together with the
- * connecting. The handshake is still to come.
+ * Connects to an address with a client certificate, which the runtime accepts only while
+ * connecting. The caller awaits the handshake.
  */
 export function connectWithIdentity(
   address: string,
@@ -38,9 +38,9 @@ export function connectWithIdentity(
 }
 
 /**
- * The same options with a server name that is not the address. The runtime has that option under a
- * symbol that it does not export. Without it the certificate is compared with the address, so that a
- * runtime that no longer asks for it refuses the connection.
+ * Returns the options with a server name that differs from the address. The runtime has that option
+ * under a symbol that it does not export. If a later runtime ignores it, the certificate is
+ * compared with the address and the connection is refused.
  */
 function withServerName<Options extends object>(options: Options, serverName: string): Options {
   return new Proxy(options, {

@@ -50,7 +50,7 @@ export function newCapture(
     },
     reply(reply) {
       if (!share_responses) return reply;
-      if (reply.as === "stream") return { ...reply, records: captured(reply.records) };
+      if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
       response = reply.answer.body;
       return reply;
     },

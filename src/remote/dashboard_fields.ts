@@ -1,6 +1,6 @@
 import { decodeHeaderText } from "../core/decode_header_text.ts";
 import { type Member, numberOf, parseJson } from "../core/json/json.ts";
-import { membersOf } from "../formats/edit.ts";
+import { parseMembers } from "../formats/edit.ts";
 import type { Call, Capture } from "../call/call.ts";
 
 /** A request to an upstream, as it was sent. */
@@ -127,8 +127,8 @@ function samplingOf(
 
 /** Local runtimes have their settings one level down. */
 function settingsOf(body: string, isLocal: boolean): readonly Member[] {
-  const members = membersOf(body);
+  const members = parseMembers(body);
   if (!isLocal) return members;
   const options = members.findLast(({ key }) => key === "options");
-  return options === undefined ? [] : membersOf(body, options.start);
+  return options === undefined ? [] : parseMembers(body, options.start);
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
-import { checkItems, emptyDocument, readDocument } from "../formats/document.ts";
+import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { MAX_BODY_BYTES, receiveBody, tooLarge } from "./receive_body.ts";
@@ -34,7 +34,7 @@ export async function readBody(
   if (isOptional && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
-  return checkItems(text, max_json_members) ?? readDocument(text, bytes.value);
+  return checkItems(text, max_json_members) ?? parseDocument(text, bytes.value);
 }
 
 function declaredLength(headers: Headers): number | null {

@@ -28,7 +28,7 @@ export interface Responder {
 export function respond(call: Call, result: Result<Reply>, responder: Responder): Response {
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.as === "answer") return wholeResponse(call, reply.answer, now, responder);
+  if (reply.kind === "whole") return wholeResponse(call, reply.answer, now, responder);
   const { headers, records } = reply;
   const body = streamBody(
     records,
@@ -50,7 +50,7 @@ export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kin
 
 /** Returns the response to a call that failed, in the error format of its endpoint. */
 export function failureReply({ report }: Call, failure: Failure): WholeReply {
-  return { as: "answer", answer: report.endpoint.errors.whole(failure) };
+  return { kind: "whole", answer: report.endpoint.errors.whole(failure) };
 }
 
 /**
@@ -62,7 +62,7 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   if (!result.ok) {
     report.failure = result.failure;
     report.status = statusOf(result.failure);
-  } else if (result.value.as === "stream") {
+  } else if (result.value.kind === "stream") {
     report.status = 200;
     report.stream = true;
     report.ms.firstToken = now;

@@ -1,7 +1,7 @@
 /** Address families of Linux. */
 const AF_INET = 2, AF_INET6 = 10;
 
-/** The size of a `sockaddr_in6`, the larger of the two. */
+/** Size in bytes of a `sockaddr_in6`, the larger address structure. */
 export const MAX_SOCKADDR_BYTES = 28;
 
 /**

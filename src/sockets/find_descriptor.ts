@@ -1,12 +1,16 @@
 import type { Sockets } from "./sockets.ts";
 
-/** Descriptors that are looked at on each side of the likely place: at less than a microsecond each. */
+/**
+ * Descriptors that are checked on each side of the likely number; a check takes less than a
+ * microsecond.
+ */
 const MAX_SEARCHED = 2_048;
 
 /**
- * Returns the descriptor of a connection that was opened lately; null when it is not found. The system
- * hands out the lowest free descriptor, so a new one is near the lowest that is free now. That costs
- * microseconds where a search through all costs milliseconds with thousands of connections.
+ * Returns the descriptor of a connection that was opened recently; null if it is not found. The
+ * kernel assigns the lowest free descriptor, so a new descriptor is near the lowest one that is
+ * free now. This search takes microseconds; a search through all descriptors takes milliseconds
+ * with thousands of connections.
  */
 export function findNewDescriptor(
   { localAddr, remoteAddr }: Pick<Deno.Conn, "localAddr" | "remoteAddr">,

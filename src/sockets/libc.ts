@@ -1,4 +1,4 @@
-/** The places of libc on the Linux systems that Deno runs on. */
+/** Paths of libc on the Linux systems that Deno supports. */
 const LIBRARIES = [
   "/lib/x86_64-linux-gnu/libc.so.6",
   "/lib/aarch64-linux-gnu/libc.so.6",
@@ -6,7 +6,7 @@ const LIBRARIES = [
   "/usr/lib/libc.so.6",
 ];
 
-/** Where the C library is; undefined where it is not found. */
+/** Returns the path of the C library; undefined if it is not found. */
 export function libcPath(): string | undefined {
   return LIBRARIES.find(exists);
 }

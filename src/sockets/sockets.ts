@@ -1,13 +1,13 @@
 import { libcPath } from "./libc.ts";
 import { MAX_SOCKADDR_BYTES, parseSocketAddress } from "./address.ts";
 
-/** What the kernel knows of the traffic on one TCP connection. */
+/** Kernel statistics of one TCP connection. */
 export interface Traffic {
-  /** Bytes received since the connection was opened, whether they have been read or not. */
+  /** Bytes received since the connection was opened, read or not. */
   readonly receivedBytes: number;
-  /** Milliseconds since data was received; since the connection was opened when there was none. */
+  /** Milliseconds since data was received, or since the connection was opened if there was none. */
   readonly silentMs: number;
-  /** True when everything that was written has reached the other side. */
+  /** True if the peer has acknowledged all written data. */
   readonly isDelivered: boolean;
   /** Bytes that the other side has acknowledged since the connection was opened. */
   readonly acknowledgedBytes: number;
@@ -15,44 +15,55 @@ export interface Traffic {
   readonly unsentBytes: number;
 }
 
-/** The TCP sockets of this process, by the number of their descriptor. */
+/** TCP sockets of this process by file descriptor. */
 export interface Sockets {
   /** Returns a number above every open descriptor. */
   bound(): number;
-  /** Returns the local end as `ADDRESS PORT`; null for what is no TCP or UDP socket. */
+  /**
+   * Returns the local address of a socket as `ADDRESS PORT`; null if the descriptor is not a TCP or
+   * UDP socket.
+   */
   local(descriptor: number): string | null;
-  /** Returns the remote end as `ADDRESS PORT`; null for what is not connected. */
+  /** Returns the remote address of a socket as `ADDRESS PORT`; null if it is not connected. */
   remote(descriptor: number): string | null;
-  /** Returns the traffic so far; null for what is no TCP socket. */
+  /** Returns the kernel statistics; null if the descriptor is not a TCP socket. */
   traffic(descriptor: number): Traffic | null;
-  /** Returns the received bytes that have not been read yet. */
+  /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
-  /** Ends the connection in both directions; what was written before is still delivered. */
+  /**
+   * Shuts the connection down in both directions; data that was written before is still delivered.
+   */
   shutDown(descriptor: number): void;
-  /** Ends the connection likewise, and resets it when it is closed: a sender does not wait for room. */
+  /**
+   * Shuts the connection down and makes `close` reset it, so that a blocked sender does not wait
+   * for buffer space.
+   */
   abort(descriptor: number): void;
-  /** Sends small writes at once; accepted connections inherit it from their listener. */
+  /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
-  /** Has the system probe the connection after this silence, and end it when no probe is answered. */
+  /**
+   * Enables TCP keep-alive: first probe after `firstS` seconds of silence. The kernel ends the
+   * connection after `maxProbes` probes without a response.
+   */
   setKeepAlive(descriptor: number, firstS: number, intervalS: number, maxProbes: number): void;
-  /** Returns the lowest number that is free; null when no descriptor is left. */
+  /** Returns the lowest free descriptor; null if none is left. */
   lowestFree(): number | null;
   /** Unloads the C library. */
   close(): void;
 }
 
-/** The sockets, or the reason why they cannot be reached. */
+/** The sockets of this process, or the reason why they are unavailable. */
 export type OpenedSockets =
   | { readonly kind: "open"; readonly sockets: Sockets }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-// The numbers of Linux, from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
+// Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
 const SOL_SOCKET = 1, SO_KEEPALIVE = 9, SO_LINGER = 13;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
-/** The file that holds the size of the table of descriptors. Deno itself may not read it. */
+/** The file with the size of the descriptor table. Deno itself may not read it. */
 const STATUS_PATH = "/proc/self/status\0";
 
 /** Fields of `struct tcp_info` (linux/tcp.h), which has them all since Linux 4.6. */
@@ -74,8 +85,8 @@ const SYMBOLS = {
 } as const;
 
 /**
- * Opens the C library to reach the sockets of this process, which Deno has no call for. Works on
- * Linux with the permissions for foreign functions and for reading. Costs about a millisecond.
+ * Loads the C library to reach the sockets of this process, for which Deno has no API. Works on
+ * Linux with the permissions for foreign functions and for reading. Takes about a millisecond.
  */
 export function openSockets(): OpenedSockets {
   if (Deno.build.os !== "linux") return unavailable("this is not Linux");
@@ -92,8 +103,8 @@ export function openSockets(): OpenedSockets {
   }
 }
 
-/** Returns the sockets of this process; null where they cannot be reached. */
-export function loadedSockets(): Sockets | null {
+/** Returns the sockets of this process; null if they are unavailable. */
+export function loadSockets(): Sockets | null {
   const opened = openSockets();
   return opened.kind === "open" ? opened.sockets : null;
 }
@@ -102,7 +113,10 @@ function unavailable(reason: string): OpenedSockets {
   return { kind: "unavailable", reason };
 }
 
-/** `status` stays open, because it is needed most when no descriptor is left to open it again. */
+/**
+ * Returns the sockets of this process. The descriptor `status` stays open, because it is needed
+ * most when no descriptor is free to open it again.
+ */
 function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): Sockets {
   const { getsockname, getpeername, getsockopt, setsockopt, ioctl, shutdown } = libc.symbols;
   const address = new Uint8Array(MAX_SOCKADDR_BYTES);
@@ -110,15 +124,18 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const fields = new DataView(info.buffer);
   const size = new Uint32Array(1);
   const unread = new Int32Array(1);
-  /** Both members of `struct linger`: closing resets the connection. */
+  /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
   const text = new Uint8Array(4096);
   const decoder = new TextDecoder();
 
-  /** Returns the size of the kernel's table of descriptors, which is at most about twice what was needed. */
+  /**
+   * Returns the size of the kernel's descriptor table, at most about twice the number that was
+   * needed.
+   */
   function bound(): number {
-    // Listing the descriptors would take milliseconds when there are thousands.
+    // Listing the descriptors takes milliseconds when there are thousands.
     const length = libc.symbols.pread(status, text, BigInt(text.length), 0n);
     const found = /^FDSize:\s*(\d+)$/m.exec(decoder.decode(text.subarray(0, Number(length))));
     return Number(found?.[1] ?? 0);
@@ -166,7 +183,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, maxProbes);
     },
     lowestFree() {
-      // Of this process, and open as long as the sockets are.
+      // The descriptor `status` is open as long as the sockets are.
       const free = libc.symbols.dup(status);
       if (free >= 0) libc.symbols.close(free);
       return free >= 0 ? free : null;

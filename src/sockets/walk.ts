@@ -1,12 +1,13 @@
-/** Runs the task later, after other work of the event loop had its turn. */
+/** Schedules a task for a later turn of the event loop. */
 export type Later = (task: () => void) => void;
 
-/** Steps of a walk that are done in one turn of the event loop: a fraction of a millisecond. */
+/** Calls of `visit` in one turn of the event loop: a fraction of a millisecond. */
 export const MAX_STEPS_PER_TURN = 128;
 
 /**
- * Calls `visit` for every number from 0 to below `bound`, at most `MAX_STEPS_PER_TURN` in one turn of
- * the event loop and the first of them at once. Then, or once `visit` has returned false, calls `done`.
+ * Calls `visit` for every number from 0 to below `bound`, at most `MAX_STEPS_PER_TURN` times in one
+ * turn of the event loop; the first turn is the current one. Calls `done` after the last number, or
+ * after `visit` returned false.
  */
 export function walk(
   bound: number,

@@ -4,8 +4,8 @@ import type { Reply } from "../core/reply.ts";
 import { failed, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
-import { ndjsonFraming } from "../formats/ndjson.ts";
-import { sseFraming } from "../formats/sse.ts";
+import { newNdjsonFraming } from "../formats/ndjson.ts";
+import { newSseFraming } from "../formats/sse.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import type { Wire } from "../wires/wire.ts";
@@ -59,7 +59,7 @@ export async function open(
     if (!response.ok) return response;
     const reply = await answered(response.value, openBody(response.value, timer));
     if (!reply.ok) return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
-    isDelivering = reply.value.as === "stream";
+    isDelivering = reply.value.kind === "stream";
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
@@ -84,7 +84,7 @@ export async function open(
       report.usage = outcome.usage;
       const settling = attempt.onComplete(outcome);
       const settled = settling === null ? null : await settling;
-      return settled?.ok === false ? settled : success({ as: "answer", answer });
+      return settled?.ok === false ? settled : success({ kind: "whole", answer });
     }
     const { delivery } = reader;
     let isCommitted = false;
@@ -113,7 +113,7 @@ export async function open(
     const copied = reader.copiesHeaders
       ? clientResponseHeaders(response.headers, provider.secrets)
       : {};
-    return success({ as: "stream", headers: copied, records: records.value });
+    return success({ kind: "stream", headers: copied, records: records.value });
   }
 }
 
@@ -130,5 +130,5 @@ async function finish(call: Call, body: BodyReader, { cancellation }: AttemptTim
 }
 
 function framingOf(wire: Wire): Framing {
-  return wire.framing === "sse" ? sseFraming() : ndjsonFraming();
+  return wire.framing === "sse" ? newSseFraming() : newNdjsonFraming();
 }

@@ -1,20 +1,26 @@
-import { type HttpClient, httpClient } from "../http_client/client.ts";
-import { proxiedClient } from "../http_client/proxied.ts";
+import { type HttpClient, newHttpClient } from "../http_client/client.ts";
+import { newProxiedClient } from "../http_client/proxied.ts";
 import { parseProxyRule } from "../http_client/proxy_rule.ts";
-import { runtimeClient } from "../http_client/runtime_client.ts";
+import { newRuntimeClient } from "../http_client/runtime_client.ts";
 import type { World } from "../core/world.ts";
 
-/** Deadlines are looked at this often, in milliseconds: one timer for all of them, not one each. */
-const SWEEP = 50;
+/**
+ * Interval in milliseconds between checks of all timeouts: one shared timer instead of one for
+ * each.
+ */
+const SWEEP_INTERVAL_MS = 50;
 
 interface Waiting {
   readonly at: number;
-  /** Null once it is cancelled: the set's own tables keep entries longer than the set does. */
+  /** Null after cancellation: the tables of the set hold entries longer than the set does. */
   task: (() => void) | null;
 }
 
-/** The real outside. Close it to let the process end: it holds connections and one timer. */
-export function realWorld(): World & { close(): void } {
+/**
+ * Returns the real clock, randomness and HTTP client. It holds connections and one timer, so
+ * `close` lets the process end.
+ */
+export function newRealWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const client = newClient();
@@ -43,7 +49,7 @@ export function realWorld(): World & { close(): void } {
     after(ms, task) {
       const entry: Waiting = { at: performance.now() + ms, task };
       waiting.add(entry);
-      timer ??= setInterval(sweep, SWEEP);
+      timer ??= setInterval(sweep, SWEEP_INTERVAL_MS);
       return () => {
         waiting.delete(entry);
         entry.task = null;
@@ -58,8 +64,10 @@ export function realWorld(): World & { close(): void } {
   };
 }
 
-/** The client of the process; only where the environment names a proxy it may use one. */
+/** Returns the HTTP client of the process; it uses a proxy only if the environment names one. */
 function newClient(): HttpClient {
   const rule = parseProxyRule((name) => Deno.env.get(name));
-  return rule === null ? httpClient() : proxiedClient(httpClient(), runtimeClient(), rule);
+  return rule === null
+    ? newHttpClient()
+    : newProxiedClient(newHttpClient(), newRuntimeClient(), rule);
 }

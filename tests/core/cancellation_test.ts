@@ -18,7 +18,7 @@ Deno.test("cancel runs every task once, in order, with the first reason", () => 
   assertEquals(cancellation.reason, DRAINING);
 });
 
-Deno.test("a task that comes after the cancellation runs before onCancel returns", () => {
+Deno.test("a task registered after the cancellation runs before onCancel returns", () => {
   const cancellation = new Cancellation();
   cancellation.cancel(TIMEOUT);
   const ran: unknown[] = [];

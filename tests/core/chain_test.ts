@@ -35,7 +35,7 @@ function counted(count: number): Usage {
   return { input: 0, output: count, total: count, cached: 0, cacheWrite: 0, reasoning: 0 };
 }
 
-/** Writes each letter as a record of its own; "?" cannot be written, and ends badly. */
+/** Encodes each letter as one record; "?" fails to encode. */
 function lettersEncoder(): EventEncoder {
   let usage: Usage | null = null;
   return {
@@ -71,7 +71,7 @@ function run(delivery: StreamTranslation, records: readonly string[]): readonly 
   return out;
 }
 
-Deno.test("every event of a record is written, and the end when the decoder is done", () => {
+Deno.test("every event of a record is encoded, and the terminal when the decoder is done", () => {
   const delivery = started();
   assertEquals(delivery.push(record("ab")), success([record("a"), record("b")]));
   assertEquals(delivery.push(record("-")), success([]));
@@ -82,7 +82,7 @@ Deno.test("every event of a record is written, and the end when the decoder is d
   assertEquals([delivery.push(record("d")), delivery.end()], [success([]), success([])]);
 });
 
-Deno.test("of a record that fails nothing goes out", () => {
+Deno.test("no output of a record is sent if its decoding or encoding fails", () => {
   for (const data of ["!", "a?", "a?."]) {
     const delivery = started();
     assertEquals<unknown>(delivery.push(record(data)), BROKEN);
@@ -91,7 +91,7 @@ Deno.test("of a record that fails nothing goes out", () => {
   assertEquals<unknown>(started().end(), BROKEN);
 });
 
-Deno.test("a chain ends in exactly one terminal, after whole records in their order", () => {
+Deno.test("a stream translation ends with exactly one terminal, after whole records in their order", () => {
   const records = fc.array(fc.stringMatching(/^[a-z-]{0,3}[?!]?\.?$/), { maxLength: 6 });
   fc.assert(fc.property(records, (source) => {
     const out = run(started(), source);
@@ -103,7 +103,7 @@ Deno.test("a chain ends in exactly one terminal, after whole records in their or
   }));
 });
 
-Deno.test("the usage is what the decoder has seen, also in a record that could not be written", () => {
+Deno.test("the usage is the last that the decoder has read, also from a record that could not be encoded", () => {
   const delivery = started();
   assertEquals(delivery.usage(), null);
   delivery.push(record("ab"));

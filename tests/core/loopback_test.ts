@@ -1,7 +1,7 @@
 import { isLoopbackName } from "../../src/core/loopback.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("loopback is localhost, what is below it, 127.0.0.0/8 and ::1, and nothing that only looks like it", () => {
+Deno.test("loopback hosts are localhost, its subdomains, 127.0.0.0/8 and ::1, and no similar names", () => {
   for (const name of ["localhost", "x.localhost", "localhost.", "127.0.0.1", "127.1.2.3"]) {
     assertEquals(isLoopbackName(name), true, name);
   }

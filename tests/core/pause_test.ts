@@ -11,7 +11,7 @@ async function pausing(cancellation: Cancellation) {
   return { world, over, isOver: () => isOver };
 }
 
-Deno.test("a pause ends when its time is up, and leaves no task behind", async () => {
+Deno.test("a pause ends after its time and leaves no cancellation task behind", async () => {
   const cancellation = new Cancellation();
   const { world, over, isOver } = await pausing(cancellation);
   assertEquals(isOver(), false);
@@ -30,7 +30,7 @@ Deno.test("a cancellation ends a pause and its timer", async () => {
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("a pause of what is already cancelled does not wait", async () => {
+Deno.test("a pause of an already cancelled call does not wait", async () => {
   const cancellation = new Cancellation();
   cancellation.clientDisconnected();
   const { world, isOver } = await pausing(cancellation);

@@ -7,7 +7,7 @@ const REGION = /<think>([\s\S]*?)<\/think>/g;
 
 const word = fc.constantFrom("<think>", "</think>", "<think", ">", " ", "\n", "a", "世");
 
-Deno.test("every complete region is taken out, whatever stands around and in it", () => {
+Deno.test("every complete think region is extracted, whatever text surrounds or fills it", () => {
   fc.assert(fc.property(fc.array(word, { maxLength: 12 }), (words) => {
     const content = words.join("");
     const regions = [...content.matchAll(REGION)].map(([, inner]) => inner);
@@ -18,7 +18,7 @@ Deno.test("every complete region is taken out, whatever stands around and in it"
   }));
 });
 
-Deno.test("4 MiB of opening tags without a closing one are looked through once", () => {
+Deno.test("4 MiB of opening tags without a closing tag are searched once", () => {
   const tags = "<think>".repeat(600_000);
   assertEquals(extractReasoning(tags), null);
   const extracted = extractReasoning(`<think>a</think>${tags}`);

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
@@ -22,7 +22,7 @@ const PLAYED: Readonly<Record<string, string>> = {
  * simulator; a real model is played by one that repeats what it is told, calls tools or embeds.
  */
 export function gatewayOf(section: string): SocketGateway {
-  const world = realWorld();
+  const world = newRealWorld();
   const answer = newSimulator(world);
   const config = configIn(section).replace(/\$\{(\w+)\}/g, (_all, name) => variable(name));
   const served = socketGateway(config, {

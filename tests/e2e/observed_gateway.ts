@@ -1,5 +1,5 @@
 import { listen } from "../../src/cli/listen.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 
 /** A wait that a gateway has asked for. */
@@ -23,7 +23,7 @@ export interface ObservedGateway extends TestGateway, AsyncDisposable {
 
 /** Serves a gateway whose outside is watched but real. */
 export function observedGateway(config: string): ObservedGateway {
-  const world = realWorld();
+  const world = newRealWorld();
   const signals: AbortSignal[] = [];
   const answered = Promise.withResolvers<void>();
   const waits: Wait[] = [];

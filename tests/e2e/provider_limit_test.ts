@@ -1,5 +1,5 @@
 import { endOf } from "../../src/observe/report.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { STREAM } from "../attempts/tried.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -26,7 +26,7 @@ const LIMITS = "max_concurrent: 1, max_queued: 1, queue_timeout: 47s";
 
 /** The real world, which says when a call begins to wait in a queue. */
 function watchedWorld(fetch?: Fetch) {
-  const real = realWorld();
+  const real = newRealWorld();
   const queued = Promise.withResolvers<void>();
   const world: World = {
     ...real,

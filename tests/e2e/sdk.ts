@@ -1,5 +1,5 @@
 import OpenAI from "openai";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { type ServedGateway, serveGateway } from "../support/gateway.ts";
 
@@ -68,7 +68,7 @@ circuit_breaker: {enabled: false}
 }
 
 function startWith(config: (address: string) => string): Sdk {
-  const world = realWorld();
+  const world = newRealWorld();
   const arrived = Promise.withResolvers<void>();
   const answer = newSimulator(world);
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {

@@ -3,7 +3,7 @@ import { ResponsesWebSocketSession } from "openai/lib/responses/responses-websoc
 import { ResponsesWS } from "openai/resources/responses/ws";
 // The SDK's socket is made of it, and finds it only in a program that has it too.
 import "ws";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { EVERY_TYPE } from "../support/simulated.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
@@ -26,7 +26,7 @@ const LIMITS = { maxLanes: 32, maxBufferedEvents: 10_000, maxBufferedBytes: 16 *
 
 /** Starts the simulator and the gateway, each on a port of its own. */
 export function startSocketSdk(): SocketSdk {
-  const world = realWorld();
+  const world = newRealWorld();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     newSimulator(world),

@@ -15,7 +15,7 @@ Deno.test("white space, the order of keys and needless escapes do not matter", (
   }
 });
 
-Deno.test("what two readers may tell apart stays apart", () => {
+Deno.test("texts that two parsers could distinguish have different canonical forms", () => {
   const different: readonly (readonly [string, string])[] = [
     ["1", "1.0"],
     ["100", "1e2"],
@@ -40,13 +40,13 @@ Deno.test("what two readers may tell apart stays apart", () => {
   }
 });
 
-Deno.test("a plain value is its own text", () => {
+Deno.test("a canonical text is returned unchanged", () => {
   for (const text of ["0", "-1.50", "true", "null", '""', "[]", "{}", '"x\u2028"']) {
     assertEquals(canonicalJson(` ${text} `), text);
   }
 });
 
-Deno.test("nesting that no request has is given up", () => {
+Deno.test("a text nested deeper than any usual request has no canonical form", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   assertEquals(canonicalJson(nested(1_000)), nested(1_000));
   assertEquals(canonicalJson(nested(1_001)), null);
@@ -62,7 +62,7 @@ function reversed(value: unknown): unknown {
   );
 }
 
-Deno.test("texts of one value have one form, which still means that value", () => {
+Deno.test("all texts of one value have one canonical form, which parses to that value", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 1, "\t"), (value, gap) => {
       const form = canonicalJson(JSON.stringify(value));

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json/json.ts";
-import { checkItems, documentOf, emptyDocument, readDocument } from "../../src/formats/document.ts";
-import { membersOf } from "../../src/formats/edit.ts";
+import {
+  checkItems,
+  emptyDocument,
+  newDocument,
+  parseDocument,
+} from "../../src/formats/document.ts";
+import { parseMembers } from "../../src/formats/edit.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { objectTexts } from "./json_texts.ts";
 
 function refusalOf(text: string): string {
-  const result = readDocument(text);
+  const result = parseDocument(text);
   assert(!result.ok);
   assertEquals(result.failure.kind, "invalid_json");
   assert("param" in result.failure);
@@ -14,32 +19,36 @@ function refusalOf(text: string): string {
   return result.failure.message;
 }
 
-Deno.test("an object is read with its text and its members", () => {
+Deno.test("a request body is parsed with its text and its members", () => {
   fc.assert(fc.property(objectTexts, (text) => {
-    const result = readDocument(text);
+    const result = parseDocument(text);
     assert(result.ok);
-    assertEquals<unknown>(result.value, { text, value: parseJson(text), members: membersOf(text) });
+    assertEquals<unknown>(result.value, {
+      text,
+      value: parseJson(text),
+      members: parseMembers(text),
+    });
   }));
 });
 
-Deno.test("what is no JSON object is refused", () => {
+Deno.test("a request body that is not a JSON object is refused", () => {
   for (const text of ["{", "{'a':1}", "NaN", '{"a":1} x', "[]", "null", "1", '"{}"', "\ufeff{}"]) {
     assertStringIncludes(refusalOf(text), "JSON object");
   }
 });
 
-Deno.test("an empty body is told that a JSON object is expected", () => {
+Deno.test("the refusal of an empty request body says that a JSON object is expected", () => {
   for (const text of ["", " \n"]) {
     assertEquals(refusalOf(text), "The request body is empty; send a JSON object.");
   }
 });
 
-Deno.test("a key that comes twice is refused, however it is written", () => {
+Deno.test("a repeated key is refused, also with different escapes", () => {
   assertStringIncludes(refusalOf('{"model":"a","x":1,"\\u006dodel":"secret"}'), '"model"');
   assert(!refusalOf('{"model":"a","model":"secret"}').includes("secret"));
 });
 
-Deno.test("a long key that comes twice is not repeated", () => {
+Deno.test("the refusal of a long repeated key does not contain the key", () => {
   const key = "k".repeat(65);
   assert(!refusalOf(`{"${key}":1,"${key}":2}`).includes(key));
 });
@@ -47,7 +56,7 @@ Deno.test("a long key that comes twice is not repeated", () => {
 // Work that grew faster than the number of keys would take minutes here.
 Deno.test("a key repeated after 300,000 others is found and named", () => {
   const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":0`).join();
-  assert(readDocument(`{${keys}}`).ok);
+  assert(parseDocument(`{${keys}}`).ok);
   assertStringIncludes(refusalOf(`{${keys},"k299999":1}`), '"k299999"');
 });
 
@@ -61,12 +70,12 @@ Deno.test("more members and elements than allowed are refused with the setting t
 });
 
 Deno.test("keys may be repeated below the top level", () => {
-  assert(readDocument('{"a":{"b":1,"b":2}}').ok);
+  assert(parseDocument('{"a":{"b":1,"b":2}}').ok);
 });
 
 Deno.test("a value becomes the document of its JSON text", () => {
-  const document = documentOf({ a: [1], b: undefined, c: "é" });
+  const document = newDocument({ a: [1], b: undefined, c: "é" });
   assertEquals(document.text, '{"a":[1],"c":"é"}');
   assertEquals(document.members.map((member) => member.key), ["a", "c"]);
-  assertEquals(emptyDocument, documentOf({}));
+  assertEquals(emptyDocument, newDocument({}));
 });

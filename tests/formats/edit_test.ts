@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import {
   changeMembers,
-  elementsOf,
+  findValue,
   insertMembers,
-  membersOf,
+  parseElements,
+  parseMembers,
   removeMembers,
   replaceValue,
   splice,
-  valueAt,
 } from "../../src/formats/edit.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -15,8 +15,8 @@ import { objectTexts, objectTextsWithRepeatedKeys, valueTexts } from "./json_tex
 
 const SAMPLE = ' {"a" : 1 ,\n"b\\u0041":{"x":[1, "}\\\\\\"" ,{}]} , "":null}';
 
-Deno.test("members are given with decoded keys and the place of their values", () => {
-  const members = membersOf(SAMPLE);
+Deno.test("members are returned with decoded keys and the positions of their values", () => {
+  const members = parseMembers(SAMPLE);
   assertEquals(members.map((member) => member.key), ["a", "bA", ""]);
   assertEquals(members.map(({ start, end }) => SAMPLE.slice(start, end)), [
     "1",
@@ -30,32 +30,32 @@ Deno.test("members are given with decoded keys and the place of their values", (
   ]);
 });
 
-Deno.test("members may be asked for of an object inside", () => {
-  assertEquals(membersOf(SAMPLE, SAMPLE.indexOf('{"x"')).map((member) => member.key), ["x"]);
+Deno.test("members of a nested object are returned", () => {
+  assertEquals(parseMembers(SAMPLE, SAMPLE.indexOf('{"x"')).map((member) => member.key), ["x"]);
 });
 
 Deno.test("an empty object has no members and an empty array no elements", () => {
-  assertEquals(membersOf(" { } "), []);
-  assertEquals(elementsOf(" [ ] "), []);
+  assertEquals(parseMembers(" { } "), []);
+  assertEquals(parseElements(" [ ] "), []);
 });
 
 Deno.test("other values have neither members nor elements", () => {
   for (const text of ["1", '"{}"', "null", " true"]) {
-    assertEquals(membersOf(text), []);
-    assertEquals(elementsOf(text), []);
+    assertEquals(parseMembers(text), []);
+    assertEquals(parseElements(text), []);
   }
-  assertEquals(membersOf("[{}]"), []);
-  assertEquals(elementsOf('{"a":[]}'), []);
+  assertEquals(parseMembers("[{}]"), []);
+  assertEquals(parseElements('{"a":[]}'), []);
 });
 
 Deno.test("a value is found by its path, the last of equal keys as JSON.parse takes it", () => {
   const text = '{"a":[0,{"b":"no","b":"yes"}]}';
-  const span = valueAt(text, ["a", 1, "b"]);
+  const span = findValue(text, ["a", 1, "b"]);
   assertEquals(span && text.slice(span.start, span.end), '"yes"');
-  assertEquals(valueAt(text, ["a", 2]), null);
-  assertEquals(valueAt(text, ["a", "b"]), null);
-  assertEquals(valueAt(text, [0]), null);
-  assertEquals(valueAt(" 12 ", []), { start: 1, end: 3 });
+  assertEquals(findValue(text, ["a", 2]), null);
+  assertEquals(findValue(text, ["a", "b"]), null);
+  assertEquals(findValue(text, [0]), null);
+  assertEquals(findValue(" 12 ", []), { start: 1, end: 3 });
 });
 
 Deno.test("edits are made in any order", () => {
@@ -68,18 +68,18 @@ Deno.test("edits are made in any order", () => {
   assertEquals(splice("abcdef", []), "abcdef");
 });
 
-Deno.test("a removed member takes one comma along", () => {
+Deno.test("a member is removed together with one comma", () => {
   const text = '{ "a":1 , "b":2 , "c":3 }';
-  const members = membersOf(text);
+  const members = parseMembers(text);
   assertEquals(["a", "b", "c"].map((key) => splice(text, removeMembers(members, [key]))), [
     '{ "b":2 , "c":3 }',
     '{ "a":1 , "c":3 }',
     '{ "a":1 , "b":2 }',
   ]);
-  assertEquals(splice('{ "a":1 }', removeMembers(membersOf('{ "a":1 }'), ["a"])), "{  }");
+  assertEquals(splice('{ "a":1 }', removeMembers(parseMembers('{ "a":1 }'), ["a"])), "{  }");
 });
 
-Deno.test("inserted members stand in front, also in an empty object", () => {
+Deno.test("members are inserted at the front, also in an empty object", () => {
   assertEquals(
     splice("{ }", [insertMembers("{ }", 0, [["k", "1"], ['"', "[]"]])]),
     '{"k":1,"\\"":[] }',
@@ -88,15 +88,15 @@ Deno.test("inserted members stand in front, also in an empty object", () => {
   assertEquals(splice('{"a":1}', [insertMembers('{"a":1}', 0, [])]), '{"a":1}');
 });
 
-Deno.test("the spans of members and elements hold what is read of the whole", () => {
+Deno.test("the spans of members and elements hold the values that JSON.parse returns for them", () => {
   fc.assert(fc.property(objectTextsWithRepeatedKeys, (text) => {
-    const members = membersOf(text);
+    const members = parseMembers(text);
     const read = members.map(({ key, start, end }) => [key, parseJson(text.slice(start, end))]);
     assertEquals(asObject(read), parseJson(text));
   }));
   fc.assert(fc.property(fc.array(valueTexts), (values) => {
     const text = ` [${values.join(" ,")}] `;
-    const read = elementsOf(text).map(({ start, end }) => parseJson(text.slice(start, end)));
+    const read = parseElements(text).map(({ start, end }) => parseJson(text.slice(start, end)));
     assertEquals<unknown>(read, parseJson(text));
   }));
 });
@@ -105,7 +105,7 @@ Deno.test("a path leads to the same value in the text and in the parsed value", 
   fc.assert(fc.property(fc.array(valueTexts, { minLength: 1 }), fc.nat(), (values, pick) => {
     const index = pick % values.length;
     const text = `{"x":{},"y":[{"z":1},{"values":[${values.join(",")}]}]}`;
-    const span = valueAt(text, ["y", 1, "values", index]);
+    const span = findValue(text, ["y", 1, "values", index]);
     assertEquals(
       span && parseJson(text.slice(span.start, span.end)),
       parseJson(values[index] ?? ""),
@@ -113,9 +113,9 @@ Deno.test("a path leads to the same value in the text and in the parsed value", 
   }));
 });
 
-Deno.test("a replaced value leaves every other character alone", () => {
+Deno.test("replacing a value changes no other character", () => {
   fc.assert(fc.property(objectTexts, fc.nat(), valueTexts, (text, pick, value) => {
-    const members = membersOf(text);
+    const members = parseMembers(text);
     const member = members[pick % Math.max(members.length, 1)];
     if (member === undefined) return;
     const edited = splice(text, [replaceValue(member, value)]);
@@ -126,9 +126,9 @@ Deno.test("a replaced value leaves every other character alone", () => {
   }));
 });
 
-Deno.test("whatever members are removed, the rest keeps its text and its order", () => {
+Deno.test("removing members keeps the text and the order of the rest", () => {
   fc.assert(fc.property(objectTextsWithRepeatedKeys, fc.array(fc.nat(12)), (text, picks) => {
-    const members = membersOf(text);
+    const members = parseMembers(text);
     const keys = picks.map((pick) => members[pick]?.key ?? "never there");
     const edited = splice(text, removeMembers(members, keys));
     const stays = members.filter((member) => !keys.includes(member.key));
@@ -137,10 +137,10 @@ Deno.test("whatever members are removed, the rest keeps its text and its order",
   }));
 });
 
-Deno.test("members may be set, added and removed at once", () => {
+Deno.test("members can be set, added and removed together", () => {
   const changes = fc.array(fc.tuple(fc.nat(12), fc.option(valueTexts)));
   fc.assert(fc.property(objectTexts, changes, fc.boolean(), (text, picks, clear) => {
-    const members = membersOf(text);
+    const members = parseMembers(text);
     const wanted = new Map<string, string | null>();
     if (clear) { for (const member of members) wanted.set(member.key, null); }
     for (const [pick, value] of picks) wanted.set(members[pick]?.key ?? `new ${pick}`, value);
@@ -157,7 +157,7 @@ Deno.test("members may be set, added and removed at once", () => {
 });
 
 function partsOf(text: string): string[] {
-  return membersOf(text).map(({ keyStart, end }) => text.slice(keyStart, end));
+  return parseMembers(text).map(({ keyStart, end }) => text.slice(keyStart, end));
 }
 
 /** As `JSON.parse` makes it: `__proto__` is a key like any other. */
@@ -168,6 +168,6 @@ function asObject(entries: readonly unknown[][]): unknown {
 Deno.test("more equal keys than a call takes arguments are changed one by one", () => {
   const count = 200_000;
   const text = `{${'"a":1,'.repeat(count)}"b":2}`;
-  const edits = changeMembers(0, membersOf(text), [["a", "3"], ["b", null]]);
+  const edits = changeMembers(0, parseMembers(text), [["a", "3"], ["b", null]]);
   assertEquals(splice(text, edits), `{${'"a":3,'.repeat(count - 1)}"a":3}`);
 });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { ndjsonFraming } from "../../src/formats/ndjson.ts";
+import { newNdjsonFraming } from "../../src/formats/ndjson.ts";
 import { assertEquals } from "../support/assert.ts";
 import { textPieces } from "../support/pieces.ts";
 import { cut, rawOf, recordsOf } from "./framing_cases.ts";
 
 function read(...texts: string[]) {
-  return recordsOf(ndjsonFraming(), texts);
+  return recordsOf(newNdjsonFraming(), texts);
 }
 
 Deno.test("each line is a record without a name", () => {
@@ -15,7 +15,7 @@ Deno.test("each line is a record without a name", () => {
   ]);
 });
 
-Deno.test("a CR before the LF is no part of the data", () => {
+Deno.test("a CR before the LF is not part of the data", () => {
   assertEquals(read("{}\r", "\n"), [{ event: null, data: "{}", raw: "{}\r\n" }]);
 });
 
@@ -25,8 +25,8 @@ Deno.test("a blank line is a record without data", () => {
   assertEquals(rawOf(records), "\n{}\n\r\n  \n{}\n\n");
 });
 
-Deno.test("the end makes a last line without a line feed whole", () => {
-  const framing = ndjsonFraming();
+Deno.test("the end of the source completes a last line without a line feed", () => {
+  const framing = newNdjsonFraming();
   assertEquals(framing.push('{"done":'), []);
   framing.push("true}");
   assertEquals(framing.held(), 13);
@@ -37,7 +37,7 @@ Deno.test("the end makes a last line without a line feed whole", () => {
 
 const line = fc.json({ maxDepth: 1 });
 
-Deno.test("any cutting into pieces gives the same records", () => {
+Deno.test("a text split into any pieces gives the same records", () => {
   const lines = fc.array(line).chain((texts) =>
     fc.constantFrom("\n", "\r\n").map((end) => texts.map((text) => text + end).join(""))
   );
@@ -49,8 +49,8 @@ Deno.test("any cutting into pieces gives the same records", () => {
   }));
 });
 
-Deno.test("a line of 4 MiB may come a character at a time", () => {
-  const framing = ndjsonFraming();
+Deno.test("a line of 4 MiB may arrive one character at a time", () => {
+  const framing = newNdjsonFraming();
   const size = 4 * 1024 * 1024;
   for (let count = 0; count < size; count++) framing.push("1");
   assertEquals(framing.push("\n")[0]?.data.length, size);

@@ -1,10 +1,10 @@
 import { isComment, plainRecord } from "../../src/formats/plain_record.ts";
-import { sseFraming, sseText } from "../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 function recordOf(text: string): StreamRecord {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   const [record, ...others] = [...framing.push(text), ...framing.end()];
   assert(record !== undefined && others.length === 0, text);
   return record;
@@ -23,7 +23,7 @@ const PLAIN = [
   ': why\r\ndata: {"a":1}\r\n\r\n',
 ];
 
-Deno.test("a record of one data line is plain, also beside comments: the bytes received stay", () => {
+Deno.test("a record with one data line, also beside comments, is returned with its received bytes", () => {
   for (const text of PLAIN) {
     const record = recordOf(text);
     assertEquals(plainRecord(record), record);
@@ -51,12 +51,12 @@ Deno.test("every other record is written as one data line with the same JSON", (
   }
 });
 
-Deno.test("a record with other JSON than it came with is written anew, on one line", () => {
+Deno.test("a record with changed JSON is written as one data line", () => {
   const record = recordOf('data: {"a":1}\n\n');
   assertEquals(sseText([plainRecord(record, '{"a":\n2}')]), 'data: {"a":2}\n\n');
 });
 
-Deno.test("comments alone are told apart from empty data and from fields without data", () => {
+Deno.test("a record of comments alone is distinguished from empty data and from fields without data", () => {
   for (const text of [": hi\n\n", ":\n\n", ": a\r\n: b\r\n\r\n", "\n: a\n\n", "\ufeff: a\n\n"]) {
     assertEquals(isComment(recordOf(text)), true, text);
   }

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { sseFraming, sseText } from "../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { textPieces } from "../support/pieces.ts";
 import { cut, rawOf, recordsOf } from "./framing_cases.ts";
 
 function read(...texts: string[]) {
-  return recordsOf(sseFraming(), texts);
+  return recordsOf(newSseFraming(), texts);
 }
 
 Deno.test("an event keeps its name, its data and its text", () => {
@@ -14,7 +14,7 @@ Deno.test("an event keeps its name, its data and its text", () => {
   ]);
 });
 
-Deno.test("only one space behind the colon is dropped, and none is needed", () => {
+Deno.test("only one space after the colon is dropped, and none is required", () => {
   assertEquals(read("data:a\n\ndata: b\n\ndata:  c\n\n").map((record) => record.data), [
     "a",
     "b",
@@ -26,7 +26,7 @@ Deno.test("several data lines are joined by a line feed, empty ones too", () => 
   assertEquals(read("data: a\ndata\ndata:\ndata: b\n\n")[0]?.data, "a\n\n\nb");
 });
 
-Deno.test("comments, id, retry and unknown fields change nothing", () => {
+Deno.test("comments, id, retry and unknown fields do not change a record", () => {
   const text = ": hello\nid: 7\nretry: 10\ndatax: no\n data: no\nevents: no\ndata: yes\n\n";
   assertEquals(read(text), [{ event: null, data: "yes", raw: text }]);
 });
@@ -38,7 +38,7 @@ Deno.test("a block without data is a record with empty data", () => {
   ]);
 });
 
-Deno.test("the last event line counts and an empty one takes the name away", () => {
+Deno.test("the last event line sets the name of a record, and an empty one removes it", () => {
   assertEquals(
     read("event: a\nevent: b\ndata\n\nevent: a\nevent:\ndata\n\n").map((r) => r.event),
     ["b", null],
@@ -59,7 +59,7 @@ Deno.test("lines end in LF, CRLF or CR, also mixed", () => {
   assertEquals(read("data: a\rdata: b\r\ndata: c\n\r\n")[0]?.data, "a\nb\nc");
 });
 
-Deno.test("a line feed that comes after its CR does not begin a line of its own", () => {
+Deno.test("a line feed that arrives after its CR does not begin another line", () => {
   const records = read("data: a\r", "\ndata: b\r", "\n\r", "\ndata: c\r\n\r\n");
   assertEquals(records, [
     { event: null, data: "a\nb", raw: "data: a\r\ndata: b\r\n\r\n" },
@@ -67,31 +67,31 @@ Deno.test("a line feed that comes after its CR does not begin a line of its own"
   ]);
 });
 
-Deno.test("where lines end in CR alone a record does not wait for what comes next", () => {
-  const framing = sseFraming();
+Deno.test("a record whose lines end in CR alone does not wait for the next character", () => {
+  const framing = newSseFraming();
   assertEquals(framing.push("data: a\r\r").map((record) => record.data), ["a"]);
 });
 
-Deno.test("a record whose last CR may still get an LF is whole at the end", () => {
-  const framing = sseFraming();
+Deno.test("a record whose last CR may still be followed by an LF is complete at the end of the source", () => {
+  const framing = newSseFraming();
   assertEquals(framing.push("data: a\r\n\r"), []);
   assertEquals(framing.end(), [{ event: null, data: "a", raw: "data: a\r\n\r" }]);
 });
 
-Deno.test("further blank lines belong to the record behind them", () => {
+Deno.test("additional blank lines belong to the next record", () => {
   assertEquals(read("\n\ndata: a\n\n\n\ndata: b\n\n").map((record) => record.raw), [
     "\n\ndata: a\n\n",
     "\n\ndata: b\n\n",
   ]);
 });
 
-Deno.test("a block that the end cuts off is dropped", () => {
+Deno.test("a block that the end of the source cuts off is dropped", () => {
   assertEquals(read("data: a\n\ndata: b\n").map((record) => record.data), ["a"]);
   assertEquals(read("data: a"), []);
 });
 
-Deno.test("held counts what no record has taken yet", () => {
-  const framing = sseFraming();
+Deno.test("held returns the characters of the incomplete record", () => {
+  const framing = newSseFraming();
   framing.push("data: a\n\nda");
   framing.push("ta: b");
   assertEquals(framing.held(), 7);
@@ -108,7 +108,7 @@ const streams = fc.array(
   { maxLength: 12 },
 ).chain((lines) => fc.constantFrom("", "\ufeff", "\n").map((start) => start + lines.join("")));
 
-Deno.test("any cutting into pieces gives the same records", () => {
+Deno.test("a text split into any pieces gives the same records", () => {
   fc.assert(fc.property(streams, fc.array(fc.nat(80)), (text, places) => {
     const whole = read(text);
     assertEquals(read(...cut(text, places)), whole);
@@ -116,7 +116,7 @@ Deno.test("any cutting into pieces gives the same records", () => {
   }));
 });
 
-Deno.test("the raws of all records are the text received up to the last one", () => {
+Deno.test("the raw texts of all records add up to the text received up to the last record", () => {
   fc.assert(fc.property(streams, (text) => {
     const records = read(text + "data: last\n\n");
     assertEquals(rawOf(records), text + "data: last\n\n");
@@ -124,8 +124,8 @@ Deno.test("the raws of all records are the text received up to the last one", ()
   }));
 });
 
-Deno.test("a record of 4 MiB may come a character at a time", () => {
-  const framing = sseFraming();
+Deno.test("a record of 4 MiB may arrive one character at a time", () => {
+  const framing = newSseFraming();
   const size = 4 * 1024 * 1024;
   for (let count = 0; count < 6; count++) framing.push("data: ".charAt(count));
   for (let count = 0; count < size; count++) framing.push("x");
@@ -134,7 +134,7 @@ Deno.test("a record of 4 MiB may come a character at a time", () => {
   assertEquals(framing.push("\n")[0]?.data.length, size);
 });
 
-Deno.test("sent text is what was received where a record has it", () => {
+Deno.test("a record with received text is sent as that text", () => {
   const raw = ": hi\r\ndata:1\r\n\r\n";
   assertEquals(sseText([{ event: null, data: "1", raw }]), raw);
 });

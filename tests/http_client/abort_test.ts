@@ -8,14 +8,14 @@ async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return await work.then(() => "answered", () => "given up");
 }
 
-Deno.test("a request that was aborted before is not sent", async () => {
+Deno.test("an already cancelled request is not sent", async () => {
   await using served = server(answering(() => plain("a")));
   const { request, abort } = abortable("x");
   abort();
   assertEquals(await outcomeOf(served.client.send(served.url, request)), "given up");
 });
 
-Deno.test("a request that was aborted before is not sent over an idle connection", async () => {
+Deno.test("an already cancelled request is not sent over an idle connection", async () => {
   const paths: string[] = [];
   await using served = server(answering(({ path }) => {
     paths.push(path);
@@ -30,7 +30,7 @@ Deno.test("a request that was aborted before is not sent over an idle connection
   assertEquals(paths, ["/v1", "/v1/next"]);
 });
 
-Deno.test("an abort ends a wait for the answer", async () => {
+Deno.test("cancellation ends the wait for the response", async () => {
   const came = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   await using served = server(async (line) => {
@@ -47,7 +47,7 @@ Deno.test("an abort ends a wait for the answer", async () => {
   await left.promise;
 });
 
-Deno.test("an abort ends a body in its middle, whoever waits for it", async () => {
+Deno.test("cancellation ends a response body in the middle, also for a pending read", async () => {
   for (const isWaiting of [true, false]) {
     const left = Promise.withResolvers<void>();
     await using served = server(async (line) => {
@@ -68,7 +68,7 @@ Deno.test("an abort ends a body in its middle, whoever waits for it", async () =
   }
 });
 
-Deno.test("an abort ends the sending of a body that the other side does not read", async () => {
+Deno.test("cancellation ends the sending of a body that the server does not read", async () => {
   const came = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   await using served = server(async (line) => {
@@ -87,7 +87,7 @@ Deno.test("an abort ends the sending of a body that the other side does not read
   left.resolve();
 });
 
-Deno.test("an answer that would end with its connection is not whole when this side ends that", async () => {
+Deno.test("a response that ends with its connection is incomplete if this side closes the connection", async () => {
   for (const way of ["abort", "close"]) {
     const done = Promise.withResolvers<void>();
     await using served = server(async (line) => {
@@ -107,7 +107,7 @@ Deno.test("an answer that would end with its connection is not whole when this s
   }
 });
 
-Deno.test("an abort after the end touches no later exchange", async () => {
+Deno.test("cancellation after the end of a response does not affect a later request", async () => {
   await using served = server(answering((_request, count) => plain(`answer ${count}`)));
   const { client, url } = served;
   const first = abortable("x");
@@ -120,7 +120,7 @@ Deno.test("an abort after the end touches no later exchange", async () => {
   assertEquals(served.connections(), 1);
 });
 
-Deno.test("a connection is cut off in the middle of a write, also one over TLS", async () => {
+Deno.test("a connection is shut down in the middle of a write, also over TLS", async () => {
   const cert = await Deno.readTextFile(new URL("localhost.pem", import.meta.url));
   const key = await Deno.readTextFile(new URL("localhost.key", import.meta.url));
   using listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key });

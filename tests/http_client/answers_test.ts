@@ -3,7 +3,7 @@ import { fault, heard } from "./heard.ts";
 
 const OK = "HTTP/1.1 200 OK\r\n";
 
-Deno.test("an answer is the same wherever it is cut", async () => {
+Deno.test("a response is the same wherever it is split into pieces", async () => {
   const framed = [
     `${OK}content-length: 5\r\n\r\nhello`,
     `${OK}transfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\nx-trailer: 1\r\n\r\n`,
@@ -24,7 +24,7 @@ Deno.test("an answer is the same wherever it is cut", async () => {
   }
 });
 
-Deno.test("an answer that ends early is an error", async () => {
+Deno.test("a response that ends early is an error", async () => {
   const texts = [
     `${OK}content-length: 6\r\n\r\nhello`,
     `${OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`,
@@ -35,7 +35,7 @@ Deno.test("an answer that ends early is an error", async () => {
   for (const text of texts) assert(await fault(text) !== null, text);
 });
 
-Deno.test("what follows an answer is no part of it, and ends the connection", async () => {
+Deno.test("bytes after a response are not part of it and end the connection", async () => {
   const framed = [
     `${OK}content-length: 5\r\n\r\nhello`,
     `${OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
@@ -48,7 +48,7 @@ Deno.test("what follows an answer is no part of it, and ends the connection", as
   }
 });
 
-Deno.test("answers without content have no body, whatever they say", async () => {
+Deno.test("responses without content have no body, whatever their headers declare", async () => {
   for (const status of [204, 304]) {
     const head = `HTTP/1.1 ${status} x\r\ncontent-length: 5\r\n\r\n`;
     for (const [text, end] of [[head, "kept"], [`${head}hello`, "closed"]] as const) {
@@ -96,7 +96,7 @@ Deno.test("a body whose length is in doubt is refused", async () => {
   assert(await fault(old) !== null);
 });
 
-Deno.test("chunks with anything but their size and its extension are refused", async () => {
+Deno.test("chunk lines with anything but a size and its extension are refused", async () => {
   const bodies = [
     "x\r\nhello",
     "\r\nhello",
@@ -118,7 +118,7 @@ Deno.test("chunks with anything but their size and its extension are refused", a
   }
 });
 
-Deno.test("what has no end is not read for ever", async () => {
+Deno.test("heads, lines and trailers without end are refused at their limits", async () => {
   const chunked = `${OK}transfer-encoding: chunked\r\n\r\n`;
   const many = (line: string) => Array.from({ length: 100_000 }, () => line);
   const tooLarge = "the head of the answer is larger than 64 KiB";
@@ -162,7 +162,7 @@ Deno.test("header names are read in any case, values as bytes without blanks aro
   assertEquals(answer.headers.get("x-d"), null);
 });
 
-Deno.test("a connection is kept only where both sides can be sure where the answer ended", async () => {
+Deno.test("a connection is reused only if the end of the response is unambiguous", async () => {
   const chunked = "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
   const closing = [
     `${OK}content-length: 99\r\n${chunked}`,

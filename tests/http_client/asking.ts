@@ -1,11 +1,11 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { textOf } from "./heard.ts";
 import { post } from "./server.ts";
 
-// A program that asks each of these addresses in turn, and says how it went, one to a line.
+// A program that sends a request to each of these URLs in turn, and prints each result on one line.
 
-const world = realWorld();
+const world = newRealWorld();
 for (const url of Deno.args) {
   try {
     const answer = await world.send(url, post("x", { headers: { "accept-encoding": "identity" } }));

@@ -109,7 +109,7 @@ function message(type: number, parts: readonly Bytes[]): Uint8Array<ArrayBuffer>
   return joined([[type], sized(3, parts)]);
 }
 
-/** The parts behind their length, which has so many bytes. */
+/** Returns the parts after their length, which is written in this number of bytes. */
 function sized(width: number, parts: readonly Bytes[]): Uint8Array<ArrayBuffer> {
   const content = joined(parts);
   const length = Array.from(

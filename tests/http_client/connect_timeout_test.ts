@@ -1,6 +1,6 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
 import type { Clock } from "../../src/http_client/connection_pool.ts";
-import { httpClient } from "../../src/http_client/client.ts";
+import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import { assertEquals } from "../support/assert.ts";
 import { textOf } from "./heard.ts";
@@ -31,13 +31,13 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-Deno.test("a server that accepts nothing is given up after the connect timeout, and nothing was sent", async () => {
+Deno.test("a connection that the server does not accept fails after the connect timeout, and nothing was sent", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
   const { port } = listener.addr;
   using _first = await Deno.connect({ hostname: "127.0.0.1", port });
   using _second = await Deno.connect({ hostname: "127.0.0.1", port });
   const { clock, asked, waiting, began } = alarms();
-  const client = httpClient(clock);
+  const client = newHttpClient(clock);
   const kind = kindOf(client.send(`http://127.0.0.1:${port}/`, post("x")));
   await began;
   assertEquals(asked, [10_000]);
@@ -46,10 +46,10 @@ Deno.test("a server that accepts nothing is given up after the connect timeout, 
   client.close();
 });
 
-Deno.test("a server that is silent in the TLS handshake is given up after the connect timeout", async () => {
+Deno.test("a connection whose TLS handshake stalls fails after the connect timeout", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { clock, asked, waiting } = alarms();
-  const client = httpClient(clock);
+  const client = newHttpClient(clock);
   const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 77 };
   const url = `https://127.0.0.1:${listener.addr.port}/`;
   const kind = kindOf(client.send(url, post("x", { transport })));
@@ -62,7 +62,7 @@ Deno.test("a server that is silent in the TLS handshake is given up after the co
   client.close();
 });
 
-Deno.test("a connection that is open has no connect timeout any more, and a reused one never had any", async () => {
+Deno.test("the connect timeout applies neither to an open connection nor to a reused one", async () => {
   const { clock, asked, waiting } = alarms();
   await using served = server(answering(() => plain("a")), clock);
   for (let count = 0; count < 3; count++) {
@@ -71,10 +71,10 @@ Deno.test("a connection that is open has no connect timeout any more, and a reus
   assertEquals([asked.length, waiting.size, served.connections()], [1, 0, 1]);
 });
 
-Deno.test("a connect timeout beyond the longest timer of the runtime is waited for in pieces", async () => {
+Deno.test("a connect timeout longer than the runtime's longest timer is split into several timers", async () => {
   const LONGEST_TIMER_MS = 2 ** 31 - 1;
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const client = httpClient();
+  const client = newHttpClient();
   const transport = { ...DEFAULT_TRANSPORT, connectTimeoutMs: 1_000 * 3_600_000 };
   const url = `https://127.0.0.1:${listener.addr.port}/`;
   const asked: unknown[] = [];

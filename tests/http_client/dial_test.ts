@@ -39,7 +39,7 @@ async function fullListener() {
   };
 }
 
-Deno.test("of several addresses one that answers is enough", async () => {
+Deno.test("a connection succeeds if any of several addresses accepts it", async () => {
   await using served = server(answering(() => plain("a")));
   const { client, port } = served;
   const url = `http://localhost:${port}/v1`;
@@ -54,7 +54,7 @@ Deno.test("of several addresses one that answers is enough", async () => {
   }
 });
 
-Deno.test("an address that is silent keeps the next one waiting for a moment only", async () => {
+Deno.test("a silent address delays the next attempt only by the connection attempt delay", async () => {
   using silent = await fullListener();
   const listener = Deno.listen({ hostname: "127.0.0.2", port: silent.port });
   const find = () => Promise.resolve(["127.0.0.1", "127.0.0.2"]);
@@ -68,7 +68,7 @@ Deno.test("an address that is silent keeps the next one waiting for a moment onl
   listener.close();
 });
 
-Deno.test("what is thrown names its cause, and says that nothing was sent", async () => {
+Deno.test("a connection error has its cause and says that nothing was sent", async () => {
   const cancellation = new Cancellation();
   const lost = () => Promise.reject(new Error("a.test was not found"));
   assertEquals(await errorOf(dial(NAME, cancellation, cutOff, { find: lost })), "dns");
@@ -86,7 +86,7 @@ Deno.test("what is thrown names its cause, and says that nothing was sent", asyn
   await serving;
 });
 
-Deno.test("nothing is dialled once it is given up", async () => {
+Deno.test("no connection is dialed after cancellation", async () => {
   const giveUp = new Cancellation();
   giveUp.cancel(null);
   assertEquals(
@@ -95,7 +95,7 @@ Deno.test("nothing is dialled once it is given up", async () => {
   );
 });
 
-Deno.test("an abort ends the look-up of a name", async () => {
+Deno.test("cancellation ends a DNS lookup", async () => {
   const giveUp = new Cancellation();
   const found = Promise.withResolvers<readonly string[]>();
   const dialled = errorOf(dial(NAME, giveUp, cutOff, { find: () => found.promise }));
@@ -104,20 +104,20 @@ Deno.test("an abort ends the look-up of a name", async () => {
   found.reject(new Error("found too late to be anybody's"));
 });
 
-Deno.test("an abort ends the wait for a connection", async () => {
+Deno.test("cancellation ends the wait for a connection", async () => {
   using silent = await fullListener();
   for (const addresses of [["127.0.0.1"], ["127.0.0.1", "127.0.0.1"]]) {
     const giveUp = new Cancellation();
     const find = () => Promise.resolve(addresses);
     const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp, cutOff, { find }));
-    // Two turns: by then the connection is asked for.
+    // After two turns of the event loop the connection attempt is under way.
     await new Promise((resolve) => setTimeout(resolve, 0));
     giveUp.cancel(null);
     assertEquals(await dialled, "aborted");
   }
 });
 
-Deno.test("an abort ends a handshake, and the connection with it", async () => {
+Deno.test("cancellation ends a TLS handshake and its connection", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const giveUp = new Cancellation();
   const origin = { hostname: "127.0.0.1", port: silent.addr.port, isSecure: true };

@@ -8,7 +8,7 @@ async function ask({ client, url }: Served): Promise<string> {
   return await textOf(await client.send(url, post("x")));
 }
 
-Deno.test("a body whose framing other parsers refuse is read, and its connection is not used again", async () => {
+Deno.test("a body whose framing other parsers refuse is read, and its connection is not reused", async () => {
   const chunked = "transfer-encoding: chunked\r\n\r\n";
   const framed = [
     "transfer-encoding: chunked, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -24,7 +24,7 @@ Deno.test("a body whose framing other parsers refuse is read, and its connection
   }
 });
 
-Deno.test("an answer whose coding is identity is refused at once, and its connection is closed", async () => {
+Deno.test("a response with transfer-encoding identity is refused immediately, and its connection is closed", async () => {
   for (const length of ["", "content-length: 5\r\n"]) {
     const closed = Promise.withResolvers<boolean>();
     await using served = server(async (line) => {

@@ -15,7 +15,10 @@ const PROXIES = [
   "all_proxy",
 ];
 
-/** What a program of its own says of these addresses; it ends by itself, so nothing of it is open. */
+/**
+ * Returns the results of a separate program that requests these URLs. It ends by itself, so no
+ * connection stays open.
+ */
 async function asked(env: Readonly<Record<string, string>>, urls: string[]): Promise<string[]> {
   const program = new URL("asking.ts", import.meta.url).pathname;
   const { code, stdout } = await new Deno.Command(Deno.execPath(), {
@@ -27,7 +30,7 @@ async function asked(env: Readonly<Record<string, string>>, urls: string[]): Pro
   return new TextDecoder().decode(stdout).replace(/\n$/, "").split("\n");
 }
 
-/** Says to every request what its line was, and counts the connections that asked something. */
+/** Responds to every request with its request line, and counts the connections with requests. */
 function echo(listener: Deno.Listener<Deno.Conn>) {
   let asking = 0;
   const serving = serve();
@@ -89,7 +92,7 @@ Deno.test("only requests that need the proxy of the environment go through it", 
   ]);
 });
 
-/** A proxy that does one thing with whatever it is asked. */
+/** A proxy with one behaviour for every request. */
 function proxyThat(answer: string) {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let requests = 0;

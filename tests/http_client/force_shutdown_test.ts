@@ -47,7 +47,7 @@ function newTurns() {
   };
 }
 
-Deno.test("among 10,000 connections one is cut off in slices, and no other", async () => {
+Deno.test("one of 10,000 connections is shut down by a search in slices, and no other connection is", async () => {
   const sockets = crowded();
   const turns = newTurns();
   const cutOff = newForceShutdown(() => sockets, turns.later);
@@ -62,7 +62,7 @@ Deno.test("among 10,000 connections one is cut off in slices, and no other", asy
   assertEquals(shutDownIn(sockets), [9_000]);
 });
 
-Deno.test("connections that are cut off together are searched for together", async () => {
+Deno.test("connections that are shut down in one turn share one search", async () => {
   const sockets = crowded();
   const turns = newTurns();
   const cutOff = newForceShutdown(() => sockets, turns.later);
@@ -74,7 +74,7 @@ Deno.test("connections that are cut off together are searched for together", asy
   assertEquals(sockets.looks, 10_000);
 });
 
-Deno.test("a connection that is cut off during a search is found by the next one", async () => {
+Deno.test("a connection that is shut down during a search is found by the next search", async () => {
   const sockets = crowded();
   const turns = newTurns();
   let opened = 0;
@@ -90,7 +90,7 @@ Deno.test("a connection that is cut off during a search is found by the next one
   assertEquals([opened, sockets.isClosed], [1, true]);
 });
 
-Deno.test("where sockets cannot be reached a cut does nothing", async () => {
+Deno.test("a forced shutdown does nothing where sockets are unavailable", async () => {
   let asked = 0;
   const cutOff = newForceShutdown(() => {
     asked++;
@@ -104,7 +104,7 @@ Deno.test("where sockets cannot be reached a cut does nothing", async () => {
   assertEquals(asked, 2);
 });
 
-Deno.test("closing ends a search at once, and leaves no turn to wait for", async () => {
+Deno.test("closing completes a search immediately and leaves no pending turn", async () => {
   const sockets = crowded();
   const turns = newTurns();
   const cutOff = newForceShutdown(() => sockets, turns.later);
@@ -116,7 +116,7 @@ Deno.test("closing ends a search at once, and leaves no turn to wait for", async
   assertEquals(turns.next(), false);
 });
 
-Deno.test("a connection that is cut off after closing is shut down in the same turn", () => {
+Deno.test("a connection that is shut down after closing is shut down in the same turn", () => {
   const sockets = crowded();
   const turns = newTurns();
   const cutOff = newForceShutdown(() => sockets, turns.later);

@@ -41,7 +41,7 @@ Deno.test("the first keep-alive probe of every connection is sent after 30 s", a
   await Promise.all(answers.map(textOf));
 });
 
-Deno.test("a connection is found also where lower descriptors have become free", async () => {
+Deno.test("the descriptor of a connection is found also after lower descriptors became free", async () => {
   if (libcPath() === undefined) return assertEquals(newKeepAlive().close(), undefined);
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const before = await Promise.all(Array.from({ length: 50 }, () => Deno.open("/dev/null")));

@@ -34,7 +34,7 @@ function keptTrouble(verdict: Verdict, status: number, body: string): string | n
   return verdict.status === status && verdict.body === body ? null : "kept and read otherwise";
 }
 
-Deno.test("llhttp agrees with every answer of odd servers after which the connection is kept", async () => {
+Deno.test("llhttp agrees with every odd server response after which the connection is reused", async () => {
   for (const bytes of ANSWERS) assertEquals(await trouble(bytes), null, JSON.stringify(bytes));
 });
 
@@ -91,7 +91,7 @@ const changed = fc.tuple(
   }, answer)
 );
 
-Deno.test("whatever llhttp refuses is refused, or its connection is closed, and both read the same", async () => {
+Deno.test("a response that llhttp refuses is refused or its connection is closed, and both parsers read the same", async () => {
   await fc.assert(
     fc.asyncProperty(changed, async (bytes) => assertEquals(await trouble(bytes), null)),
     { numRuns: 20_000 },

@@ -6,7 +6,7 @@ function isProxied(env: Readonly<Record<string, string>>, url: string): boolean 
   return parseProxyRule((name) => env[name])?.(parseDestination(url)) ?? false;
 }
 
-Deno.test("each scheme has its own proxy variable, ALL_PROXY stands for both, in either case", () => {
+Deno.test("each scheme has its own proxy variable and ALL_PROXY sets both, in upper and lower case", () => {
   const cases: readonly (readonly [name: string, http: boolean, https: boolean])[] = [
     ["HTTP_PROXY", true, false],
     ["HTTPS_PROXY", false, true],
@@ -24,7 +24,7 @@ Deno.test("each scheme has its own proxy variable, ALL_PROXY stands for both, in
   assertEquals(parseProxyRule(() => undefined), null);
 });
 
-Deno.test("loopback names and addresses never go through a proxy", () => {
+Deno.test("requests to loopback names and addresses never go through a proxy", () => {
   const env = { HTTP_PROXY: "http://proxy.test", HTTPS_PROXY: "http://proxy.test" };
   const hosts = [
     "localhost",

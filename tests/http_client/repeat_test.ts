@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { httpClient } from "../../src/http_client/client.ts";
+import { newHttpClient } from "../../src/http_client/client.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assertEquals } from "../support/assert.ts";
 import type { Line } from "../support/line.ts";
@@ -10,7 +10,7 @@ import { abortable, encoder, plain, post, type Served, server } from "./server.t
 /** What a server does with a request on a connection that was used before. */
 type Second = (line: Line) => unknown;
 
-/** Answers the first request of each connection, and does as it is told with the second. */
+/** Serves the first request of each connection, and calls the test's behaviour for the second. */
 function stale(second: Second) {
   const paths: string[] = [];
   const served = server(async (line, number) => {
@@ -68,7 +68,7 @@ Deno.test("a reused connection that fails before any byte of the response is rep
   }
 });
 
-Deno.test("a request that may not be repeated is written once, whatever ends its reused connection", async () => {
+Deno.test("a request that is not repeatable is written once, whatever ends its reused connection", async () => {
   for (const [way, end] of Object.entries(ENDS)) {
     const { served, paths } = stale(end);
     await using _closed = served;
@@ -99,7 +99,7 @@ Deno.test("a new connection that fails is not replaced, also not the one that re
   assertEquals(paths, ["/v1/new", "/v1/first", "/v1/used", "/v1/used"]);
 });
 
-Deno.test("a response that has begun is never asked for again", async () => {
+Deno.test("a request is not sent again after its response has begun", async () => {
   for (const begin of ["H", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le"]) {
     const { served, paths } = stale(async (line) => {
       await line.write(encoder.encode(begin));
@@ -114,7 +114,7 @@ Deno.test("a response that has begun is never asked for again", async () => {
   }
 });
 
-Deno.test("a malformed response on a reused connection is not asked for again", async () => {
+Deno.test("a request is not sent again after a malformed response on a reused connection", async () => {
   const { served } = stale((line) => line.write(encoder.encode("no HTTP\r\n\r\n")));
   await using _closed = served;
   await used(served);
@@ -123,7 +123,7 @@ Deno.test("a malformed response on a reused connection is not asked for again", 
   assertEquals([kind, repeats()], ["malformed, answered", 0]);
 });
 
-Deno.test("an abort and the end of the client are no reasons to repeat a request", async () => {
+Deno.test("a request is not repeated after cancellation or after the client is closed", async () => {
   for (const way of ["abort", "close"]) {
     const came = Promise.withResolvers<void>();
     const { served, paths } = stale(async (line) => {
@@ -145,7 +145,7 @@ Deno.test("an abort and the end of the client are no reasons to repeat a request
   }
 });
 
-Deno.test("a repeat whose request is aborted meanwhile ends, and nothing of it stays open", async () => {
+Deno.test("a repeated request ends on cancellation, and its connection is closed", async () => {
   const { served, paths } = stale((line) => line.close());
   await using _closed = served;
   await used(served);
@@ -161,7 +161,7 @@ Deno.test("a repeat whose request is aborted meanwhile ends, and nothing of it s
 });
 
 Deno.test("a closed client connects to nothing", async () => {
-  const client = httpClient();
+  const client = newHttpClient();
   client.close();
   assertEquals(await kindOf(client.send("http://127.0.0.1:1/", post("x"))), "aborted, not run");
 });

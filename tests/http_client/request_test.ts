@@ -50,7 +50,7 @@ Deno.test("a request is written with its length, and one without a body only whe
   assertEquals(lines(url, { method: "POST", body: Uint8Array.of(0xc3, 0xa9) }), some);
 });
 
-Deno.test("addresses lead where they say", () => {
+Deno.test("a URL is parsed to its destination", () => {
   const addresses: readonly (readonly [string, string, number, boolean, string, string])[] = [
     ["http://a.test", "a.test", 80, false, "a.test", "/"],
     ["http://a.test:80/x", "a.test", 80, false, "a.test", "/x"],
@@ -82,14 +82,14 @@ Deno.test("addresses lead where they say", () => {
   }
 });
 
-Deno.test("no address can end its line", () => {
+Deno.test("no URL can end the request line", () => {
   for (const url of ["http://a.test/a b\r\nx: y?c d\r\ne", "http://a.test/\0#\r\n"]) {
     const [first = "", ...others] = lines(url);
     assertEquals([first.split(" ").length, others.length], [3, 5]);
   }
 });
 
-Deno.test("the user that an address names is sent where no header says another", () => {
+Deno.test("the credentials of a URL are sent unless the request has an Authorization header", () => {
   const users = [["us%20er:pa%3Ass@", "us er:pa:ss"], ["me@", "me:"], [":pw@", ":pw"], [
     "u%zz@",
     "u%zz:",
@@ -102,7 +102,7 @@ Deno.test("the user that an address names is sent where no header says another",
   }
 });
 
-Deno.test("headers are sent as bytes; those that frame the request are the client's own", () => {
+Deno.test("headers are sent as bytes, and framing headers are set only by the client", () => {
   const headers = {
     "X-Name": " caf\xe9\t\r\n",
     "x-name": "2",
@@ -126,7 +126,7 @@ Deno.test("headers are sent as bytes; those that frame the request are the clien
   ]);
 });
 
-Deno.test("a header that would be more than one line of text is not sent", () => {
+Deno.test("a header that would span more than one line is refused", () => {
   const codes = ["\r", "\n", "\0", "\r\n", "\x01", "\x7f", "\u{1f600}", "\u0100"];
   for (const code of codes) {
     for (const headers of [{ "x-a": `1${code}2` }, { [`x${code}a`]: "1" }]) {

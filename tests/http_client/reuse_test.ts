@@ -41,7 +41,7 @@ function handClock() {
   };
 }
 
-Deno.test("a connection that is to be closed is not used again", async () => {
+Deno.test("a connection with Connection: close is not reused", async () => {
   for (const more of ["connection: close\r\n", "Connection: x, Close\r\n"]) {
     await using served = server(answering(() => plain("a", more)));
     assertEquals([await ask(served), await ask(served)], ["a", "a"]);
@@ -49,7 +49,7 @@ Deno.test("a connection that is to be closed is not used again", async () => {
   }
 });
 
-Deno.test("a body that is given up is not read to its end", async () => {
+Deno.test("a cancelled body is not read to its end", async () => {
   await using served = server(answering(() => plain("abc")));
   const { body } = await served.client.send(served.url, post("x"));
   await body?.cancel();
@@ -57,7 +57,7 @@ Deno.test("a body that is given up is not read to its end", async () => {
   assertEquals(served.connections(), 2);
 });
 
-Deno.test("an answer that nobody asked for is never the next one", async () => {
+Deno.test("an unrequested response is never taken for the next one", async () => {
   const extra = plain("evil");
   await using served = server(
     answering((_request, count) => plain("a") + (count === 1 ? extra : "")),
@@ -66,7 +66,7 @@ Deno.test("an answer that nobody asked for is never the next one", async () => {
   assertEquals(served.connections(), 2);
 });
 
-Deno.test("an answer that comes while its connection is idle ends that one", async () => {
+Deno.test("a response on an idle connection closes the connection", async () => {
   const late = Promise.withResolvers<void>();
   await using served = server(async (line, number) => {
     await readRequest(line.read);
@@ -85,7 +85,7 @@ Deno.test("an answer that comes while its connection is idle ends that one", asy
   assertEquals(await ask(served), "from 2");
 });
 
-Deno.test("a connection that the server closes while it is idle is not used again", async () => {
+Deno.test("a connection that the server closes while it is idle is not reused", async () => {
   const closed = Promise.withResolvers<void>();
   await using served = server(async (line, number) => {
     await readRequest(line.read);
@@ -100,7 +100,7 @@ Deno.test("a connection that the server closes while it is idle is not used agai
   assertEquals(await ask(served), "from 2");
 });
 
-Deno.test("a request is written once, on a new connection and on one that was used", async () => {
+Deno.test("a request is written once, on a new connection and on a reused one", async () => {
   for (const body of ["small", "x".repeat(300_000)]) {
     const came: string[] = [];
     await using served = server(async (line: Line) => {
@@ -121,7 +121,7 @@ Deno.test("a request is written once, on a new connection and on one that was us
   }
 });
 
-Deno.test("a connection over which not the whole request went is not used again", async () => {
+Deno.test("a connection on which the request was not fully written is not reused", async () => {
   await using served = server(async (line, number) => {
     if (number > 1) return await answering(() => plain("b"))(line);
     await line.read();
@@ -135,7 +135,7 @@ Deno.test("a connection over which not the whole request went is not used again"
   done.resolve();
 });
 
-Deno.test("an idle connection is closed after 4 s, also when nothing else happens", async () => {
+Deno.test("an idle connection is closed after 4 s, also without further requests", async () => {
   const { clock, pass, isRunning } = handClock();
   const closed = Promise.withResolvers<void>();
   await using served = server(async (line, number) => {
@@ -152,7 +152,7 @@ Deno.test("an idle connection is closed after 4 s, also when nothing else happen
   assertEquals(await ask(served), "from 2");
 });
 
-Deno.test("at most 256 connections to one origin are kept", async () => {
+Deno.test("at most 256 idle connections to one origin are pooled", async () => {
   await using served = server(answering(() => plain("a")));
   const all = async () => await Promise.all(Array.from({ length: 260 }, () => ask(served)));
   await all();
@@ -185,12 +185,12 @@ Deno.test("nothing is open once the client is closed", async () => {
   assertEquals(await outcomeOf(client.send(url, post("x"))), "broken");
 });
 
-Deno.test("an empty line before the head of an answer is passed over", async () => {
+Deno.test("an empty line before the head of a response is skipped", async () => {
   await using served = server(answering(() => `\r\n\r\n${plain("a")}`));
   assertEquals(await ask(served), "a");
 });
 
-Deno.test("a server that says when it closes an idle connection is asked on it a second less", async () => {
+Deno.test("a connection is reused until one second before the server's Keep-Alive timeout", async () => {
   for (const [said, rest] of [["timeout=5, max=9", 4_000], ["timeout=900", 60_000]] as const) {
     const hand = handClock();
     await using served = server(
@@ -209,7 +209,7 @@ Deno.test("a server that says when it closes an idle connection is asked on it a
   assertEquals([await ask(brief), await ask(brief), brief.connections()], ["a", "a", 2]);
 });
 
-Deno.test("a connection that was closed while nobody looked is not used after a long rest", async () => {
+Deno.test("a connection that the server closed while the event loop was busy is not reused after a long idle time", async () => {
   const hand = handClock();
   const closed = Promise.withResolvers<void>();
   await using served = server(async (line) => {
@@ -226,7 +226,7 @@ Deno.test("a connection that was closed while nobody looked is not used after a 
   assertEquals(served.connections(), 2);
 });
 
-Deno.test("an idle connection is kept for the time that is set, and for a server's own word instead", async () => {
+Deno.test("an idle connection is pooled for the configured time, or for the server's Keep-Alive timeout instead", async () => {
   const cases: readonly (readonly [number, string, number])[] = [
     [90_000, "", 90_000],
     [90_000, "timeout=5", 4_000],
@@ -246,7 +246,7 @@ Deno.test("an idle connection is kept for the time that is set, and for a server
   }
 });
 
-Deno.test("with a keep-alive of 0 no connection is used twice, and the server is told so", async () => {
+Deno.test("with a keep-alive of 0 no connection is reused, and requests carry Connection: close", async () => {
   const told: (string | undefined)[] = [];
   await using served = server(answering(({ headers }) => {
     told.push(headers.connection);

@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { type HttpClient, httpClient } from "../../src/http_client/client.ts";
+import { type HttpClient, newHttpClient } from "../../src/http_client/client.ts";
 import type { Clock } from "../../src/http_client/connection_pool.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { type Line, openLine } from "../support/line.ts";
@@ -22,7 +22,7 @@ export function server(
   clock?: Clock,
 ): Served {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const client = httpClient(clock);
+  const client = newHttpClient(clock);
   const lines: Line[] = [];
   const running: Promise<void>[] = [];
   const accepting = accept();

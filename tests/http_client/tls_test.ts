@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { httpClient } from "../../src/http_client/client.ts";
+import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT, type TlsSettings } from "../../src/core/transport.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { openLine } from "../support/line.ts";
@@ -14,7 +14,7 @@ async function withServer(
   use: (ask: (tls: TlsSettings | null) => Promise<string>) => Promise<void>,
 ): Promise<void> {
   const listener = listenWith(certificate);
-  const client = httpClient();
+  const client = newHttpClient();
   const url = `https://127.0.0.1:${listener.port}/`;
   let connections = 0;
   const serving = serve();
@@ -91,7 +91,7 @@ Deno.test("connections of different TLS settings are pooled apart", async () => 
 Deno.test("a client certificate is presented with the proof of its key, under the server name that is set", async () => {
   for (const serverName of [NAME, null]) {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const client = httpClient();
+    const client = newHttpClient();
     const tls = tlsSettings({ identity: IDENTITY, serverName });
     const request = post("x", { transport: { ...DEFAULT_TRANSPORT, tls } });
     const url = `https://localhost:${listener.addr.port}/`;
@@ -101,7 +101,7 @@ Deno.test("a client certificate is presented with the proof of its key, under th
     );
     using connection = await listener.accept();
     if (serverName === null) {
-      // The certificate is of another name, so the client shows none of its own.
+      // The certificate has another name, so the client sends no client certificate.
       assertEquals(
         await askForCertificate(connection).then(() => "shown", () => "not shown"),
         "not shown",
@@ -123,7 +123,7 @@ Deno.test("a server that hangs up in the handshake is told from one that speaks 
   for (const [way, kind] of [["close", "closed"], ["reset", "reset"], ["plain", "tls_other"]]) {
     for (const identity of [null, IDENTITY]) {
       const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const client = httpClient();
+      const client = newHttpClient();
       const transport = { ...DEFAULT_TRANSPORT, tls: tlsSettings({ identity }) };
       const url = `https://127.0.0.1:${listener.addr.port}/`;
       const found = client.send(url, post("x", { transport })).then(

@@ -199,7 +199,7 @@ Deno.test("no more of a stream is kept than is told, though all of it passes", a
   const record = { event: null, data: "", raw: "x".repeat(MAX_SHARED_CHARS) };
   const groups = [[record], [record], [record], [record]];
   const { records } = capture.reply({
-    as: "stream",
+    kind: "stream",
     headers: {},
     records: ReadableStream.from(groups),
   });

@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { type Delivered, postOnce } from "../../src/remote/post.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type Line, openLine } from "../support/line.ts";
@@ -44,7 +44,7 @@ function forgetful() {
 }
 
 async function posted(url: string, bodies: readonly string[]): Promise<Delivered[]> {
-  const world = realWorld();
+  const world = newRealWorld();
   const found: Delivered[] = [];
   for (const text of bodies) {
     const request = { url, headers: { "x-a": "b" }, body: new TextEncoder().encode(text) };

@@ -29,8 +29,8 @@ function callOf() {
     request() {},
     upstreamRequest() {},
     reply(reply) {
-      const { as } = reply;
-      captured.push(reply.as === "answer" ? new TextDecoder().decode(reply.answer.body) : as);
+      const { kind } = reply;
+      captured.push(reply.kind === "whole" ? new TextDecoder().decode(reply.answer.body) : kind);
       return reply;
     },
     end: ({ report }) => void captured.push(`end ${report.status}`),
@@ -72,7 +72,7 @@ Deno.test("a failure is written in the error format of the endpoint's API, and c
 Deno.test("a stream is captured, and its call ends when its last byte is out", async () => {
   const { call, rim, captured } = callOf();
   const groups = ReadableStream.from([[{ event: null, data: "{}", raw: null }]]);
-  const reply = success({ as: "stream" as const, headers: {}, records: groups });
+  const reply = success({ kind: "stream" as const, headers: {}, records: groups });
   const response = respond(call, reply, rim);
   assertEquals(captured, ["stream"]);
   assertEquals(await response.text(), "data: {}\n\n");

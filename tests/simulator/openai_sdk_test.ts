@@ -1,11 +1,11 @@
 import OpenAI from "openai";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Runs `use` with the official client, which calls the simulator without a socket. */
 async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void> {
-  const world = realWorld();
+  const world = newRealWorld();
   const answer = newSimulator(world);
   const client = new OpenAI({
     baseURL: "http://sim/v1",

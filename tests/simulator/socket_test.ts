@@ -1,10 +1,10 @@
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Serves the simulator while `use` runs. Returns when all responses have ended. */
 async function served(use: (call: typeof post) => Promise<void>): Promise<void> {
-  const world = realWorld();
+  const world = newRealWorld();
   const options = { port: 0, hostname: "127.0.0.1", onListen: () => {} };
   const server = Deno.serve(options, newSimulator(world));
   const client = Deno.createHttpClient({});

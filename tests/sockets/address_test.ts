@@ -10,7 +10,7 @@ function ipv6(...groups: readonly number[]): Uint8Array {
   return bytes;
 }
 
-Deno.test("addresses are written as RFC 5952 has them, with their port", () => {
+Deno.test("addresses are written in the form of RFC 5952, with their port", () => {
   const bytes = new Uint8Array(28);
   bytes.set([2, 0, 0x1f, 0x90, 192, 0, 2, 7]);
   assertEquals(parseSocketAddress(bytes), "192.0.2.7 8080");
@@ -29,7 +29,7 @@ Deno.test("addresses are written as RFC 5952 has them, with their port", () => {
   assertEquals(parseSocketAddress(new Uint8Array(28)), null);
 });
 
-Deno.test("the ends of a connection are read as the runtime reports them", async () => {
+Deno.test("the addresses of a connection are the same as the runtime reports", async () => {
   const opened = openSockets();
   assert(opened.kind === "open");
   const { sockets } = opened;

@@ -24,7 +24,7 @@ async function withConnection(
   sockets.close();
 }
 
-Deno.test("the kernel's counts of a connection are read", async () => {
+Deno.test("the kernel's statistics of a connection are returned", async () => {
   await withConnection(async (sockets, descriptor, { accepted, client }) => {
     assertEquals(sockets.traffic(descriptor)?.receivedBytes, 0);
     assertEquals(sockets.unreadBytes(descriptor), 0);
@@ -45,7 +45,7 @@ Deno.test("the kernel's counts of a connection are read", async () => {
   });
 });
 
-Deno.test("what was written before a connection is shut down still arrives", async () => {
+Deno.test("data written before a connection is shut down still arrives", async () => {
   await withConnection(async (sockets, descriptor, { accepted, client }) => {
     await accepted.write(new Uint8Array(1_000));
     sockets.shutDown(descriptor);
@@ -56,7 +56,7 @@ Deno.test("what was written before a connection is shut down still arrives", asy
   });
 });
 
-Deno.test("an aborted connection ends a sender that waits for room", async () => {
+Deno.test("aborting a connection ends a sender that waits for buffer space", async () => {
   await withConnection(async (sockets, descriptor, { accepted, client }) => {
     await accepted.write(new Uint8Array(1_000));
     const writing = writeAll(client, new Uint8Array(50_000_000))
@@ -70,7 +70,7 @@ Deno.test("an aborted connection ends a sender that waits for room", async () =>
   });
 });
 
-Deno.test("a number that is no connection has neither ends nor counts", () => {
+Deno.test("a descriptor that is not a connection has neither addresses nor statistics", () => {
   const opened = openSockets();
   assert(opened.kind === "open");
   const { sockets } = opened;

@@ -1,6 +1,6 @@
 import { listen } from "../../src/cli/listen.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
@@ -61,7 +61,7 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 
 /** Serves a gateway on a free loopback port, with the limits of a default configuration. */
 export function serveGateway(config: string): ServedGateway {
-  const world = realWorld();
+  const world = newRealWorld();
   const gateway = testGateway(config, world);
   const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(120_000));
   if (!listening.ok) throw new Error(listening.trouble);

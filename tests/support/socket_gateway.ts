@@ -1,4 +1,4 @@
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { openSockets } from "../../src/sockets/sockets.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
@@ -52,7 +52,7 @@ export function socketGateway(
   config: string,
   { fetch, world, ...options }: Surroundings = {},
 ): SocketGateway {
-  const real = realWorld();
+  const real = newRealWorld();
   const outside = world ?? (fetch === undefined ? real : { ...real, send: sendBy(fetch) });
   const reports: Readonly<CallReport>[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();

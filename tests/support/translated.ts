@@ -2,7 +2,7 @@ import { providerSchema } from "../../src/config/provider_schema.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
 import { type Result, success } from "../../src/core/result.ts";
-import { readDocument } from "../../src/formats/document.ts";
+import { parseDocument } from "../../src/formats/document.ts";
 import type { Provider, UpstreamRequest, Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "./assert.ts";
 
@@ -39,7 +39,7 @@ export function encodeAs(
   model = "m",
   wire = provider.wire,
 ): Result<string> {
-  const document = valueOf(readDocument(text));
+  const document = valueOf(parseDocument(text));
   const chat = { document, stream: document.value.stream === true, includeUsage: false };
   const request = wire.encode(chat, { provider, model, wire });
   if (!request.ok) return request;

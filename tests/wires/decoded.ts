@@ -2,7 +2,7 @@ import type { Codec } from "../../src/core/codec.ts";
 import type { StreamEvent } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { type Result, success } from "../../src/core/result.ts";
-import { sseFraming } from "../../src/formats/sse.ts";
+import { newSseFraming } from "../../src/formats/sse.ts";
 import { textPieces } from "../support/pieces.ts";
 
 type Decoder = Codec<StreamRecord, StreamEvent>;
@@ -29,7 +29,7 @@ export function decodeSse(
   text: string,
   size: number,
 ): Result<readonly StreamEvent[]> {
-  const framing = sseFraming();
+  const framing = newSseFraming();
   const records = textPieces(text, size).flatMap((piece) => [...framing.push(piece)]);
   return decodeRecords(decoder, [...records, ...framing.end()]);
 }

@@ -1,11 +1,11 @@
-import { realWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** The timers of the platform cannot wait longer, and fire at once instead. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 Deno.test("a wait longer than the timers of the platform can be does not end at once", async () => {
-  const world = realWorld();
+  const world = newRealWorld();
   const fired: number[] = [];
   const waits = [LONGEST_TIMER_MS, LONGEST_TIMER_MS + 1, 2 ** 32 + 1, 3.6e21];
   const cancels = waits.map((ms) => world.after(ms, () => void fired.push(ms)));

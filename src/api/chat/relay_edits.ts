@@ -4,11 +4,11 @@ import { extractReasoning } from "../../core/reasoning_tags.ts";
 import {
   changeMembers,
   type Edit,
-  elementsOf,
   type Entry,
-  membersOf,
+  findValue,
+  parseElements,
+  parseMembers,
   type Span,
-  valueAt,
 } from "../../formats/edit.ts";
 
 /** A change to one member of an object: its new JSON text, or null to take it away. */
@@ -71,7 +71,7 @@ export function completedUsage(text: string, usage: JsonObject): string | null {
   const { prompt_tokens: input, completion_tokens: output } = usage;
   if (typeof usage.total_tokens === "number") return null;
   if (typeof input !== "number" || typeof output !== "number") return null;
-  const [edit] = changeMembers(0, membersOf(text), [["total_tokens", String(input + output)]]);
+  const [edit] = changeMembers(0, parseMembers(text), [["total_tokens", String(input + output)]]);
   return edit === undefined ? null : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
 }
 
@@ -90,16 +90,16 @@ export function reasoningEdits(
   );
   if (extracted.every((one) => one === null)) return [];
   // Looked for once for all choices: from the beginning for each would take quadratic time.
-  const list = valueAt(text, ["choices"]);
-  const spans = list === null ? [] : elementsOf(text, list.start);
+  const list = findValue(text, ["choices"]);
+  const spans = list === null ? [] : parseElements(text, list.start);
   return extracted.flatMap((one, index) => {
     const message = messages[index];
     const choice = spans[index];
     if (one === null || choice === undefined || !isObject(message)) return [];
-    const member = membersOf(text, choice.start).findLast(({ key }) => key === part);
+    const member = parseMembers(text, choice.start).findLast(({ key }) => key === part);
     if (member === undefined) return [];
     const before = typeof message.reasoning_content === "string" ? message.reasoning_content : "";
-    return changeMembers(member.start, membersOf(text, member.start), [
+    return changeMembers(member.start, parseMembers(text, member.start), [
       ["content", JSON.stringify(one.content)],
       ["reasoning_content", JSON.stringify(before + one.reasoning)],
     ]);
@@ -113,8 +113,8 @@ export function callEdits(
   calls: readonly CallChange[],
 ): Edit[] {
   if (calls.length === 0) return [];
-  const list = valueAt(text, ["choices"]);
-  const choices = list === null ? [] : elementsOf(text, list.start);
+  const list = findValue(text, ["choices"]);
+  const choices = list === null ? [] : parseElements(text, list.start);
   const edits: Edit[] = [];
   let listed = -1;
   let items: readonly Span[] = [];
@@ -123,14 +123,14 @@ export function callEdits(
     listed = choice;
     const span = items[item];
     if (span === undefined) continue;
-    pushAll(edits, changeMembers(span.start, membersOf(text, span.start), changes));
+    pushAll(edits, changeMembers(span.start, parseMembers(text, span.start), changes));
   }
   return edits;
 }
 
 function callsIn(text: string, choice: Span | undefined, part: string): readonly Span[] {
   const member = (start: number | undefined, key: string) =>
-    start === undefined ? undefined : membersOf(text, start).findLast((one) => one.key === key);
+    start === undefined ? undefined : parseMembers(text, start).findLast((one) => one.key === key);
   const list = member(member(choice?.start, part)?.start, "tool_calls");
-  return list === undefined ? [] : elementsOf(text, list.start);
+  return list === undefined ? [] : parseElements(text, list.start);
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { HttpResponse, UpstreamResponse } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
-import { changeMembers, type Edit, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
@@ -42,14 +42,14 @@ export function relayAnswer(
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, identity);
-  const span = usage === null ? null : valueAt(text, ["usage"]);
+  const span = usage === null ? null : findValue(text, ["usage"]);
   if (usage !== null && span !== null) {
     const completed = completedUsage(text.slice(span.start, span.end), usage);
     if (completed !== null) changes.push(["usage", completed]);
   }
   const edits: Edit[] = changes.length === 0
     ? []
-    : changeMembers(text.indexOf("{"), membersOf(text), changes);
+    : changeMembers(text.indexOf("{"), parseMembers(text), changes);
   pushAll(edits, callEdits(text, "message", callChanges(value.choices, mint)));
   if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({

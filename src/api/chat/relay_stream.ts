@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
-import { changeMembers, membersOf, splice, valueAt } from "../../formats/edit.ts";
+import { changeMembers, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
@@ -102,7 +102,7 @@ export function relay(options: RelayOptions): StreamTranslation {
   ): StreamRecord | null {
     const own = identity ??= identityOf(chunk, options.identity);
     const changes = identityChanges(chunk, own);
-    const span = isObject(chunk.usage) ? valueAt(record.data, ["usage"]) : null;
+    const span = isObject(chunk.usage) ? findValue(record.data, ["usage"]) : null;
     if (span === null || !isObject(chunk.usage)) {
       if (!options.includeUsage && chunk.usage !== undefined) changes.push(["usage", null]);
       return changed(record, chunk, changes);
@@ -127,7 +127,7 @@ export function relay(options: RelayOptions): StreamTranslation {
   ): StreamRecord {
     const text = record.data;
     const edits = changes.length > 0
-      ? changeMembers(text.indexOf("{"), membersOf(text), changes)
+      ? changeMembers(text.indexOf("{"), parseMembers(text), changes)
       : [];
     pushAll(edits, callEdits(text, "delta", calls.read(chunk)));
     if (options.extractsReasoning) pushAll(edits, reasoningEdits(text, chunk, "delta"));

@@ -4,7 +4,7 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord, UpstreamResponse } from "../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
-import { membersOf } from "../../formats/edit.ts";
+import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
@@ -65,7 +65,7 @@ function storedId(answer: UpstreamResponse): Result<string> {
 /** Null also where a key comes twice: other readers could take another id from the same text. */
 function identityOf(text: string, expected: string): string | null {
   const value = parseJson(text);
-  if (!isObject(value) || hasKeyTwice(membersOf(text), value)) return null;
+  if (!isObject(value) || hasKeyTwice(parseMembers(text), value)) return null;
   return value.object === expected && isExactId(value.id) ? value.id : null;
 }
 

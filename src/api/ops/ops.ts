@@ -13,7 +13,7 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 function draining(): Result<Reply> {
   const body = utf8Bytes(JSON.stringify({ status: "draining" }));
   const headers = { "content-type": "application/json" };
-  return success({ as: "answer", answer: { status: 503, headers, body } });
+  return success({ kind: "whole", answer: { status: 503, headers, body } });
 }
 
 /** Health, readiness and metrics, for whoever watches the process. */
@@ -53,7 +53,7 @@ export const ops: ClientApi = {
       async handle({ metrics }) {
         const body = utf8Bytes(await metrics.scrape());
         const headers = { "content-type": METRICS_TYPE };
-        return success({ as: "answer", answer: { status: 200, headers, body } });
+        return success({ kind: "whole", answer: { status: 200, headers, body } });
       },
     },
   ],

@@ -2,7 +2,7 @@ import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
-import { membersOf } from "../../formats/edit.ts";
+import { parseMembers } from "../../formats/edit.ts";
 import { exactBody } from "./translate/exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
 import { typeProblem } from "../shape.ts";
@@ -140,7 +140,7 @@ export function referencesProblem(document: JsonDocument): Failed<Refusal> | nul
 function hasConversationKeyTwice({ text, value, members }: JsonDocument): boolean {
   const member = members.find(({ key }) => key === "conversation");
   if (member === undefined || !isObject(value.conversation)) return false;
-  return hasKeyTwice(membersOf(text, member.start), value.conversation);
+  return hasKeyTwice(parseMembers(text, member.start), value.conversation);
 }
 
 function inputProblem(value: JsonObject): Failed<Refusal> | null {

@@ -1,6 +1,6 @@
 import { isObject, type JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { type Edit, elementsOf, replaceValue, splice } from "../../formats/edit.ts";
+import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { isHidden } from "../../call/owner.ts";
 
@@ -27,7 +27,7 @@ export async function ownPage(
   const last = ids.at(-1);
   const edits = members.flatMap(({ key, start, end }): Edit[] => {
     if (key === "data") {
-      const spans = elementsOf(text, start).filter((_, index) => own[index]);
+      const spans = parseElements(text, start).filter((_, index) => own[index]);
       const data = spans.map((span) => text.slice(span.start, span.end)).join(",");
       return [replaceValue({ start, end }, `[${data}]`)];
     }

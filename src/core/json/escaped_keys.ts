@@ -2,10 +2,10 @@ import { findEscapedKeys, type KeyedContainer, type KeySpan } from "./key_scan.t
 import { endOfString, endOfValue, skipBlanks } from "./scan.ts";
 
 /**
- * Whether a JSON text holds a key that is written with an escape. V8 14 may read such a key as
- * another one: it compares what is not unescaped yet with a key that it has met in the same place of
- * any text or object before, and so takes `"a\n"` for the two characters `a\`. One caller could change
- * what another one says. So the keys of such a text are mended by `mendEscapedKeys`.
+ * True if a JSON text holds a key that is written with an escape. V8 14 may read such a key as
+ * another key: it compares the key before unescaping with a key that it has met in the same place
+ * of any earlier text or object, and so takes `"a\n"` for the two characters `a\`. One client could
+ * change another client's request. `mendEscapedKeys` corrects the keys of such a text.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = 0;
@@ -21,12 +21,12 @@ export function hasEscapedKey(text: string): boolean {
 }
 
 /**
- * Corrects the keys of a value that `JSON.parse` gave for the text, where they are written with
- * escapes; returns the value. Only objects that hold such a key are looked at, and only those that
- * were misread are changed: their values are already read, and belong to the keys in the order of the
- * text. Where the engine has made two keys one, a value is lost, and that object is read again with
- * everything in it. So is every misread object where `exactNumber` is given, because what lies under a
- * misread key has lost the text of its numbers: they become what `exactNumber` makes of it.
+ * Corrects the escaped keys of a value that `JSON.parse` returned for the text; returns the value.
+ * Only objects with such a key are visited, and only misread objects are changed. Their values are
+ * parsed already and belong to the keys in the order of the text. If the engine merged two keys, a
+ * value is lost, and the object is parsed again with its contents. With `exactNumber`, every
+ * misread object is parsed again too, because the numbers under a misread key have lost their text;
+ * `exactNumber` converts them.
  */
 export function mendEscapedKeys<Value>(
   text: string,
@@ -42,17 +42,17 @@ export function mendEscapedKeys<Value>(
       for (const { index, container: one } of container.inner) work.push([one, parsed[index]]);
     } else if (isRecord(parsed)) {
       const read = Object.keys(parsed);
-      const right = isInOrder(container, read) ? misreadKeys(text, container, read) : null;
+      const right = isInOrder(container, read) ? findMisreadKeys(text, container, read) : null;
       if (right === null || (right.size > 0 && exactNumber !== null)) {
-        readAgain(text, container, parsed, exactNumber ?? Number);
+        parseAgain(text, container, parsed, exactNumber ?? Number);
         continue;
       }
       for (const { index, key, container: one } of container.inner) {
-        const name = container.escaped.length > 0 ? read[index] : keyOf(text, key);
+        const name = container.escaped.length > 0 ? read[index] : parseKey(text, key);
         work.push([one, parsed[name ?? ""]]);
       }
       if (right.size > 0) {
-        become(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
+        replaceMembers(parsed, read.map((key, index) => [right.get(index) ?? key, parsed[key]]));
       }
     }
   }
@@ -66,50 +66,50 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * True if each member of the text can be found among the keys that were read: as many as there are
- * members, and, where some may be misread, in the order of the text. Array indexes come first in an
- * object, so the first key shows whether there are any.
+ * True if the members of the text can be matched to the parsed keys: their number is equal and, if
+ * some may be misread, their order too. Array indexes come first in an object, so the first key
+ * shows whether there are any.
  */
 function isInOrder({ keys, escaped }: KeyedContainer, read: readonly string[]): boolean {
   return keys === read.length && (escaped.length === 0 || !isArrayIndex(read[0] ?? ""));
 }
 
-const LARGEST_ARRAY_INDEX = 2 ** 32 - 2;
+const MAX_ARRAY_INDEX = 2 ** 32 - 2;
 
 function isArrayIndex(key: string): boolean {
-  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) <= LARGEST_ARRAY_INDEX;
+  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) <= MAX_ARRAY_INDEX;
 }
 
-function keyOf(text: string, key: KeySpan | null): string {
+function parseKey(text: string, key: KeySpan | null): string {
   return key === null ? "" : String(JSON.parse(text.slice(key.start, key.end)));
 }
 
-/** The right keys of members that were read under another one, by their place in the object. */
-function misreadKeys(
+/** Returns the correct keys of misread members, by their index in the object. */
+function findMisreadKeys(
   text: string,
   { escaped }: KeyedContainer,
   read: readonly string[],
 ): ReadonlyMap<number, string> {
   const right = new Map<number, string>();
   for (const span of escaped) {
-    const key = keyOf(text, span);
+    const key = parseKey(text, span);
     if (read[span.index] !== key) right.set(span.index, key);
   }
   return right;
 }
 
-function readAgain(
+function parseAgain(
   text: string,
   { start, end }: KeyedContainer,
   parsed: Record<string, unknown>,
   numberFrom: NumberFrom,
 ): void {
-  const whole = readEscapedKeys(text.slice(start, end), numberFrom);
-  if (isRecord(whole)) become(parsed, Object.entries(whole));
+  const whole = parseEscapedKeys(text.slice(start, end), numberFrom);
+  if (isRecord(whole)) replaceMembers(parsed, Object.entries(whole));
 }
 
-/** Gives an object these members and no others; it stays the same object for what holds it. */
-function become(
+/** Replaces all members of an object in place; references to the object stay valid. */
+function replaceMembers(
   object: Record<string, unknown>,
   members: readonly (readonly [key: string, value: unknown])[],
 ): void {
@@ -124,17 +124,17 @@ function become(
 
 interface Container {
   readonly isObject: boolean;
-  /** Values so far; those of an array have no key. */
+  /** Values parsed so far; array elements have an empty key. */
   readonly entries: [key: string, value: unknown][];
   /** The key of the member that is being read. */
   key: string | null;
 }
 
 /**
- * The value that `JSON.parse` should give, with each key unescaped on its own. Numbers become what
- * `numberFrom` makes of their text. The text must be one that `JSON.parse` accepts.
+ * Returns the value that `JSON.parse` should return, with each key unescaped separately.
+ * `numberFrom` converts the text of each number. The text must be valid for `JSON.parse`.
  */
-function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
+function parseEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
   const open: Container[] = [];
   let at = skipBlanks(text, 0);
   for (;;) {
@@ -147,7 +147,7 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
     }
     let value: unknown;
     if (mark === "}" || mark === "]") {
-      value = closed(open.pop());
+      value = containerValue(open.pop());
       at++;
     } else {
       const start = at;
@@ -158,7 +158,7 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
         at = skipBlanks(text, skipBlanks(text, at) + 1);
         continue;
       }
-      value = /^[-\d]/.test(token) ? numberFrom(token) : wordFrom(token);
+      value = /^[-\d]/.test(token) ? numberFrom(token) : parseWord(token);
     }
     const outer = open.at(-1);
     if (outer === undefined) return value;
@@ -169,12 +169,12 @@ function readEscapedKeys(text: string, numberFrom: NumberFrom): unknown {
   }
 }
 
-/** A string, `true`, `false` or `null`. */
-function wordFrom(token: string): unknown {
+/** Parses a string, `true`, `false` or `null`. */
+function parseWord(token: string): unknown {
   return JSON.parse(token);
 }
 
-function closed(container: Container | undefined): unknown {
+function containerValue(container: Container | undefined): unknown {
   const { isObject = false, entries = [] } = container ?? {};
   return isObject ? Object.fromEntries(entries) : entries.map(([, value]) => value);
 }

@@ -1,33 +1,36 @@
 import { hasEscapedKey, mendEscapedKeys } from "./escaped_keys.ts";
 
-/** Any JSON value as `JSON.parse` gives it. */
+/** Any JSON value as `JSON.parse` returns it. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 
-/** A JSON object as `JSON.parse` gives it; a missing member reads as undefined. */
+/** A JSON object as `JSON.parse` returns it; a missing member reads as undefined. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
 
-/** A member of a JSON object in its text: `text.slice(start, end)` is the value. */
+/** Position of a member in the text of a JSON object: `text.slice(start, end)` is the value. */
 export interface Member {
   readonly key: string;
-  /** Where the quote of the key stands. */
+  /** Index of the opening quote of the key. */
   readonly keyStart: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** A JSON object together with the text it was read from, so that what need not change keeps its text. */
+/**
+ * A JSON object together with its text, so that unchanged parts can be sent with their original
+ * text.
+ */
 export interface JsonDocument {
   readonly text: string;
-  /** The text in UTF-8, where it was received as that. */
+  /** The text as received UTF-8 bytes; absent if it was not received so. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly value: JsonObject;
-  /** The top level of the text, in order; every key once. */
+  /** Top-level members in the order of the text; each key occurs once. */
   readonly members: readonly Member[];
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** Returns the value of a JSON text; undefined if the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text);
@@ -37,20 +40,20 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Tells an object from arrays, null, numbers that keep their text and everything else. */
+/** True if the value is a JSON object: no array, null or number that keeps its text (raw JSON). */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) &&
     !JSON.isRawJSON(value);
 }
 
-/** More levels than this are not translated: what walks a value would run out of stack. */
-export const MOST_LEVELS = 500;
+/** Nesting limit of values to translate: recursive functions would overflow the stack. */
+export const MAX_LEVELS = 500;
 
-/** Whether a value has more levels of arrays and objects than can be translated. */
+/** True if a value has more than `MAX_LEVELS` levels of arrays and objects. */
 export function isTooDeep(value: JsonValue | undefined): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= MOST_LEVELS) return true;
+    if (depth >= MAX_LEVELS) return true;
     level = level.flatMap((item) =>
       Array.isArray(item)
         ? item.filter(isNested)
@@ -67,7 +70,7 @@ function isNested(value: unknown): boolean {
 }
 
 declare global {
-  // Both are in the engine and not yet in the library types.
+  // Both functions are in the engine but not yet in the library types.
   interface JSON {
     parse(
       text: string,
@@ -78,13 +81,17 @@ declare global {
   }
 }
 
-/** Sixteen digits, an exponent, a trailing zero behind the point, a negative or a tiny one: may be written otherwise. */
+/**
+ * Matches texts with numbers that `JSON.stringify` may write differently: sixteen digits, an
+ * exponent, a trailing zero after the point, a negative zero or a tiny number.
+ */
 const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
 
 /**
- * The value of a JSON text in which each number that JavaScript would write otherwise (1.0,
- * 12345678901234567890) is an opaque value that `JSON.stringify` writes as it was read. Undefined
- * when the text is no JSON. Ask `numberOf` for figures. A value that `isTooDeep` is as parsed.
+ * Returns the value of a JSON text. Each number that JavaScript would write differently (1.0,
+ * 12345678901234567890) becomes raw JSON, which `JSON.stringify` writes as received; `numberOf`
+ * returns its number. Undefined if the text is not JSON. A value that `isTooDeep` is returned as
+ * parsed.
  */
 export function parseExact(text: string): JsonValue | undefined {
   const value = parseJson(text);
@@ -107,7 +114,7 @@ function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** A number as JavaScript understands it, also when its text is kept; null for anything else. */
+/** Returns a JSON number as a JavaScript number, also from raw JSON; null for any other value. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === "number") return value;
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : null;

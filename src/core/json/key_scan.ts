@@ -3,28 +3,30 @@ import { endOfString, skipBlanks } from "./scan.ts";
 const QUOTE = 34, COLON = 58, COMMA = 44;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
-/** A key of an object in a JSON text: `text.slice(start, end)` is the key with its quotes. */
+/** Position of a key in a JSON text: `text.slice(start, end)` is the key with its quotes. */
 export interface KeySpan {
-  /** The place of its member in the object. */
+  /** Index of the member in the object. */
   readonly index: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** A value inside a container; `key` is where its key is, null in an array. */
+/** A container inside a container; `key` is the position of its key, null in an array. */
 export interface InnerContainer {
   readonly index: number;
   readonly key: KeySpan | null;
   readonly container: KeyedContainer;
 }
 
-/** An object or array in a JSON text that holds an escaped key, directly or further inside. */
+/**
+ * An object or array in a JSON text that holds an escaped key, directly or in a nested container.
+ */
 export interface KeyedContainer {
   readonly start: number;
   readonly end: number;
-  /** How many members the text of an object has, repeated keys counted again. */
+  /** Number of members in the text of an object, including repeated keys. */
   readonly keys: number;
-  /** Its own keys that are written with an escape. */
+  /** The object's keys that are written with an escape, without those of nested objects. */
   readonly escaped: readonly KeySpan[];
   readonly inner: readonly InnerContainer[];
 }
@@ -34,7 +36,7 @@ interface OpenContainer {
   keys: number;
   escaped: KeySpan[] | null;
   inner: InnerContainer[] | null;
-  /** The place of the value that is being read, and where its key is. */
+  /** Index of the current value, and the position of its key. */
   index: number;
   keyStart: number;
   keyEnd: number;
@@ -43,8 +45,8 @@ interface OpenContainer {
 const NONE: readonly never[] = [];
 
 /**
- * Finds the containers that lead to escaped keys, in one pass over the text; returns the outermost, or
- * null if no key is escaped. The text must be one that `JSON.parse` accepts.
+ * Finds the containers that lead to escaped keys, in one pass over the text. Returns the outermost
+ * container, or null if no key is escaped. The text must be valid for `JSON.parse`.
  */
 export function findEscapedKeys(text: string): KeyedContainer | null {
   const open: OpenContainer[] = [];
@@ -56,7 +58,7 @@ export function findEscapedKeys(text: string): KeyedContainer | null {
       const end = endOfString(text, at);
       const behind = skipBlanks(text, end);
       if (current !== undefined && text.charCodeAt(behind) === COLON) {
-        // Looked for once, not from every key on.
+        // The next backslash is searched once, not again for every key.
         if (escape >= 0 && escape < at) escape = text.indexOf("\\", at);
         addKey(current, at, end, escape >= 0 && escape < end);
       }
@@ -68,7 +70,7 @@ export function findEscapedKeys(text: string): KeyedContainer | null {
       current = newContainer(at - 1);
       open.push(current);
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      const closed = keyed(open.pop(), at);
+      const closed = toKeyedContainer(open.pop(), at);
       current = open.at(-1);
       if (current === undefined) return closed;
       if (closed !== null) addInner(current, closed);
@@ -96,7 +98,10 @@ function addInner(outer: OpenContainer, container: KeyedContainer): void {
   (outer.inner ??= []).push({ index, key, container });
 }
 
-function keyed(container: OpenContainer | undefined, end: number): KeyedContainer | null {
+function toKeyedContainer(
+  container: OpenContainer | undefined,
+  end: number,
+): KeyedContainer | null {
   if (container === undefined) return null;
   const { start, keys, escaped, inner } = container;
   if (escaped === null && inner === null) return null;

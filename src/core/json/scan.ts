@@ -1,7 +1,7 @@
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
-/** The first place from `at` on that holds no JSON white space. */
+/** Returns the first index from `at` on without JSON white space. */
 export function skipBlanks(text: string, at: number): number {
   while (isBlank(text.charCodeAt(at))) at++;
   return at;
@@ -11,7 +11,7 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-/** Behind the string whose opening quote stands at `start`. */
+/** Returns the index after the string whose opening quote is at `start`. */
 export function endOfString(text: string, start: number): number {
   let from = start + 1;
   for (;;) {
@@ -25,7 +25,10 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-/** Behind the JSON value that begins at `start`. The text must be one that `JSON.parse` accepts. */
+/**
+ * Returns the index after the JSON value that begins at `start`. The text must be valid for
+ * `JSON.parse`.
+ */
 export function endOfValue(text: string, start: number): number {
   switch (text.charCodeAt(start)) {
     case QUOTE:
@@ -39,17 +42,17 @@ export function endOfValue(text: string, start: number): number {
 }
 
 /**
- * True if a JSON text holds more than `limit` members and elements, those of all levels counted. The
- * count of a text that is no JSON means nothing.
+ * True if a JSON text holds more than `limit` members and elements, counted on all levels. Without
+ * meaning for a text that is not JSON.
  */
 export function hasMoreItems(text: string, limit: number): boolean {
-  // Each of them takes two characters at least.
+  // Each item takes at least two characters.
   return text.length > 2 * limit && countItems(text, limit) > limit;
 }
 
 /**
- * Returns the number of members and elements of a JSON text, those of all levels counted. Reads no
- * further than to the first one beyond `limit`, so a text of many costs no more than a short one.
+ * Returns the number of members and elements of a JSON text, counted on all levels. Stops at the
+ * first item above `limit`, so the cost is bounded by the limit.
  */
 export function countItems(text: string, limit: number): number {
   let count = 0;
@@ -84,7 +87,7 @@ function endOfContainer(text: string, start: number): number {
   return at;
 }
 
-/** Behind a number, `true`, `false` or `null`. */
+/** Returns the index after a number, `true`, `false` or `null`. */
 function endOfWord(text: string, start: number): number {
   let at = start;
   while (at < text.length) {

@@ -153,7 +153,7 @@ function preflight(asked: string | null): Reply {
       ? { "access-control-allow-headers": asked }
       : {}),
   };
-  return { as: "answer", answer: { status: 204, headers, body: EMPTY } };
+  return { kind: "whole", answer: { status: 204, headers, body: EMPTY } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/reply.ts";
 import { type Failed, fault, refuse, type Result } from "../../core/result.ts";
-import { changeMembers, membersOf, splice } from "../../formats/edit.ts";
+import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
 import {
@@ -156,5 +156,5 @@ function failureText(call: Call, { failure }: Failed): string {
 function withLabel(data: string, label: string | null): string {
   if (label === null) return data;
   const change = ["stream_id", JSON.stringify(label)] as const;
-  return splice(data, changeMembers(data.indexOf("{"), membersOf(data), [change]));
+  return splice(data, changeMembers(data.indexOf("{"), parseMembers(data), [change]));
 }

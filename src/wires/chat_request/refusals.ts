@@ -4,7 +4,7 @@ import {
   isTooDeep,
   type JsonObject,
   type JsonValue,
-  MOST_LEVELS,
+  MAX_LEVELS,
   parseExact,
 } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
@@ -73,7 +73,7 @@ export function parseArguments(given: Optional, path: string): Result<JsonObject
   // The model may have written any text, also invalid JSON.
   if (!isObject(value)) return wrongValue(path, "the text of a JSON object");
   return isTooDeep(value)
-    ? unsupported(path, `It is nested more than ${MOST_LEVELS} levels deep.`)
+    ? unsupported(path, `It is nested more than ${MAX_LEVELS} levels deep.`)
     : success(value);
 }
 
@@ -82,7 +82,7 @@ export function nesting(body: JsonObject): Failed<Refusal> | null {
   const deep = Object.keys(body).find((key) => isTooDeep(body[key]));
   if (deep === undefined) return null;
   const text =
-    `'${deep}' is nested more than ${MOST_LEVELS} levels deep, which only upstreams that speak ` +
+    `'${deep}' is nested more than ${MAX_LEVELS} levels deep, which only upstreams that speak ` +
     "Chat Completions themselves can take.";
   return refuse("unsupported_feature", text, deep);
 }

@@ -4,9 +4,9 @@ import { type Result, success } from "../../core/result.ts";
 import {
   changeMembers,
   type Edit,
-  elementsOf,
   type Entry,
-  membersOf,
+  parseElements,
+  parseMembers,
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
@@ -53,7 +53,7 @@ function streamOptions({ text, value, members }: JsonDocument): string {
   const options = members.find((member) => member.key === "stream_options");
   if (options === undefined || !isObject(value.stream_options)) return '{"include_usage":true}';
   const own = text.slice(options.start, options.end);
-  return splice(own, changeMembers(0, membersOf(own), [["include_usage", "true"]]));
+  return splice(own, changeMembers(0, parseMembers(own), [["include_usage", "true"]]));
 }
 
 function developerEdits({ text, value, members }: JsonDocument, target: Target): Edit[] {
@@ -62,9 +62,9 @@ function developerEdits({ text, value, members }: JsonDocument, target: Target):
   if (messages === undefined || !Array.isArray(value.messages)) return [];
   const isDeveloper = value.messages.map((one) => isObject(one) && one.role === "developer");
   if (!isDeveloper.includes(true)) return [];
-  return elementsOf(text, messages.start)
+  return parseElements(text, messages.start)
     .filter((_span, index) => isDeveloper[index])
-    .map((span) => findRole(membersOf(text, span.start)))
+    .map((span) => findRole(parseMembers(text, span.start)))
     .filter((role) => role !== undefined)
     .map((role) => replaceValue(role, '"system"'));
 }

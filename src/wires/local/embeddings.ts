@@ -7,7 +7,7 @@ import {
 } from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
-import { elementsOf, valueAt } from "../../formats/edit.ts";
+import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
@@ -80,8 +80,8 @@ export function decodeEmbeddings(
   if (!isObject(body) || !Array.isArray(body.embeddings)) return unusable();
   const { embeddings } = body;
   if (embeddings.length !== inputCount || !embeddings.every(isVector)) return unusable();
-  const list = valueAt(text, ["embeddings"]);
-  const vectors = list === null ? [] : elementsOf(text, list.start);
+  const list = findValue(text, ["embeddings"]);
+  const vectors = list === null ? [] : parseElements(text, list.start);
   const data = vectors.map(({ start, end }, index) =>
     `{"object":"embedding","index":${index},"embedding":${text.slice(start, end)}}`
   );

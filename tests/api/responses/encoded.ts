@@ -6,7 +6,7 @@ import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
-import { documentOf } from "../../../src/formats/document.ts";
+import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertValid } from "../../support/schemas.ts";
 
@@ -28,7 +28,7 @@ export const USAGE: Usage = {
 
 /** Labels of a response to this body, with ids that count up and a clock that stands still. */
 export function labelsOf(body: JsonObject = {}): ResponseLabels {
-  const request = parseResponsesRequest(documentOf({ input: "hi", ...body }));
+  const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
   assert(request.ok);
   let ids = 0;
   return {

@@ -4,18 +4,18 @@ import {
 } from "../../../src/api/responses/request.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { documentOf } from "../../../src/formats/document.ts";
+import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 function read(body: JsonObject): ResponsesRequest {
-  const request = parseResponsesRequest(documentOf(body));
+  const request = parseResponsesRequest(newDocument(body));
   assert(request.ok, JSON.stringify(request));
   return request.value;
 }
 
 /** The code and the path of the refusal. */
 function refused(body: JsonObject): readonly [string, string | null] {
-  const request = parseResponsesRequest(documentOf(body));
+  const request = parseResponsesRequest(newDocument(body));
   assert(!request.ok && isRefusal(request.failure));
   return [request.failure.kind, request.failure.param];
 }

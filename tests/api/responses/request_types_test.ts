@@ -1,7 +1,7 @@
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
-import { documentOf } from "../../../src/formats/document.ts";
+import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Field, objectIn, requestFields, smallest } from "./request_fields.ts";
 
@@ -32,7 +32,7 @@ function typesOf({ schemas }: Field): readonly string[] | null {
 const OLDER: Readonly<Record<string, readonly string[]>> = { "input[0].error": ["string"] };
 
 function refusal(body: JsonObject): readonly [string, string | null] | null {
-  const request = parseResponsesRequest(documentOf(body));
+  const request = parseResponsesRequest(newDocument(body));
   if (request.ok) return null;
   assert(isRefusal(request.failure));
   return [request.failure.kind, request.failure.param];
@@ -119,7 +119,7 @@ Deno.test("integers are recognised by their value, in any notation", () => {
   for (const written of ["16.0", "1e2", "20000000000000000000"]) {
     const text = `{"input":"hi","max_output_tokens":${written}}`;
     const value = objectIn(parseJson(text));
-    assert(parseResponsesRequest({ ...documentOf(value), text }).ok, written);
+    assert(parseResponsesRequest({ ...newDocument(value), text }).ok, written);
   }
   assertEquals(refusal({ input: "hi", max_output_tokens: 1.5 }), [
     "invalid_type",
@@ -138,7 +138,7 @@ Deno.test("values that are nested deeper than any translation are not checked", 
 
 Deno.test("an error names the accepted types of the field", () => {
   const says = (body: JsonObject) => {
-    const request = parseResponsesRequest(documentOf({ input: "hi", ...body }));
+    const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
     return request.ok ? "" : request.failure.message;
   };
   assertEquals(says({ top_logprobs: 0.5 }), "The field 'top_logprobs' must be an integer.");

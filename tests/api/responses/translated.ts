@@ -7,7 +7,7 @@ import {
 import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import type { WireName } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 
@@ -17,7 +17,7 @@ export function translate(
   wire: WireName = "compat",
   kept: readonly JsonObject[] = [],
 ): Result<TranslatedRequest> {
-  const document = readDocument(typeof body === "string" ? body : JSON.stringify(body));
+  const document = parseDocument(typeof body === "string" ? body : JSON.stringify(body));
   assert(document.ok);
   const request = parseResponsesRequest(document.value);
   if (!request.ok) return request;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import {
   isObject,
   isTooDeep,
-  MOST_LEVELS,
+  MAX_LEVELS,
   numberOf,
   parseExact,
 } from "../../../src/core/json/json.ts";
@@ -22,14 +22,14 @@ const NUMBERS = [
   "-0.0",
 ];
 
-Deno.test("numbers keep their text, however JavaScript would write them", () => {
+Deno.test("parseExact keeps the text of numbers that JavaScript would write differently", () => {
   for (const text of NUMBERS) {
     const document = `{"a":${text},"b":[${text},"${text}"]}`;
     assertEquals(JSON.stringify(parseExact(document)), document);
   }
 });
 
-Deno.test("random numbers keep their text", () => {
+Deno.test("parseExact keeps the text of random numbers", () => {
   const digits = fc.stringMatching(/^[0-9]{1,25}$/);
   const number = fc.tuple(
     fc.constantFrom("", "-"),
@@ -44,7 +44,7 @@ Deno.test("random numbers keep their text", () => {
   }));
 });
 
-Deno.test("a number that keeps its text is a number and no object", () => {
+Deno.test("a number with its text is a number and not an object", () => {
   const value = parseExact('{"a":1.0}');
   assert(isObject(value));
   assertEquals(isObject(value.a), false);
@@ -52,14 +52,14 @@ Deno.test("a number that keeps its text is a number and no object", () => {
   assertEquals(numberOf("1"), null);
 });
 
-Deno.test("what is no JSON is undefined", () => {
+Deno.test("a text that is not JSON is parsed as undefined", () => {
   for (const text of ["", "{", "1.", "nul", '{"a":1}x']) assertEquals(parseExact(text), undefined);
 });
 
-Deno.test("levels are counted to the limit and not beyond", () => {
+Deno.test("a value is too deep above the limit of levels, and levels beyond it are not counted", () => {
   const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
-  assertEquals(isTooDeep(nested(MOST_LEVELS)), false);
-  assertEquals(isTooDeep(nested(MOST_LEVELS + 1)), true);
+  assertEquals(isTooDeep(nested(MAX_LEVELS)), false);
+  assertEquals(isTooDeep(nested(MAX_LEVELS + 1)), true);
   assertEquals(isTooDeep(nested(100_000)), true);
   assertEquals(isTooDeep("text"), false);
 });

@@ -42,7 +42,7 @@ Deno.test("any text of JSON has exactly the members and elements that its value 
   }));
 });
 
-Deno.test("a text is read no further than to the first member beyond the limit", () => {
+Deno.test("counting items stops at the first item above the limit", () => {
   const endless = "[" + "1,".repeat(100);
   assertEquals(hasMoreItems(endless, 99), true);
   assertEquals(hasMoreItems(endless.repeat(2), 1_000), false);

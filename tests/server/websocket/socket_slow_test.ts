@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
-import { realWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/world/real_world.ts";
 import type { World } from "../../../src/core/world.ts";
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
@@ -29,7 +29,7 @@ const FAREWELLS: readonly number[] = [1_000, 3_000];
 
 /** A world whose upstream has much to say, and that counts what was taken and how often the gateway waited. */
 function talkative() {
-  const real = realWorld();
+  const real = newRealWorld();
   const waits = Promise.withResolvers<void>();
   const gaveUp = Promise.withResolvers<void>();
   let taken = 0;

@@ -41,7 +41,7 @@ function turnsOver(room: number) {
     begin(records: () => AsyncGenerator<Group, void, void>) {
       const request = new Request("http://localhost/v1/responses");
       const call = newCall(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
-      const reply = success({ as: "stream" as const, headers: {}, records: records() });
+      const reply = success({ kind: "stream" as const, headers: {}, records: records() });
       turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
     },
   };

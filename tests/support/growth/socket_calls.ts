@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { realWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/world/real_world.ts";
 import { assertEquals } from "../assert.ts";
 import { create, type Dialogue } from "../dialogue.ts";
 import { socketGateway } from "../socket_gateway.ts";
@@ -34,7 +34,7 @@ function socketCall(
     most,
     async prepare(n) {
       const messages = messagesOf(n);
-      const real = realWorld();
+      const real = newRealWorld();
       const world = { ...real, send: sendOf(shortAnswer(provider, true)) };
       const served = socketGateway(growingConfig(), { world });
       const dialogue = await served.open();

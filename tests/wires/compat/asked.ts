@@ -1,5 +1,5 @@
 import { isObject } from "../../../src/core/json/json.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
@@ -24,7 +24,7 @@ export function provider(...settings: readonly string[]): Provider {
  * these settings.
  */
 export function encoded(text: string, ...settings: readonly string[]): string {
-  const document = readDocument(text);
+  const document = parseDocument(text);
   assert(document.ok, text);
   const { value } = document.value;
   const request = compat.encode({

@@ -1,5 +1,5 @@
 import type { JsonDocument } from "../../../src/core/json/json.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
@@ -15,7 +15,7 @@ function requestOf(document: JsonDocument, stream = false, setting?: string) {
 }
 
 function documentOf(text: string, bytes?: Uint8Array<ArrayBuffer>): JsonDocument {
-  const document = readDocument(text, bytes);
+  const document = parseDocument(text, bytes);
   assert(document.ok);
   return document.value;
 }

@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { decode } from "../../../src/wires/compat/decode.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
@@ -10,7 +10,7 @@ import { scriptedWorld } from "../../support/world.ts";
 const START: StreamEvent = { type: "start", id: "chatcmpl-1", model: "m", created: 7 };
 
 function read(text: string): Result<readonly StreamEvent[]> {
-  const document = readDocument(text);
+  const document = parseDocument(text);
   assert(document.ok);
   return decode(document.value, scriptedWorld());
 }

@@ -4,7 +4,7 @@ import { providerSchema } from "../../../src/config/provider_schema.ts";
 import { DEFAULT_TRANSPORT } from "../../../src/core/transport.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import type { Result } from "../../../src/core/result.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/compat/embeddings.ts";
 import type { Target } from "../../../src/wires/wire.ts";
@@ -33,7 +33,7 @@ function target(isBase64: boolean): Target {
 }
 
 function encode(text: string, isBase64 = false): Result<string | null> {
-  const document = readDocument(text);
+  const document = parseDocument(text);
   if (!document.ok) return document;
   const request = encodeEmbeddings(document.value, target(isBase64));
   return request.ok ? { ok: true, value: request.value.payload?.text() ?? null } : request;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { objectTexts, valueTexts } from "../../formats/json_texts.ts";
-import { membersOf } from "../../../src/formats/edit.ts";
+import { parseMembers } from "../../../src/formats/edit.ts";
 import { encoded } from "./asked.ts";
 
 const DEFAULTS = ["temperature: 0.25", "top_p: 0.5", "normalize_developer_role: true"];
@@ -10,7 +10,7 @@ const CHANGEABLE = ["model", "temperature", "top_p", "messages", "stream_options
 
 /** Returns the keys of an object with the texts of their values. */
 function texts(text: string): readonly (readonly [key: string, value: string])[] {
-  return membersOf(text).map(({ key, start, end }) => [key, text.slice(start, end)] as const);
+  return parseMembers(text).map(({ key, start, end }) => [key, text.slice(start, end)] as const);
 }
 
 Deno.test("every field of any request without an edit keeps its text and position", () => {

@@ -1,4 +1,4 @@
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { encoded, provider } from "./asked.ts";
@@ -6,7 +6,7 @@ import { encoded, provider } from "./asked.ts";
 const DEVELOPER = "normalize_developer_role: true";
 
 Deno.test("a Chat request is sent to POST /chat/completions", () => {
-  const document = readDocument('{"messages":[]}');
+  const document = parseDocument('{"messages":[]}');
   assert(document.ok);
   const chat = { document: document.value, stream: false, includeUsage: false };
   const request = compat.encode(chat, { provider: provider(), model: "m", wire: compat });

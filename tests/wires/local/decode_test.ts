@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
@@ -14,7 +14,7 @@ const START: StreamEvent = {
 };
 
 function decodeText(text: string): Result<readonly StreamEvent[]> {
-  return local.decode(valueOf(readDocument(text)), countingMint());
+  return local.decode(valueOf(parseDocument(text)), countingMint());
 }
 
 function decode(record: Record<string, unknown>): Result<readonly StreamEvent[]> {

@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/local/embeddings.ts";
 import type { Result } from "../../../src/core/result.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
@@ -10,7 +10,7 @@ function encode(
   fields: Record<string, unknown>,
   written: Record<string, unknown> = {},
 ): Result<UpstreamRequest> {
-  return encodeEmbeddings(valueOf(readDocument(JSON.stringify(fields))), localTarget(written));
+  return encodeEmbeddings(valueOf(parseDocument(JSON.stringify(fields))), localTarget(written));
 }
 
 Deno.test("text and lists of text are sent in one request that forbids truncation", () => {

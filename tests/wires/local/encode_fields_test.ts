@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { bodyOf, encodeFields, encodeText, localTarget } from "./target.ts";
@@ -129,7 +129,7 @@ Deno.test("numbers of the request keep their text", () => {
 });
 
 Deno.test("a request is sent to the chat endpoint of the runtime", () => {
-  const document = valueOf(readDocument('{"messages":[{"role":"user","content":""}]}'));
+  const document = valueOf(parseDocument('{"messages":[{"role":"user","content":""}]}'));
   const chat = { document, stream: true, includeUsage: true };
   const { payload, ...request } = valueOf(local.encode(chat, localTarget()));
   assertEquals(request, { method: "POST", path: "/api/chat" });

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { pieces } from "../../support/pieces.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
-import { ndjsonFraming } from "../../../src/formats/ndjson.ts";
+import { newNdjsonFraming } from "../../../src/formats/ndjson.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
@@ -52,7 +52,7 @@ const EVENTS: readonly StreamEvent[] = [
 
 /** Returns the events of a byte stream that arrives in reads of this size. */
 function decodeBytes(bytes: Uint8Array, size: number): Result<readonly StreamEvent[]> {
-  const framing = ndjsonFraming();
+  const framing = newNdjsonFraming();
   const decoder = local.newDecoder(countingMint());
   const text = new TextDecoder();
   return decodeRecords(decoder, [

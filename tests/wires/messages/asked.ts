@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
 import type { IdSource, Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
@@ -55,5 +55,5 @@ export function streamOf(events: readonly JsonObject[]): string {
 
 /** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
-  return messages.decode(valueOf(readDocument(text)), mint);
+  return messages.decode(valueOf(parseDocument(text)), mint);
 }

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
-import { readDocument } from "../../../src/formats/document.ts";
+import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
 import type { IdSource } from "../../../src/wires/wire.ts";
@@ -59,5 +59,5 @@ export function streamOf(events: readonly JsonObject[]): string {
 
 /** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
-  return responses.decode(valueOf(readDocument(text)), mint);
+  return responses.decode(valueOf(parseDocument(text)), mint);
 }

@@ -1,4 +1,4 @@
-import { changeMembers, membersOf, splice } from "../../../formats/edit.ts";
+import { changeMembers, parseMembers, splice } from "../../../formats/edit.ts";
 
 /**
  * Returns the JSON text with `conversation` set in the Response object that begins at `start`. All
@@ -6,5 +6,5 @@ import { changeMembers, membersOf, splice } from "../../../formats/edit.ts";
  */
 export function withConversation(text: string, start: number, conversation: string): string {
   const value = JSON.stringify({ id: conversation });
-  return splice(text, changeMembers(start, membersOf(text, start), [["conversation", value]]));
+  return splice(text, changeMembers(start, parseMembers(text, start), [["conversation", value]]));
 }

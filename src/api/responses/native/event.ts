@@ -7,8 +7,8 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
-import { hasKeyTwice, readDocument } from "../../../formats/document.ts";
-import { membersOf } from "../../../formats/edit.ts";
+import { hasKeyTwice, parseDocument } from "../../../formats/document.ts";
+import { parseMembers } from "../../../formats/edit.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 
 /** Parsed event of a provider's Responses stream. */
@@ -46,7 +46,7 @@ const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
  */
 export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
   if (data === "[DONE]") return malformed("the end of its stream before a terminal event");
-  const read = readDocument(data);
+  const read = parseDocument(data);
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
   const document = read.value;
   const { type, response } = document.value;
@@ -69,7 +69,7 @@ export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEv
  */
 function repeatsKey({ text, members }: JsonDocument, response: JsonObject): boolean {
   const start = members.find(({ key }) => key === "response")?.start;
-  return hasKeyTwice(membersOf(text, start), response);
+  return hasKeyTwice(parseMembers(text, start), response);
 }
 
 function isError(name: string | null, { type, error }: JsonObject): boolean {

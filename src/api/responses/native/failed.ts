@@ -9,7 +9,7 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { emptyDocument } from "../../../formats/document.ts";
-import { replaceValue, splice, valueAt } from "../../../formats/edit.ts";
+import { findValue, replaceValue, splice } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";
 import { newResourceBuilder } from "../generate/resource.ts";
 
@@ -109,7 +109,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
     created_at: numberOf(seen.created_at) === null ? made.created_at : seen.created_at,
   };
   const data = JSON.stringify({ type: "response.failed", sequence_number: sequence, response });
-  const span = valueAt(data, ["response", "output"]);
+  const span = findValue(data, ["response", "output"]);
   return {
     event: "response.failed",
     data: span === null ? data : splice(data, [replaceValue(span, broken.output)]),

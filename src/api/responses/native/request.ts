@@ -1,5 +1,5 @@
 import type { JsonDocument } from "../../../core/json/json.ts";
-import { changeMembers, elementsOf, splice } from "../../../formats/edit.ts";
+import { changeMembers, parseElements, splice } from "../../../formats/edit.ts";
 import { samplingDefaults } from "../../../wires/chat_request/sampling.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
@@ -48,7 +48,7 @@ function inputText(
   const input = members.find(({ key }) => key === "input");
   const spans = input === undefined || !Array.isArray(value.input)
     ? []
-    : elementsOf(text, input.start);
+    : parseElements(text, input.start);
   const written = new Map<string | null, string>();
   for (const [index, { start, end }] of spans.entries()) {
     written.set(`input[${index}]`, text.slice(start, end));

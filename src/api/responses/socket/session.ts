@@ -64,7 +64,9 @@ export function newResponsesSession(maxItems: number): Session {
       if (continues) last = null;
       return reply;
     }
-    if (reply.value.as === "answer") throw new Error("a WebSocket request got an unstreamed reply");
+    if (reply.value.kind === "whole") {
+      throw new Error("a WebSocket request got an unstreamed reply");
+    }
     return success({ ...reply.value, records: ending(reply.value.records) });
 
     async function* ending(records: AsyncIterable<readonly StreamRecord[]>) {

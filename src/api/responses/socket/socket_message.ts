@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
-import { checkItems, readDocument } from "../../../formats/document.ts";
+import { checkItems, parseDocument } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
 
 /** Parsed `response.create` message of a WebSocket. */
@@ -34,7 +34,7 @@ function streamIdOf({ stream_id: streamId, response }: JsonObject): JsonValue {
 
 /** Parses a message as a JSON object. Refuses more than `maxItems` members and elements. */
 export function parseMessage(text: string, maxItems: number): Result<JsonDocument> {
-  const document = checkItems(text, maxItems) ?? readDocument(text);
+  const document = checkItems(text, maxItems) ?? parseDocument(text);
   if (document.ok || document.failure.kind === "request_too_large") return document;
   return refuse(
     "invalid_json",
@@ -69,7 +69,7 @@ export function parseCreateMessage(message: JsonDocument): Result<CreateMessage>
     ["stream", "true"] as const,
     ...(addsNothing(value.input, value.previous_response_id) ? [["input", null] as const] : []),
   ];
-  const document = readDocument(
+  const document = parseDocument(
     splice(text, changeMembers(text.indexOf("{"), members, changes)),
   );
   return document.ok
@@ -102,7 +102,7 @@ function parseInnerRequest(message: JsonDocument): Result<JsonDocument> {
     return refuse("invalid_type", "The field 'response' must be an object.", "response");
   }
   const stray = Object.keys(value).find((key) => !MESSAGE_FIELDS.includes(key));
-  return stray === undefined ? readDocument(text.slice(inner.start, inner.end)) : refuse(
+  return stray === undefined ? parseDocument(text.slice(inner.start, inner.end)) : refuse(
     "invalid_parameter_combination",
     `'${stray}' is set beside 'response'; send all fields either at the top level or under 'response'.`,
     stray,

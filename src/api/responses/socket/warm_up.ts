@@ -62,7 +62,7 @@ export async function warmUp(
     raw: null,
   }));
   return success({
-    reply: { as: "stream", headers: {}, records: ReadableStream.from([records]) },
+    reply: { kind: "stream", headers: {}, records: ReadableStream.from([records]) },
     continuation,
   });
 }

@@ -50,7 +50,7 @@ export async function remove(
   if (!unbound.ok) return unbound;
   if (!unbound.value) return unknownResponse();
   return success({
-    as: "answer",
+    kind: "whole",
     answer: { status: 204, headers: {}, body: new Uint8Array() },
   });
 }

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../../../wires/chat_request/chat_request.ts";
-import { isTooDeep, type JsonObject, MOST_LEVELS } from "../../../core/json/json.ts";
+import { isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
-import { documentOf } from "../../../formats/document.ts";
+import { newDocument } from "../../../formats/document.ts";
 import { missing } from "../../../wires/chat_request/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
@@ -50,7 +50,7 @@ export function toChat(
   const messages = [...instructionsOf(body), ...turns.value];
   if (turns.value.length === 0) return missing("input");
   const parallel = body.parallel_tool_calls ?? null;
-  const document = documentOf({
+  const document = newDocument({
     model: request.model,
     messages: messages.map(({ message }) => message),
     ...options.value,
@@ -73,7 +73,7 @@ export function toChat(
 function tooDeep(value: JsonObject): Result<never> | null {
   const deep = Object.keys(value).find((key) => isTooDeep(value[key]));
   if (deep === undefined) return null;
-  const text = `'${deep}' is nested more than ${MOST_LEVELS} levels deep.`;
+  const text = `'${deep}' is nested more than ${MAX_LEVELS} levels deep.`;
   return refuse("unsupported_feature", text, deep);
 }
 

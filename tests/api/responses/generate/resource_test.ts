@@ -2,7 +2,7 @@ import { encodeResponse } from "../../../../src/api/responses/generate/encoder.t
 import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
 import type { StreamEvent } from "../../../../src/core/events.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { readDocument } from "../../../../src/formats/document.ts";
+import { parseDocument } from "../../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { assertValid } from "../../../support/schemas.ts";
 import { finish, labelsOf, USAGE } from "../encoded.ts";
@@ -113,7 +113,7 @@ Deno.test("the upstream's service tier is returned if valid, else the client's",
 });
 
 Deno.test("numbers are returned in their original text", () => {
-  const document = readDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
+  const document = parseDocument('{"input":"x","temperature":1.0,"metadata":{"n":1e2}}');
   assert(document.ok);
   const request = parseResponsesRequest(document.value);
   assert(request.ok);

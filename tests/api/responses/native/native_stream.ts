@@ -3,7 +3,7 @@ import type { Outcome } from "../../../../src/core/codec.ts";
 import type { Failure } from "../../../../src/core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
 import { fault, success } from "../../../../src/core/result.ts";
-import { sseFraming, sseText } from "../../../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../../../src/formats/sse.ts";
 import { commit } from "../../../../src/upstream/deliver.ts";
 import { newRecordReader } from "../../../../src/upstream/record_reader.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -97,7 +97,7 @@ export async function relayed(
         );
       },
       cancel: () => Promise.resolve(),
-    }, sseFraming()),
+    }, newSseFraming()),
     delivery: newNativeRelay({
       conversation: conversation ?? null,
       expected: expected ?? null,

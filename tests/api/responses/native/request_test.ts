@@ -2,7 +2,7 @@ import type { Continuation } from "../../../../src/api/responses/state/continuat
 import { nativeBody } from "../../../../src/api/responses/native/request.ts";
 import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { documentOf } from "../../../../src/formats/document.ts";
+import { newDocument } from "../../../../src/formats/document.ts";
 import { compile } from "../../../../src/gateway/compile.ts";
 import type { RequiredTarget } from "../../../../src/call/owner.ts";
 import { configOf } from "../../../config/parse.ts";
@@ -24,7 +24,7 @@ const NEW = { role: "user", content: "new" };
 
 /** The body that goes to a native target. */
 function bodyOf(body: JsonObject, continuation: Continuation): unknown {
-  const request = parseResponsesRequest(documentOf({ model: "m", input: [NEW], ...body }));
+  const request = parseResponsesRequest(newDocument({ model: "m", input: [NEW], ...body }));
   assert(request.ok);
   const added = request.value.input.map((item, index) => ({ item, path: `input[${index}]` }));
   const context = { continuation, added, missing: null, requestedModel: "m" };
