@@ -11,10 +11,10 @@ import { open } from "../upstream/open.ts";
 import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
-/** Tries the plan, target by target; the last failure decides what the client sees. */
+/** Sends a call to its candidates in order until one responds. Returns the last failure otherwise. */
 export async function runCandidates(call: Call, plan: Candidates): Promise<Result<Reply>> {
   const { report } = call;
-  // A call waits for its target, though a fallback is free. A plan may also hold fallbacks alone.
+  // A call queues for its target even if a fallback has a free slot. The candidates may all be fallbacks.
   let current = report.fallbacks === 0 ? plan[0] : nextFallback(call, plan) ?? plan[0];
   let rest: readonly Candidate[] = plan;
   for (;;) {
@@ -29,8 +29,8 @@ export async function runCandidates(call: Call, plan: Candidates): Promise<Resul
 }
 
 /**
- * Returns the first of these fallbacks; one without a free slot is passed over while a later one can run
- * now. Undefined without fallbacks.
+ * Returns the next fallback to send to; undefined without fallbacks. A fallback without a free slot is
+ * skipped if a later fallback can run now.
  */
 function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
   const { slots, breakers } = call.state;
@@ -42,7 +42,7 @@ function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | 
   ) ?? first;
 }
 
-/** One owner, one attempt: no repeat, no fallback. */
+/** Sends a call once to one candidate, without retry or fallback. */
 export async function runOnce(call: Call, attempt: Candidate): Promise<Result<Reply>> {
   const { provider, model } = attempt.target;
   call.report.provider = provider.id;
@@ -72,7 +72,7 @@ async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
       hasSideEffects: attempt.hasSideEffects,
     });
     if (next.kind !== "retry") return { reply, next };
-    // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
+    // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
     const openFor = state.breakers.openFor(account, generation.config.circuit_breaker);
     if (openFor <= next.after) await pause(call.world, call.cancellation, next.after);
     const { reason } = call.cancellation;
@@ -94,7 +94,7 @@ async function tryInSlot(call: Call, attempt: Candidate, number: number): Promis
   const began = call.world.now();
   const slot = await takeSlot(call, attempt);
   if (slot.ok) return await trySend(call, attempt, number, slot.value);
-  // A call that ended in the queue has tried nothing.
+  // A call that was cancelled in the queue has made no attempt.
   if (call.cancellation.reason === null) note(call, attempt, number, began, slot.failure);
   return slot;
 }
@@ -135,7 +135,7 @@ async function trySend(
     note(call, attempt, number, began, reply.ok ? null : reply.failure);
     return reply;
   } finally {
-    // Only the first end counts: this one is for what is thrown.
+    // Only the first `end` has an effect: this call is for a thrown error.
     if (!isCommitted) permit.end("neutral");
     if (!isStream) slot.release();
   }
@@ -165,7 +165,7 @@ function verdictOf(failure: Failure): BreakerVerdict {
   return isRefusal(failure) ? "neutral" : FAULTS[failure.kind].breaker;
 }
 
-/** Returns the verdict on a stream that delivered: one that broke is a failure, unless the client ended it. */
+/** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
 function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
   return isServerFailure(failure) ? "failure" : "neutral";

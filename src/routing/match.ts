@@ -4,10 +4,10 @@ import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
-/** What of a call decides its route. */
+/** The parts of a call that routes are matched by. */
 export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation">;
 
-/** Why a route does not take a call; null when it does. */
+/** Returns the reason for which a route does not match a call; null if it matches. */
 export function mismatch(
   route: Route,
   call: RouteInput,
@@ -28,20 +28,20 @@ export function mismatch(
   return isListed ? null : "the model is not among those it matches";
 }
 
-/** A requested model by its bare name and, where a provider is requested too, by its canonical one. */
+/** Returns the bare name of the requested model and, if a provider is requested too, the canonical name. */
 function namesOf({ provider, asked }: RequestedModel): string[] {
   return provider === null ? [asked] : [asked, `${provider}/${asked}`];
 }
 
-/** A call as its route is looked for. */
+/** The call and the request type that a route is matched by. */
 export interface MatchInput {
   readonly input: RouteInput;
   readonly type: RequestType;
 }
 
 /**
- * Returns how a call is matched: as the first of its request types that a route takes, with the path
- * of that type. If no route takes any of them, as the last one.
+ * Returns the match input of a call: its first request type that a route matches, with the path of that
+ * type. If no route matches any of its request types, returns the last request type.
  */
 export function matchedAs(
   input: RouteInput,
@@ -58,7 +58,7 @@ export function matchedAs(
   return matched;
 }
 
-/** The first matching route in file order is authoritative. */
+/** Returns the first matching route in file order; null if no route matches. */
 export function matchRoute(
   call: RouteInput,
   types: readonly [RequestType, ...RequestType[]],
@@ -72,7 +72,7 @@ function firstOf({ input, type }: MatchInput, wanted: RequestedModel): Route | n
   return routes.find((route) => mismatch(route, input, type, wanted) === null) ?? null;
 }
 
-/** Three names are the gateway's own, so that no caller can pretend them. */
+/** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
 function headerOf(
   name: string,
   call: RouteInput,

@@ -8,9 +8,9 @@ import { matchRoute } from "./match.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
 /**
- * The plan of a call that continues something. Its one target is at the owner, with the route and the
- * model that it had, unless the client names others that lead to the same owner; there it may be
- * repeated, but nobody else is asked.
+ * Returns the only candidate of a request that continues a stored object: a target at the provider that
+ * owns the object. The earlier route and model are used again unless the client names different ones
+ * that lead to the same provider. Retries are allowed, fallbacks to other providers are not.
  */
 export function planRequiredTarget(
   call: Call,
@@ -22,7 +22,7 @@ export function planRequiredTarget(
   if (wanted.provider !== null && wanted.provider !== provider.id) {
     return refuse(
       "invalid_value",
-      "What this request continues belongs to another provider; name that one or none.",
+      "The object that this request continues belongs to another provider; request that provider or none.",
       "provider",
     );
   }
@@ -48,7 +48,7 @@ function preparedOf(
   able: readonly RouteTarget[],
 ): Result<Candidate> {
   const [first] = able;
-  // Clients repeat the model they asked for, also when a fallback answered with another one.
+  // Clients send the model of the first request again, also if a fallback answered with another model.
   const stays = wanted.model === null || wanted.model === origin?.requestedModel ||
     wanted.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
@@ -64,7 +64,7 @@ function preparedOf(
     : prepareTarget(target, wanted, (one) => inference.prepare(one));
 }
 
-/** Refuses a provider that the client itself names and the route does not have. */
+/** Refuses a requested provider that the route does not have. */
 function unavailable({ name }: Route): Failed {
   return refuse(
     "provider_not_found",
@@ -73,7 +73,7 @@ function unavailable({ name }: Route): Failed {
   );
 }
 
-/** Refuses a continuation whose owner is in the route with another API only, or not at all. */
+/** Refuses a continuation if the route has the owning provider with another API only, or not at all. */
 function noTarget(
   { name }: Route,
   { protocol, provider, param }: RequiredTarget,
@@ -84,8 +84,8 @@ function noTarget(
     : `has no target at the provider '${provider.id}'`;
   return refuse(
     "unsupported_feature",
-    `The route '${name}' ${lack}, which made what '${param}' names; add one to the route, ` +
-      `choose another route, or send the items as input without '${param}'.`,
+    `The route '${name}' ${lack}, which created the object that '${param}' names; add a target to the ` +
+      `route, choose another route, or send the items as input without '${param}'.`,
     param,
   );
 }

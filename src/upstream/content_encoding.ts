@@ -3,9 +3,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads a body piece by piece; every failure is thrown. */
+/** Reader of body bytes that throws on failure. */
 export interface RawReader {
-  /** The next bytes; null at the end. May use the buffer of the read before again. */
+  /** Returns the next bytes; null at the end. May reuse `used`, the buffer of the previous read. */
   next(used: ArrayBuffer | undefined): Promise<Bytes | null>;
   cancel(): Promise<void>;
 }
@@ -19,8 +19,9 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 
 /**
- * The body without its content coding, where it has a usual one: nobody asked for it, but some
- * upstreams compress all the same. A body that breaks off fails. One without any bytes is empty.
+ * Returns a reader of the decompressed body; an unknown content coding is passed through. The gateway
+ * requests `identity`, but some upstreams compress regardless. A truncated body fails; a body without
+ * bytes is empty.
  */
 export function unpacked(packed: RawReader, coding: string | null): RawReader {
   const unpacker = UNPACKERS.get(coding?.trim().toLowerCase() ?? "");
@@ -47,13 +48,13 @@ async function* pieces(first: Bytes, { next }: RawReader): AsyncGenerator<Bytes,
   for (;;) {
     const piece = await next(undefined);
     if (piece === null) return;
-    // Its buffer is used again.
+    // The next read reuses the buffer.
     yield piece.slice();
   }
 }
 
 function through(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReader {
-  // What goes wrong on either side comes out where the unpacked bytes are read.
+  // An error of either stream is thrown by the read of the decompressed bytes.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => {});
   const read = unpacker[Symbol.asyncIterator]();
   return {

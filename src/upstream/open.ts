@@ -26,8 +26,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const STREAM_END_TIMEOUT_MS = 100;
 
 /**
- * One attempt: sends, wants status 200, and reads until there is something for the client. The end
- * of a stream that was opened is told to `over`, with null when it was complete.
+ * Makes one attempt: sends the request, expects status 200, and reads the whole response or the first
+ * content of a stream. `over` is called when the stream ends, with null if it was complete.
  */
 export async function open(
   call: Call,
@@ -80,7 +80,7 @@ export async function open(
       });
       if (!read.ok) return read;
       const { answer, outcome } = read.value;
-      // What the upstream has done is paid for, stored or not.
+      // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       const settling = attempt.onComplete(outcome);
       const settled = settling === null ? null : await settling;
@@ -102,7 +102,7 @@ export async function open(
       async over(failure) {
         await (failure === null ? finish(call, body, timer) : body.cancel());
         timer.close();
-        // Before the commit only a call that is not tried again counts what it took.
+        // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || call.cancellation.reason !== null;
         if (failure !== null && isLast) report.usage = delivery.usage();
         over(failure === null ? null : redactedFailure(failure, provider.secrets));
