@@ -15,16 +15,16 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
-  const kept = lookup?.answer ?? null;
-  if (kept !== null) return success({ as: "answer", answer: kept });
+  const stored = lookup?.answer ?? null;
+  if (stored !== null) return success({ as: "answer", answer: stored });
   const reply = await runCandidates(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;
 }
 
 /** Sends a call to the provider that owns the object it names. No routing, cache, retry or fallback. */
-export async function forward(call: Call, attempt: Candidate): Promise<Result<Reply>> {
-  return await runOnce(call, attempt);
+export async function forward(call: Call, candidate: Candidate): Promise<Result<Reply>> {
+  return await runOnce(call, candidate);
 }
 
 /** Returns the requested provider and bare model; null for each that the request leaves open. */

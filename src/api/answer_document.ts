@@ -4,7 +4,7 @@ import { fault, type Result, success } from "../core/result.ts";
 import { membersOf } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
-/** The JSON object that an upstream has answered with; a fault when it is none or nested too deep. */
+/** Parses an upstream response as a JSON object; a fault if it is not an object or nested too deeply. */
 export function answerDocument({ body }: Pick<UpstreamResponse, "body">): Result<JsonDocument> {
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);

@@ -8,7 +8,7 @@ import type { ResponseHandler } from "../call/inference.ts";
 import type { IdSource, Target } from "../wires/wire.ts";
 import { answerDocument } from "./answer_document.ts";
 
-/** A whole answer in the protocol of the client. */
+/** A whole response in the protocol of the client. */
 export interface EncodedAnswer {
   readonly body: JsonObject;
   /** The resource that the client API stores; null if it stores none. */
@@ -16,17 +16,17 @@ export interface EncodedAnswer {
   readonly usage: Usage | null;
 }
 
-/** How a client API encodes what a model answers. */
+/** Encoding of model responses for a client API. */
 export interface AnswerEncoding {
-  /** Encodes a stream of events as records. */
+  /** Returns an encoder of a stream of events as records. */
   newEncoder(): EventEncoder;
-  /** Encodes the events of a whole answer. */
+  /** Encodes the events of a whole response. */
   encodeWhole(events: readonly StreamEvent[]): Result<EncodedAnswer>;
 }
 
 /**
- * Handles the response of an upstream of another protocol: decodes it into events, moves `<think>`
- * regions if the provider is configured so, and encodes the events for the client.
+ * Returns the handler of a response in another protocol: decodes it into events, moves `<think>` regions
+ * if the provider is configured so, and encodes the events for the client.
  */
 export function translatedReader(
   { wire, provider }: Target,

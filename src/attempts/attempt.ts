@@ -43,11 +43,11 @@ function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | 
 }
 
 /** Sends a call once to one candidate, without retry or fallback. */
-export async function runOnce(call: Call, attempt: Candidate): Promise<Result<Reply>> {
-  const { provider, model } = attempt.target;
+export async function runOnce(call: Call, candidate: Candidate): Promise<Result<Reply>> {
+  const { provider, model } = candidate.target;
   call.report.provider = provider.id;
   if (model !== "") call.report.model = model;
-  return await sendOnce(call, attempt, 1);
+  return await sendOnce(call, candidate, 1);
 }
 
 interface Tried {
@@ -55,13 +55,13 @@ interface Tried {
   readonly next: RetryDecision;
 }
 
-async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
+async function runCandidate(call: Call, candidate: Candidate): Promise<Tried> {
   const { report, generation, controls, state } = call;
-  const { account } = attempt.target.provider;
-  report.provider = attempt.target.provider.id;
-  report.model = attempt.target.model;
+  const { account } = candidate.target.provider;
+  report.provider = candidate.target.provider.id;
+  report.model = candidate.target.model;
   for (let attempts = 1;; attempts++) {
-    const reply = await sendOnce(call, attempt, attempts);
+    const reply = await sendOnce(call, candidate, attempts);
     if (reply.ok) return { reply, next: { kind: "stop" } };
     const next = decideRetry({
       failure: reply.failure,
@@ -69,7 +69,7 @@ async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
       retry: generation.config.retry,
       retryAllowed: !controls.noRetry,
       random: call.world.random(),
-      hasSideEffects: attempt.hasSideEffects,
+      hasSideEffects: candidate.hasSideEffects,
     });
     if (next.kind !== "retry") return { reply, next };
     // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
@@ -80,47 +80,47 @@ async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
   }
 }
 
-function sendOnce(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
+function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
   return call.state.slots.isInUse
-    ? tryInSlot(call, attempt, number)
-    : trySend(call, attempt, number, NO_SLOT);
+    ? tryInSlot(call, candidate, number)
+    : trySend(call, candidate, number, NO_SLOT);
 }
 
 const NO_SLOT: Slot = { release() {} };
 
-async function tryInSlot(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
+async function tryInSlot(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const began = call.world.now();
-  const slot = await takeSlot(call, attempt);
-  if (slot.ok) return await trySend(call, attempt, number, slot.value);
+  const slot = await takeSlot(call, candidate);
+  if (slot.ok) return await trySend(call, candidate, number, slot.value);
   // A call that was cancelled in the queue has made no attempt.
-  if (call.cancellation.reason === null) note(call, attempt, number, began, slot.failure);
+  if (call.cancellation.reason === null) note(call, candidate, number, began, slot.failure);
   return slot;
 }
 
 /** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
 async function trySend(
   call: Call,
-  attempt: Candidate,
+  candidate: Candidate,
   number: number,
   slot: Slot,
 ): Promise<Result<Reply>> {
   const { state, generation, report } = call;
-  const { account } = attempt.target.provider;
+  const { account } = candidate.target.provider;
   const began = call.world.now();
   const permit = state.breakers.admit(account, generation.config.circuit_breaker);
   if ("openFor" in permit) {
     slot.release();
     const refused = circuitOpen(permit.openFor);
-    note(call, attempt, number, began, refused.failure);
+    note(call, candidate, number, began, refused.failure);
     return refused;
   }
   let isCommitted = false;
   let isStream = false;
-  call.capture?.upstreamRequest(attempt.request);
+  call.capture?.upstreamRequest(candidate.request);
   try {
-    const reply = await open(call, attempt, (failure) => {
+    const reply = await open(call, candidate, (failure) => {
       if (!isCommitted) return;
       slot.release();
       permit.end(streamVerdict(failure));
@@ -132,7 +132,7 @@ async function trySend(
     if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");
-    note(call, attempt, number, began, reply.ok ? null : reply.failure);
+    note(call, candidate, number, began, reply.ok ? null : reply.failure);
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.

@@ -17,19 +17,19 @@ import { parseRequestedModel } from "./requested_model.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
-  const wanted = parseRequestedModel(call, inference.model);
-  if (!wanted.ok) return wanted;
+  const requested = parseRequestedModel(call, inference.model);
+  if (!requested.ok) return requested;
   if (inference.owner !== null) {
-    return planRequiredTarget(call, inference, inference.owner, wanted.value);
+    return planRequiredTarget(call, inference, inference.owner, requested.value);
   }
-  const route = matchRoute(call, inference.matchesAs, wanted.value);
+  const route = matchRoute(call, inference.matchesAs, requested.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
   const prepare = (target: Target) => inference.prepare(target);
-  const targets = evaluateTargets(route.targets, wanted.value, prepare);
+  const targets = evaluateTargets(route.targets, requested.value, prepare);
   const fallbacks = call.controls.noFallback
     ? []
-    : eligibleOf(evaluateFallbacks(route.fallback, wanted.value, prepare));
+    : eligibleOf(evaluateFallbacks(route.fallback, requested.value, prepare));
   const eligible = eligibleOf(targets);
   if (eligible.length === 0) return planFromFallbacks(call, refusalOf(route, targets), fallbacks);
   const { balancers } = call.state;

@@ -33,15 +33,15 @@ export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
  */
 export function evaluateTargets<Prepared>(
   targets: readonly RouteTarget[],
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
   return targets.map((target) => {
     if (target.weight === 0) return { kind: "skipped", target, reason: { kind: "disabled" } };
-    if (isProvider(target, wanted) && !isModel(target, wanted)) {
+    if (isProvider(target, requested) && !isModel(target, requested)) {
       return { kind: "skipped", target, reason: { kind: "other_model" } };
     }
-    return evaluate(target, wanted, prepare);
+    return evaluate(target, requested, prepare);
   });
 }
 
@@ -51,21 +51,21 @@ export function evaluateTargets<Prepared>(
  */
 export function evaluateFallbacks<Prepared>(
   fallbacks: readonly RouteTarget[],
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
-  return fallbacks.map((target) => evaluate(target, wanted, prepare));
+  return fallbacks.map((target) => evaluate(target, requested, prepare));
 }
 
 function evaluate<Prepared>(
   target: RouteTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Evaluation<Prepared> {
-  if (!isProvider(target, wanted)) {
+  if (!isProvider(target, requested)) {
     return { kind: "skipped", target, reason: { kind: "other_provider" } };
   }
-  const prepared = prepareTarget(target, wanted, prepare);
+  const prepared = prepareTarget(target, requested, prepare);
   if (prepared.ok) {
     return { kind: "eligible", target, weight: target.weight, prepared: prepared.value };
   }
@@ -108,27 +108,27 @@ export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
 }
 
 /** True if the request names no provider, or the provider of this target. */
-export function isProvider(target: RouteTarget, wanted: RequestedModel): boolean {
-  return wanted.provider === null || target.provider.id === wanted.provider;
+export function isProvider(target: RouteTarget, requested: RequestedModel): boolean {
+  return requested.provider === null || target.provider.id === requested.provider;
 }
 
 /** True if the request names no model, or the target serves the requested model. */
-export function isModel(target: RouteTarget, wanted: RequestedModel): boolean {
-  return wanted.model === null || target.model === null || target.model === wanted.model;
+export function isModel(target: RouteTarget, requested: RequestedModel): boolean {
+  return requested.model === null || target.model === null || target.model === requested.model;
 }
 
 /** Returns the target's model, else the requested model, else the provider's default; null without any. */
-export function modelOf(target: RouteTarget, wanted: RequestedModel): string | null {
-  return target.model ?? wanted.model ?? target.provider.settings.default_model ?? null;
+export function modelOf(target: RouteTarget, requested: RequestedModel): string | null {
+  return target.model ?? requested.model ?? target.provider.settings.default_model ?? null;
 }
 
 /** Prepares a request for one target of a route; refused if no model is known or a field cannot be carried. */
 export function prepareTarget<Prepared>(
   target: RouteTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Result<Prepared> {
-  const model = modelOf(target, wanted);
+  const model = modelOf(target, requested);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
     : prepare({ provider: target.provider, model, wire: target.wire });

@@ -12,18 +12,18 @@ export function mismatch(
   route: Route,
   call: RouteInput,
   type: RequestType,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): string | null {
   if (call.controls.route !== null && route.name !== call.controls.route) {
     return "another route is forced";
   }
   if (!call.path.startsWith(route.path)) return `the path does not begin with ${route.path}`;
   const header = route.headers.find(([name, value]) =>
-    headerOf(name, call, type, wanted) !== value
+    headerOf(name, call, type, requested) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
   if (route.models === null) return null;
-  const names = namesOf(wanted);
+  const names = namesOf(requested);
   const isListed = route.models.some((isMeant) => names.some(isMeant));
   return isListed ? null : "the model is not among those it matches";
 }
@@ -46,12 +46,12 @@ export interface MatchInput {
 export function matchedAs(
   input: RouteInput,
   [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): MatchInput {
   const { headers, controls, generation } = input;
   let matched: MatchInput = { input, type };
   for (const alternative of alternatives) {
-    if (firstOf(matched, wanted) !== null) break;
+    if (firstOf(matched, requested) !== null) break;
     const path = ROUTED_PATHS[alternative];
     matched = { input: { path, headers, controls, generation }, type: alternative };
   }
@@ -62,14 +62,14 @@ export function matchedAs(
 export function matchRoute(
   call: RouteInput,
   types: readonly [RequestType, ...RequestType[]],
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Route | null {
-  return firstOf(matchedAs(call, types, wanted), wanted);
+  return firstOf(matchedAs(call, types, requested), requested);
 }
 
-function firstOf({ input, type }: MatchInput, wanted: RequestedModel): Route | null {
+function firstOf({ input, type }: MatchInput, requested: RequestedModel): Route | null {
   const { routes } = input.generation;
-  return routes.find((route) => mismatch(route, input, type, wanted) === null) ?? null;
+  return routes.find((route) => mismatch(route, input, type, requested) === null) ?? null;
 }
 
 /** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
@@ -77,15 +77,15 @@ function headerOf(
   name: string,
   call: RouteInput,
   type: RequestType,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): string | null {
   switch (name) {
     case "x-gateway-request-type":
       return type;
     case "x-gateway-model":
-      return wanted.asked === "" ? null : wanted.asked;
+      return requested.asked === "" ? null : requested.asked;
     case "x-gateway-provider":
-      return wanted.provider;
+      return requested.provider;
     default: {
       const written = call.headers.get(name);
       return written === null ? null : decodeHeaderText(written);

@@ -16,17 +16,17 @@ export function planRequiredTarget(
   call: Call,
   inference: Inference,
   pin: RequiredTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Result<Candidates> {
   const { provider, protocol } = pin;
-  if (wanted.provider !== null && wanted.provider !== provider.id) {
+  if (requested.provider !== null && requested.provider !== provider.id) {
     return refuse(
       "invalid_value",
       "The object that this request continues belongs to another provider; request that provider or none.",
       "provider",
     );
   }
-  const route = routeOf(call, inference, pin.origin?.route ?? null, wanted);
+  const route = routeOf(call, inference, pin.origin?.route ?? null, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
@@ -34,9 +34,9 @@ export function planRequiredTarget(
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
-  if (own.length === 0 && wanted.provider !== null) return unavailable(route);
+  if (own.length === 0 && requested.provider !== null) return unavailable(route);
   if (able.length === 0) return noTarget(route, pin, own.length > 0);
-  const attempt = preparedOf(route, inference, pin, wanted, able);
+  const attempt = preparedOf(route, inference, pin, requested, able);
   return attempt.ok ? success([attempt.value]) : attempt;
 }
 
@@ -44,24 +44,24 @@ function preparedOf(
   route: Route,
   inference: Inference,
   { provider, origin }: RequiredTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   able: readonly RouteTarget[],
 ): Result<Candidate> {
   const [first] = able;
   // Clients send the model of the first request again, also if a fallback answered with another model.
-  const stays = wanted.model === null || wanted.model === origin?.requestedModel ||
-    wanted.model === origin?.model;
+  const stays = requested.model === null || requested.model === origin?.requestedModel ||
+    requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
     return inference.prepare({ provider, model: origin.model, wire: first.wire });
   }
-  const target = able.find((one) => isModel(one, wanted));
+  const target = able.find((one) => isModel(one, requested));
   return target === undefined
     ? refuse(
       "model_not_found",
       `The route '${route.name}' has no target with the requested model at this provider.`,
       "model",
     )
-    : prepareTarget(target, wanted, (one) => inference.prepare(one));
+    : prepareTarget(target, requested, (one) => inference.prepare(one));
 }
 
 /** Refuses a requested provider that the route does not have. */
@@ -94,9 +94,9 @@ function routeOf(
   call: Call,
   inference: Inference,
   earlier: string | null,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);
-  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, wanted) : same;
+  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, requested) : same;
 }

@@ -31,12 +31,12 @@ const STREAM_END_TIMEOUT_MS = 100;
  */
 export async function open(
   call: Call,
-  attempt: Candidate,
+  candidate: Candidate,
   over: (failure: Failure | null) => void,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
-  const { provider, wire } = attempt.target;
-  const reader = attempt.responseHandler();
+  const { provider, wire } = candidate.target;
+  const reader = candidate.responseHandler();
   const began = world.now();
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
@@ -45,15 +45,15 @@ export async function open(
   });
   const headers = {
     ...call.upstreamHeaders,
-    ...attempt.request.headers,
+    ...candidate.request.headers,
     ...wire.headers(provider, call.headers),
   };
-  const url = upstreamUrl(provider, attempt.request.path);
+  const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, attempt.request, headers, timer.cancellation, {
+    const response = await connect(world, url, candidate.request, headers, timer.cancellation, {
       transport: provider.transport,
-      isRepeatable: !attempt.hasSideEffects,
+      isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
     if (!response.ok) return response;
@@ -68,7 +68,7 @@ export async function open(
 
   async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isAnswer(response.status, reader)) {
-      return await rejection(call, attempt.target, response, body);
+      return await rejection(call, candidate.target, response, body);
     }
     if (reader.kind === "answer") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
@@ -82,7 +82,7 @@ export async function open(
       const { answer, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
-      const settling = attempt.onComplete(outcome);
+      const settling = candidate.onComplete(outcome);
       const settled = settling === null ? null : await settling;
       return settled?.ok === false ? settled : success({ as: "answer", answer });
     }
@@ -93,9 +93,9 @@ export async function open(
       delivery,
       settle(outcome) {
         report.usage = outcome.usage;
-        return attempt.onComplete(outcome);
+        return candidate.onComplete(outcome);
       },
-      ...(attempt.identify !== undefined && { identify: attempt.identify }),
+      ...(candidate.identify !== undefined && { identify: candidate.identify }),
       threw(error) {
         report.bug = bugText(error);
       },

@@ -48,7 +48,7 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,
-    // Who writes `store`, whatever it says, wants more than the answer.
+    // A request with `store`, whatever its value, is not cached: it may have side effects.
     canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
         ? null
@@ -98,7 +98,7 @@ function isStored({ document }: ChatRequest): boolean {
   return document.value.store === true;
 }
 
-/** An empty list asks for nothing. */
+/** True if the request has legacy `functions`; an empty list counts as absent. */
 function hasFunctions({ document }: ChatRequest): boolean {
   const { functions } = document.value;
   return Array.isArray(functions) && functions.length > 0;

@@ -17,8 +17,8 @@ const ITEMS = `${ONE}/items` as const;
 const ITEM = `${ITEMS}/:item_id` as const;
 
 /**
- * The Conversations API: an upstream keeps those that were made there, the gateway itself the others
- * (OpenAI API, Conversations).
+ * The Conversations API (OpenAI API, Conversations). A conversation is stored by the upstream that
+ * created it, or by the gateway itself.
  */
 export const conversations: ClientApi = {
   name: "conversations",
@@ -35,7 +35,7 @@ export const conversations: ClientApi = {
   ],
 };
 
-/** The provider that is named keeps it, else the only one that can, else the gateway. */
+/** Creates a conversation at the requested provider, else at the only capable provider, else in the gateway. */
 async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
   const named = providerNamed(call, request);
   if (!named.ok) return named;
@@ -46,7 +46,7 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
     : await native.create(call, request, provider.value);
 }
 
-/** An operation on a conversation that the gateway keeps. */
+/** An operation on a conversation that the gateway stores. */
 type LocalOperation = (
   call: Call,
   request: ApiRequest,
@@ -81,7 +81,7 @@ function pathProblem({ params }: ApiRequest) {
     (item === undefined ? null : identifierProblem(item, "item_id"));
 }
 
-/** The provider that keeps a conversation; null when it can only be one of the gateway's own. */
+/** Returns the provider that stores a conversation; null if only the gateway can have stored it. */
 async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
   const named = providerNamed(call, request);
   if (!named.ok) return named;
@@ -95,7 +95,7 @@ async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provide
     requireCapability(owned.value.provider, "conversations");
 }
 
-/** The provider that a client asks for, by the header or by a canonical model; null when by neither. */
+/** Returns the provider that a request names, by header or by a canonical model; null without either. */
 function providerNamed(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
   const named = namedBy(call, typeof model === "string" ? model : "");

@@ -27,7 +27,7 @@ const body = z.looseObject({
   user: z.string().nullish(),
 });
 
-/** Why a provider whose protocol has no embeddings is passed over. */
+/** Refusal message for a provider whose protocol has no embeddings. */
 export const NO_EMBEDDINGS = "The provider has no embeddings; choose another one.";
 
 const MATCHES_AS = ["embeddings"] as const;
@@ -106,7 +106,7 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
   };
 }
 
-/** A list of numbers is one text, in tokens. */
+/** Returns the number of inputs; a list of numbers is one input, in tokens. */
 function countOf(input: JsonValue): number {
   return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
 }

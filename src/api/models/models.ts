@@ -8,7 +8,7 @@ import { jsonReply } from "../json_reply.ts";
 /** One model of one provider. */
 interface Model {
   readonly provider: string;
-  /** The provider is a local runtime. */
+  /** True if the provider is a local runtime. */
   readonly isLocal: boolean;
   readonly name: string;
   readonly created: number;
@@ -46,7 +46,7 @@ export const models: ClientApi = {
   ],
 };
 
-/** What all providers have. A cancelled call does not wait; the fetches go on for the calls that come next. */
+/** Returns the models of all providers. Cancellation ends the wait, but not the fetches: later calls use them. */
 async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   const ended = Promise.withResolvers<Failed>();
   const unsubscribe = call.cancellation.onCancel((reason) => {
@@ -57,7 +57,7 @@ async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   return found;
 }
 
-/** The lists of all providers are fetched side by side. */
+/** Returns the models of all providers. Their lists are fetched concurrently. */
 async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     [...call.generation.providers.values()].map(async (provider) => {
@@ -70,8 +70,8 @@ async function allModels(call: Call): Promise<Result<readonly Model[]>> {
 }
 
 /**
- * Returns the model with a canonical id, else with a plain name that exactly one provider has; null
- * when there is none. An exact name wins over one that a local runtime takes for the same.
+ * Returns the model with a canonical id, else with a bare name that exactly one provider has; null
+ * without a match. An exact name wins over a name that a local runtime treats as equal.
  */
 function named(models: readonly Model[], id: string): Model | null {
   return withCanonicalId(models, id, isExactly) ?? withCanonicalId(models, id, isSameModel) ??
@@ -80,7 +80,7 @@ function named(models: readonly Model[], id: string): Model | null {
       : withPlainName(models, id, isSameModel));
 }
 
-/** Whether a name stands for a model. */
+/** Returns true if a name refers to a model. */
 type IsNamed = (model: Model, name: string) => boolean;
 
 function withCanonicalId(models: readonly Model[], id: string, isNamed: IsNamed): Model | null {
@@ -98,12 +98,12 @@ function isExactly({ name }: Model, other: string): boolean {
   return name === other;
 }
 
-/** To a local runtime a name without a tag has the tag `latest`. */
+/** True if a local runtime treats both names as the same model: a missing tag means `latest`. */
 function isSameModel({ isLocal, name }: Model, other: string): boolean {
   return isLocal && withTag(name) === withTag(other);
 }
 
-/** A colon before the last slash belongs to a registry's port. */
+/** Returns a model name with its tag. A colon before the last slash belongs to a registry's port. */
 function withTag(name: string): string {
   return name.lastIndexOf(":") > name.lastIndexOf("/") ? name : `${name}:latest`;
 }

@@ -17,7 +17,7 @@ const ONE = `${ALL}/:completion_id` as const;
 const CAPABILITY = "chat_completions_lifecycle";
 const OBJECT = "chat.completion";
 
-/** Chat Completions that were created with `store: true`; their upstream keeps them (OpenAI API). */
+/** Stored Chat Completions, created with `store: true` and stored by their upstream (OpenAI API). */
 export const storedChat: ClientApi = {
   name: "chat_completions",
   errors: openaiErrors,
@@ -37,10 +37,10 @@ async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
   return provider.ok ? await listAt(call, provider.value, query) : provider;
 }
 
-/** A list of this many pages with nothing but completions of other clients is not read further. */
+/** Number of consecutive pages with completions of other clients only, after which a list ends. */
 const MAX_HIDDEN_PAGES = 20;
 
-/** The upstream knows all completions of its account; those of other clients are left out. */
+/** Lists the completions of an upstream account, without the completions of other clients. */
 async function listAt(
   call: Call,
   provider: Provider,
@@ -69,7 +69,7 @@ async function listAt(
   }
 }
 
-/** An operation on a completion whose owner is known. */
+/** An operation on a completion whose provider is known. */
 type Operation = (
   call: Call,
   request: ApiRequest,
