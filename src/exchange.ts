@@ -28,11 +28,11 @@ export async function forward(call: Call, candidate: Candidate): Promise<Result<
 }
 
 /** Returns the requested provider and bare model; null for each that the request leaves open. */
-export function namedBy(call: Call, model: string): Result<RequestedModel> {
+export function requestedModel(call: Call, model: string): Result<RequestedModel> {
   return parseRequestedModel(call, model);
 }
 
 /** Returns the model list of a provider. */
-export async function modelsOf(call: Call, provider: Provider): Promise<Catalog> {
+export async function listModels(call: Call, provider: Provider): Promise<Catalog> {
   return await discover(call, provider);
 }

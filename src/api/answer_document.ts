@@ -5,7 +5,9 @@ import { membersOf } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
 /** Parses an upstream response as a JSON object; a fault if it is not an object or nested too deeply. */
-export function answerDocument({ body }: Pick<UpstreamResponse, "body">): Result<JsonDocument> {
+export function parseResponseDocument(
+  { body }: Pick<UpstreamResponse, "body">,
+): Result<JsonDocument> {
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)

@@ -7,7 +7,7 @@ const MAX_KEY_CHARS = 64;
 const MAX_VALUE_CHARS = 512;
 
 /** Parses the metadata of a resource (OpenAI API); empty if they are absent or null. */
-export function metadataOf(value: JsonValue | undefined): Result<Record<string, string>> {
+export function parseMetadata(value: JsonValue | undefined): Result<Record<string, string>> {
   if ((value ?? null) === null) return success({});
   if (!isObject(value)) return invalid("metadata", "must be an object of texts");
   const pairs = Object.entries(value);

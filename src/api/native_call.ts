@@ -9,10 +9,10 @@ import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
-import { answerDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./answer_document.ts";
 
 /** Largest body of a native resource. */
-export const RESOURCE_LIMIT = 16 * 1024 * 1024;
+export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /** A call for an object that an upstream stores. */
 export interface NativeCall {
@@ -59,7 +59,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       headers: accept === null ? {} : { accept },
     },
     hasSideEffects: true,
-    responseHandler: () => native.reader ?? readerOf(native, received),
+    responseHandler: () => native.reader ?? newResponseHandler(native, received),
     onComplete: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
   });
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
@@ -89,20 +89,20 @@ function pathOf({ path, query }: NativeCall): string {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf(
+function newResponseHandler(
   { isValid, usage, withoutBody }: NativeCall,
   received: Received,
 ): ResponseHandler {
   return {
     kind: "answer",
-    limit: RESOURCE_LIMIT,
+    limit: MAX_RESOURCE_BYTES,
     takesAnySuccess: withoutBody !== undefined,
     read(answer) {
       if (withoutBody !== undefined && answer.body.length === 0) {
         const outcome = { resource: withoutBody ?? {}, usage: null };
         return success({ answer: answerWithoutBody(answer, withoutBody), outcome });
       }
-      const document = answerDocument(answer);
+      const document = parseResponseDocument(answer);
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
       // With a repeated key, another parser could take a different id from the same bytes.

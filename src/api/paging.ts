@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** Parses `after`, `limit` (1 to 100, default 20) and `order` (default `desc`); refuses an invalid value by name. */
-export function pageOf(query: URLSearchParams): Result<Page> {
+export function parsePage(query: URLSearchParams): Result<Page> {
   const after = query.get("after");
   const problem = after === null ? null : identifierProblem(after, "after");
   if (problem !== null) return problem;
@@ -34,7 +34,7 @@ export function pageOf(query: URLSearchParams): Result<Page> {
 }
 
 /** Returns the list object with one page of `items`, which must be oldest first. */
-export function listOf(items: readonly JsonObject[], page: Page): Result<JsonObject> {
+export function encodePage(items: readonly JsonObject[], page: Page): Result<JsonObject> {
   const ordered = page.order === "asc" ? items : items.toReversed();
   const before = page.after === null ? -1 : ordered.findIndex(({ id }) => id === page.after);
   if (page.after !== null && before < 0) {

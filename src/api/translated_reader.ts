@@ -6,7 +6,7 @@ import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import type { IdSource, Target } from "../wires/wire.ts";
-import { answerDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./answer_document.ts";
 
 /** A whole response in the protocol of the client. */
 export interface EncodedAnswer {
@@ -28,7 +28,7 @@ export interface AnswerEncoding {
  * Returns the handler of a response in another protocol: decodes it into events, moves `<think>` regions
  * if the provider is configured so, and encodes the events for the client.
  */
-export function translatedReader(
+export function newTranslatedHandler(
   { wire, provider }: Target,
   mint: IdSource,
   isStream: boolean,
@@ -45,7 +45,7 @@ export function translatedReader(
   return {
     kind: "answer",
     read(answer) {
-      const document = answerDocument(answer);
+      const document = parseResponseDocument(answer);
       if (!document.ok) return document;
       const events = wire.decode(document.value, mint);
       if (!events.ok) return events;

@@ -50,12 +50,12 @@ export async function runOnce(call: Call, candidate: Candidate): Promise<Result<
   return await sendOnce(call, candidate, 1);
 }
 
-interface Tried {
+interface CandidateResult {
   readonly reply: Result<Reply>;
   readonly next: RetryDecision;
 }
 
-async function runCandidate(call: Call, candidate: Candidate): Promise<Tried> {
+async function runCandidate(call: Call, candidate: Candidate): Promise<CandidateResult> {
   const { report, generation, controls, state } = call;
   const { account } = candidate.target.provider;
   report.provider = candidate.target.provider.id;
@@ -74,7 +74,7 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Tried> {
     if (next.kind !== "retry") return { reply, next };
     // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
     const openFor = state.breakers.openFor(account, generation.config.circuit_breaker);
-    if (openFor <= next.after) await pause(call.world, call.cancellation, next.after);
+    if (openFor <= next.delayMs) await pause(call.world, call.cancellation, next.delayMs);
     const { reason } = call.cancellation;
     if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
@@ -84,23 +84,29 @@ function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Res
   const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
   return call.state.slots.isInUse
-    ? tryInSlot(call, candidate, number)
-    : trySend(call, candidate, number, NO_SLOT);
+    ? sendInSlot(call, candidate, number)
+    : sendUnlessOpen(call, candidate, number, NO_SLOT);
 }
 
 const NO_SLOT: Slot = { release() {} };
 
-async function tryInSlot(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
+async function sendInSlot(
+  call: Call,
+  candidate: Candidate,
+  number: number,
+): Promise<Result<Reply>> {
   const began = call.world.now();
   const slot = await takeSlot(call, candidate);
-  if (slot.ok) return await trySend(call, candidate, number, slot.value);
+  if (slot.ok) return await sendUnlessOpen(call, candidate, number, slot.value);
   // A call that was cancelled in the queue has made no attempt.
-  if (call.cancellation.reason === null) note(call, candidate, number, began, slot.failure);
+  if (call.cancellation.reason === null) {
+    recordAttempt(call, candidate, number, began, slot.failure);
+  }
   return slot;
 }
 
 /** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
-async function trySend(
+async function sendUnlessOpen(
   call: Call,
   candidate: Candidate,
   number: number,
@@ -113,7 +119,7 @@ async function trySend(
   if ("openFor" in permit) {
     slot.release();
     const refused = circuitOpen(permit.openFor);
-    note(call, candidate, number, began, refused.failure);
+    recordAttempt(call, candidate, number, began, refused.failure);
     return refused;
   }
   let isCommitted = false;
@@ -132,7 +138,7 @@ async function trySend(
     if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");
-    note(call, candidate, number, began, reply.ok ? null : reply.failure);
+    recordAttempt(call, candidate, number, began, reply.ok ? null : reply.failure);
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.
@@ -142,7 +148,7 @@ async function trySend(
 }
 
 /** Adds an attempt that ends now to the report of the call. */
-function note(
+function recordAttempt(
   { report, world }: Call,
   { target: { provider, model } }: Candidate,
   number: number,

@@ -1,9 +1,9 @@
 import type { Config } from "../config/schema.ts";
 import { type Failure, FAULTS, isRefusal } from "../core/failure.ts";
 
-/** Decision after a failed attempt. `after` is the retry delay in milliseconds. */
+/** Decision after a failed attempt. */
 export type RetryDecision =
-  | { readonly kind: "retry"; readonly after: number }
+  | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "fallback" }
   | { readonly kind: "stop" };
 
@@ -30,7 +30,7 @@ export function decideRetry(situation: FailedAttempt): RetryDecision {
     const wait = retryDelayMs(attempts - 1, retry, situation.random);
     const asked = failure.retryAfterMs ?? 0;
     // A `Retry-After` longer than `max_delay` ends the retries.
-    if (asked <= retry.max_delay) return { kind: "retry", after: Math.max(wait, asked) };
+    if (asked <= retry.max_delay) return { kind: "retry", delayMs: Math.max(wait, asked) };
   }
   return fallback ? { kind: "fallback" } : { kind: "stop" };
 }

@@ -21,7 +21,7 @@ export async function takeSlot(
   const openFor = breakers.openFor(provider.account, call.generation.config.circuit_breaker);
   if (openFor > 0) return circuitOpen(openFor);
   const entry = slots.enter(provider);
-  if (entry.kind === "granted") return success(heldByCall(call, entry.slot));
+  if (entry.kind === "granted") return success(releasedOnCancel(call, entry.slot));
   if (entry.kind === "full") {
     return busy(
       "The provider is at its limit of concurrent requests; send the request again later.",
@@ -43,7 +43,7 @@ export async function takeSlot(
     ? busy(
       "The provider was at its limit of concurrent requests for too long; send the request again later.",
     )
-    : success(heldByCall(call, slot));
+    : success(releasedOnCancel(call, slot));
 }
 
 /** Returns the failure of an attempt that an open circuit breaker prevents for `openFor` milliseconds. */
@@ -58,7 +58,7 @@ function busy(message: string): Failed {
 }
 
 /** Returns a slot that cancellation of the call releases too, because an unread stream has no end. */
-function heldByCall({ cancellation }: Call, slot: Slot): Slot {
+function releasedOnCancel({ cancellation }: Call, slot: Slot): Slot {
   const unsubscribe = cancellation.onCancel(slot.release);
   return {
     release() {

@@ -8,7 +8,7 @@ import type { RequestedModel } from "./requested_model.ts";
 export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation">;
 
 /** Returns the reason for which a route does not match a call; null if it matches. */
-export function mismatch(
+export function mismatchReason(
   route: Route,
   call: RouteInput,
   type: RequestType,
@@ -29,8 +29,8 @@ export function mismatch(
 }
 
 /** Returns the bare name of the requested model and, if a provider is requested too, the canonical name. */
-function namesOf({ provider, asked }: RequestedModel): string[] {
-  return provider === null ? [asked] : [asked, `${provider}/${asked}`];
+function namesOf({ provider, written }: RequestedModel): string[] {
+  return provider === null ? [written] : [written, `${provider}/${written}`];
 }
 
 /** The call and the request type that a route is matched by. */
@@ -43,7 +43,7 @@ export interface MatchInput {
  * Returns the match input of a call: its first request type that a route matches, with the path of that
  * type. If no route matches any of its request types, returns the last request type.
  */
-export function matchedAs(
+export function findMatchInput(
   input: RouteInput,
   [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
   requested: RequestedModel,
@@ -51,7 +51,7 @@ export function matchedAs(
   const { headers, controls, generation } = input;
   let matched: MatchInput = { input, type };
   for (const alternative of alternatives) {
-    if (firstOf(matched, requested) !== null) break;
+    if (findRoute(matched, requested) !== null) break;
     const path = ROUTED_PATHS[alternative];
     matched = { input: { path, headers, controls, generation }, type: alternative };
   }
@@ -64,12 +64,12 @@ export function matchRoute(
   types: readonly [RequestType, ...RequestType[]],
   requested: RequestedModel,
 ): Route | null {
-  return firstOf(matchedAs(call, types, requested), requested);
+  return findRoute(findMatchInput(call, types, requested), requested);
 }
 
-function firstOf({ input, type }: MatchInput, requested: RequestedModel): Route | null {
+function findRoute({ input, type }: MatchInput, requested: RequestedModel): Route | null {
   const { routes } = input.generation;
-  return routes.find((route) => mismatch(route, input, type, requested) === null) ?? null;
+  return routes.find((route) => mismatchReason(route, input, type, requested) === null) ?? null;
 }
 
 /** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
@@ -83,7 +83,7 @@ function headerOf(
     case "x-gateway-request-type":
       return type;
     case "x-gateway-model":
-      return requested.asked === "" ? null : requested.asked;
+      return requested.written === "" ? null : requested.written;
     case "x-gateway-provider":
       return requested.provider;
     default: {

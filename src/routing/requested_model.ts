@@ -8,7 +8,7 @@ export interface RequestedModel {
   /** Bare model; null if the route decides. */
   readonly model: string | null;
   /** The bare model as written, also if it is empty or "auto". Routes are matched by this text. */
-  readonly asked: string;
+  readonly written: string;
 }
 
 /**
@@ -21,11 +21,11 @@ export function parseRequestedModel(
 ): Result<RequestedModel> {
   const repeated = repeatedHeader(call.controls);
   if (repeated !== null) return repeated;
-  const written = call.controls.model ?? bodyModel;
-  const slash = written.indexOf("/");
-  const prefix = slash < 0 ? "" : written.slice(0, slash);
+  const name = call.controls.model ?? bodyModel;
+  const slash = name.indexOf("/");
+  const prefix = slash < 0 ? "" : name.slice(0, slash);
   const isCanonical = call.generation.providers.has(prefix);
-  const asked = isCanonical ? written.slice(slash + 1) : written;
+  const written = isCanonical ? name.slice(slash + 1) : name;
   const { provider } = call.controls;
   if (isCanonical && provider !== null && provider !== prefix) {
     return refuse(
@@ -36,18 +36,18 @@ export function parseRequestedModel(
   }
   return success({
     provider: provider ?? (isCanonical ? prefix : null),
-    model: asked === "" || asked === "auto" ? null : asked,
-    asked,
+    model: written === "" || written === "auto" ? null : written,
+    written,
   });
 }
 
 /** Refuses a repeated header, which arrives as one value with a comma. No ID and no model holds a comma. */
 function repeatedHeader({ provider, model }: Call["controls"]): Failed | null {
-  if (provider?.includes(",")) return givenTwice("X-Gateway-Provider", "provider");
-  return model?.includes(", ") ? givenTwice("X-Gateway-Model", "model") : null;
+  if (provider?.includes(",")) return refuseRepeated("X-Gateway-Provider", "provider");
+  return model?.includes(", ") ? refuseRepeated("X-Gateway-Model", "model") : null;
 }
 
-function givenTwice(header: string, param: string): Failed {
+function refuseRepeated(header: string, param: string): Failed {
   return refuse(
     "invalid_value",
     `The request has more than one ${header} header; send it once.`,

@@ -26,7 +26,7 @@ export function planRequiredTarget(
       "provider",
     );
   }
-  const route = routeOf(call, inference, pin.origin?.route ?? null, requested);
+  const route = findRoute(call, inference, pin.origin?.route ?? null, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
@@ -34,13 +34,13 @@ export function planRequiredTarget(
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
-  if (own.length === 0 && requested.provider !== null) return unavailable(route);
-  if (able.length === 0) return noTarget(route, pin, own.length > 0);
-  const attempt = preparedOf(route, inference, pin, requested, able);
+  if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
+  if (able.length === 0) return refuseContinuation(route, pin, own.length > 0);
+  const attempt = prepareCandidate(route, inference, pin, requested, able);
   return attempt.ok ? success([attempt.value]) : attempt;
 }
 
-function preparedOf(
+function prepareCandidate(
   route: Route,
   inference: Inference,
   { provider, origin }: RequiredTarget,
@@ -65,7 +65,7 @@ function preparedOf(
 }
 
 /** Refuses a requested provider that the route does not have. */
-function unavailable({ name }: Route): Failed {
+function refuseProvider({ name }: Route): Failed {
   return refuse(
     "provider_not_found",
     `The route '${name}' has no target with the requested provider.`,
@@ -74,7 +74,7 @@ function unavailable({ name }: Route): Failed {
 }
 
 /** Refuses a continuation if the route has the owning provider with another API only, or not at all. */
-function noTarget(
+function refuseContinuation(
   { name }: Route,
   { protocol, provider, param }: RequiredTarget,
   isThere: boolean,
@@ -90,7 +90,7 @@ function noTarget(
   );
 }
 
-function routeOf(
+function findRoute(
   call: Call,
   inference: Inference,
   earlier: string | null,

@@ -1,7 +1,7 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
-import { type RawReader, unpacked } from "./content_encoding.ts";
+import { decoded, type RawReader } from "./content_encoding.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
@@ -18,7 +18,7 @@ export interface BodyReader {
 /** Returns the reader of a response body; a response without a body ends at once. */
 export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
   const { cancellation } = timer;
-  const reader = readerOf(response);
+  const reader = newRawReader(response);
   let last: Bytes | undefined;
   // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone does not
   // stop the body.
@@ -62,12 +62,12 @@ async function cancelled(reader: RawReader): Promise<void> {
   }
 }
 
-function readerOf({ body, headers }: Incoming): RawReader {
+function newRawReader({ body, headers }: Incoming): RawReader {
   if (body === null) return { next: () => Promise.resolve(null), cancel: () => Promise.resolve() };
   const raw = body instanceof ReadableStream
     ? streamReader(body)
     : { next: body.read, cancel: body.cancel };
-  return unpacked(raw, headers.get("content-encoding"));
+  return decoded(raw, headers.get("content-encoding"));
 }
 
 function streamReader(body: ReadableStream<Bytes>): RawReader {

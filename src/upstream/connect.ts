@@ -34,20 +34,20 @@ export async function connect(
   } catch (error) {
     const mayHaveRun = !(error instanceof ConnectionError) || error.mayHaveRun;
     const { reason } = cancellation;
-    if (reason !== null) return failed(mayHaveRun ? reason : unconnected(reason));
+    if (reason !== null) return failed(mayHaveRun ? reason : unsentFailure(reason));
     const cause = error instanceof ConnectionError ? error.kind : "other";
-    return fault("upstream_unreachable", sentence(cause, mayHaveRun), { mayHaveRun, cause });
+    return fault("upstream_unreachable", errorMessage(cause, mayHaveRun), { mayHaveRun, cause });
   }
 }
 
 /** Returns the failure of an attempt that ended while connecting: a timeout has sent no request. */
-function unconnected(reason: Failure): Failure {
+function unsentFailure(reason: Failure): Failure {
   if (isRefusal(reason) || reason.kind !== "upstream_timeout") return reason;
   return { ...reason, mayHaveRun: false, cause: "timeout" };
 }
 
 /** Returns the error message for a client, which names only the class of the connection error. */
-function sentence(cause: ConnectionCause, mayHaveRun: boolean): string {
+function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
   if (mayHaveRun) return "The connection to the provider broke before it answered.";
   switch (cause) {
     case "unsendable":

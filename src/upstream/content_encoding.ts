@@ -11,7 +11,7 @@ export interface RawReader {
 }
 
 /** Content codings in lower case; `x-gzip` is an old name (RFC 9110, section 8.4.1). */
-const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
   ["deflate", createInflate],
@@ -23,8 +23,8 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
  * requests `identity`, but some upstreams compress regardless. A truncated body fails; a body without
  * bytes is empty.
  */
-export function unpacked(packed: RawReader, coding: string | null): RawReader {
-  const unpacker = UNPACKERS.get(coding?.trim().toLowerCase() ?? "");
+export function decoded(packed: RawReader, coding: string | null): RawReader {
+  const unpacker = DECODERS.get(coding?.trim().toLowerCase() ?? "");
   if (unpacker === undefined) return packed;
   let reader: RawReader | null = null;
   return {
@@ -32,7 +32,7 @@ export function unpacked(packed: RawReader, coding: string | null): RawReader {
       if (reader === null) {
         const first = await packed.next(undefined);
         if (first === null) return null;
-        reader = through(unpacker(), pieces(first.slice(), packed));
+        reader = decompress(unpacker(), pieces(first.slice(), packed));
       }
       return await reader.next(undefined);
     },
@@ -53,7 +53,7 @@ async function* pieces(first: Bytes, { next }: RawReader): AsyncGenerator<Bytes,
   }
 }
 
-function through(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReader {
+function decompress(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReader {
   // An error of either stream is thrown by the read of the decompressed bytes.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => {});
   const read = unpacker[Symbol.asyncIterator]();

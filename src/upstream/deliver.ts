@@ -15,9 +15,9 @@ export interface Stream {
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
   /** Called with an error that a codec or a store threw, which is a bug. */
-  threw(error: unknown): void;
+  onBug(error: unknown): void;
   /** Called once when the stream ends; `failure` is null if the stream was complete. */
-  over(failure: Failure | null): Promise<void>;
+  onEnd(failure: Failure | null): Promise<void>;
 }
 
 interface Step {
@@ -48,7 +48,7 @@ export async function commit(
     }
     if (step.failure !== null) {
       const failure = uncommitted(step.failure);
-      await stream.over(failure);
+      await stream.onEnd(failure);
       return { ok: false, failure };
     }
   }
@@ -82,7 +82,7 @@ async function* deliver(
       step = await advance(stream, progress);
     }
   } finally {
-    await stream.over(ending);
+    await stream.onEnd(ending);
   }
 }
 
@@ -120,14 +120,14 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const identifying = progress.isIdentified ? null : identify(stream);
   if (identifying !== null) {
     progress.isIdentified = true;
-    const identified = await awaitStore(identifying, stream.threw);
+    const identified = await awaitStore(identifying, stream.onBug);
     if (!identified.ok) return { records: [], failure: identified.failure };
   }
   if (failure !== null || terminal === null) return { records, failure };
   const outcome = delivery.outcome();
   const settling = outcome === null ? null : stream.settle(outcome);
   if (settling !== null) {
-    const settled = await awaitStore(settling, stream.threw);
+    const settled = await awaitStore(settling, stream.onBug);
     if (!settled.ok) return { records, failure: settled.failure };
   }
   pushAll(records, terminal);
@@ -149,13 +149,13 @@ interface Pushed {
 }
 
 function pushGroup(
-  { delivery, threw }: Stream,
+  { delivery, onBug }: Stream,
   group: readonly (StreamRecord | null)[],
   budget: Budget | null,
 ): Pushed {
   const records: StreamRecord[] = [];
   for (const record of group) {
-    const out = taken(delivery, record, threw);
+    const out = translate(delivery, record, onBug);
     if (!out.ok) return { records, terminal: null, failure: out.failure };
     if (delivery.done()) return { records, terminal: out.value, failure: null };
     pushAll(records, out.value);
@@ -175,7 +175,7 @@ function tooMuchWaiting(): Failure {
 }
 
 /** Translates one record. A codec that throws is a bug, and the client still receives one terminal. */
-function taken(
+function translate(
   delivery: StreamTranslation,
   record: StreamRecord | null,
   threw: (error: unknown) => void,

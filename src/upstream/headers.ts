@@ -20,7 +20,7 @@ const NOT_FORWARDED = new Set([
   "last-modified",
 ]);
 
-const KEPT_BACK_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
+const NOT_FORWARDED_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
 
 /** Returns the headers of an upstream request; `identity` requests the body without compression. */
 export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {
@@ -38,7 +38,7 @@ export function clientResponseHeaders(
   const copied: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (NOT_FORWARDED.has(name) || listed.has(name)) continue;
-    if (KEPT_BACK_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (NOT_FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     if (secrets.some((secret) => value.includes(secret))) continue;
     copied[name] = value;
   }

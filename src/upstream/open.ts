@@ -27,12 +27,12 @@ const STREAM_END_TIMEOUT_MS = 100;
 
 /**
  * Makes one attempt: sends the request, expects status 200, and reads the whole response or the first
- * content of a stream. `over` is called when the stream ends, with null if it was complete.
+ * content of a stream. `onEnd` is called when the stream ends, with null if it was complete.
  */
 export async function open(
   call: Call,
   candidate: Candidate,
-  over: (failure: Failure | null) => void,
+  onEnd: (failure: Failure | null) => void,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
   const { provider, wire } = candidate.target;
@@ -67,7 +67,7 @@ export async function open(
   }
 
   async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
-    if (!isAnswer(response.status, reader)) {
+    if (!isSuccess(response.status, reader)) {
       return await rejection(call, candidate.target, response, body);
     }
     if (reader.kind === "answer") {
@@ -96,16 +96,16 @@ export async function open(
         return candidate.onComplete(outcome);
       },
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
-      threw(error) {
+      onBug(error) {
         report.bug = bugText(error);
       },
-      async over(failure) {
-        await (failure === null ? finish(call, body, timer) : body.cancel());
+      async onEnd(failure) {
+        await (failure === null ? awaitEnd(call, body, timer) : body.cancel());
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || call.cancellation.reason !== null;
         if (failure !== null && isLast) report.usage = delivery.usage();
-        over(failure === null ? null : redactedFailure(failure, provider.secrets));
+        onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
     if (!records.ok) return records;
@@ -117,12 +117,16 @@ export async function open(
   }
 }
 
-function isAnswer(status: number, reader: ResponseHandler): boolean {
+function isSuccess(status: number, reader: ResponseHandler): boolean {
   const takesAny = reader.kind === "answer" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }
 
-async function finish(call: Call, body: BodyReader, { cancellation }: AttemptTimer): Promise<void> {
+async function awaitEnd(
+  call: Call,
+  body: BodyReader,
+  { cancellation }: AttemptTimer,
+): Promise<void> {
   const cancel = call.world.after(STREAM_END_TIMEOUT_MS, () => cancellation.cancel(null));
   const rest = await body.read();
   cancel();

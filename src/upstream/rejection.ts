@@ -35,41 +35,41 @@ export async function rejection(
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
-  return fault(kindOf(call, status), `The provider answered with status ${status}.`, {
+  return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
     upstream: {
       status,
       headers: clientResponseHeaders(headers, target.provider.secrets),
-      ...errorIn(target, status, text),
+      ...parseError(target, status, text),
     },
   });
 }
 
-function kindOf(call: Call, status: number): FaultKind {
+function faultKind(call: Call, status: number): FaultKind {
   const isRetryable = call.generation.config.retry.retryable_errors.includes(status);
   if (status >= 500) return isRetryable ? "upstream_unavailable" : "upstream_error";
   return isRetryable ? "upstream_throttled" : "upstream_rejected";
 }
 
 /** Returns the error in a body. The bytes are forwarded unchanged if the format is already the client's. */
-function errorIn(
+function parseError(
   { wire, provider: { secrets } }: Target,
   status: number,
   text: string | null,
 ): Pick<UpstreamError, "error" | "raw"> {
   const clean = text === null ? null : redacted(text, secrets);
   const body = clean === null ? undefined : parseJson(clean);
-  if (clean === null || !isObject(body)) return { error: completed(status, null), raw: null };
+  if (clean === null || !isObject(body)) return { error: completeError(status, null), raw: null };
   const fields = wire.error(body);
   if (isOpenaiError(wire) && isObject(body.error)) {
     // An error that is nested too deeply could not be encoded as JSON again.
-    const error = isTooDeep(body.error) ? completed(status, fields) : body.error;
+    const error = isTooDeep(body.error) ? completeError(status, fields) : body.error;
     return { error, raw: utf8Bytes(clean) };
   }
   const message = fields?.message ?? detailMessage(body, (text) => redacted(text, secrets));
   const known = { ...fields, ...message !== null && { message } };
-  return { error: completed(status, known), raw: null };
+  return { error: completeError(status, known), raw: null };
 }
 
 /** True if the errors of the protocol have the format of the OpenAI API. */
@@ -77,7 +77,7 @@ function isOpenaiError({ name }: Wire): boolean {
   return name === "compat" || name === "responses";
 }
 
-function completed(status: number, fields: Partial<ErrorFields> | null): JsonObject {
+function completeError(status: number, fields: Partial<ErrorFields> | null): JsonObject {
   return {
     message: fields?.message ?? `The provider answered with status ${status}.`,
     type: fields?.type ?? typeOfStatus(status),

@@ -40,7 +40,7 @@ const UNCHANGED: ReadPiece = { changes: [], open: null };
  * by id, so each call gets a unique index and id, and the id comes with its first piece. The upstream's
  * values are used unless another call already has them.
  */
-export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
+export function newChoiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
   const relayed = new Map<FoundCall, RelayedCall>();

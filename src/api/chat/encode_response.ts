@@ -17,7 +17,10 @@ export interface Completion {
  * Encodes the events of one response as a `chat.completion`, which is the sum of the deltas of the same
  * response as a stream. Fails without a finish event, or on an event that the object cannot represent.
  */
-export function completionOf(events: readonly StreamEvent[], labels: Labels): Result<Completion> {
+export function encodeCompletion(
+  events: readonly StreamEvent[],
+  labels: Labels,
+): Result<Completion> {
   const deltas = newChatDeltas(labels);
   const message = newMessage();
   const logprobs: JsonObject[] = [];

@@ -19,7 +19,7 @@ export interface ChatEncoderOptions extends Labels {
  * first event with content. The finish chunk, the usage chunk and `[DONE]` come at the end,
  * because an upstream may send usage before the finish or after it. Fails at the end without a finish.
  */
-export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
+export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   const deltas = newChatDeltas(options);
   let head = headOf();
   let isBegun = false;

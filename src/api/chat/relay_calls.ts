@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { splice } from "../../formats/edit.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { type ChoiceCalls, choiceCalls, type RelayedCall } from "./choice_calls.ts";
+import { type ChoiceCalls, newChoiceCalls, type RelayedCall } from "./choice_calls.ts";
 import { type CallChange, callEdits } from "./relay_edits.ts";
 
 /** Number of records held for the id of a call; less than the limit on records before delivery begins. */
@@ -45,7 +45,7 @@ interface HeldChunk extends RelayedChunk {
 }
 
 /** Returns the relay of the tool calls of one stream, in all its choices. */
-export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
+export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
   /** Choices with a call without an id. A scan of all choices for each chunk would take quadratic time. */
   const openChoices = new Set<ChoiceCalls>();
@@ -55,7 +55,7 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
 
   function callsOf({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
-    const calls = choices.get(number) ?? choiceCalls(mint);
+    const calls = choices.get(number) ?? newChoiceCalls(mint);
     choices.set(number, calls);
     return calls;
   }
@@ -93,7 +93,7 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   function end(): readonly RelayedChunk[] {
     for (const calls of openChoices) calls.nameOpenCalls();
     openChoices.clear();
-    const released = held.map(named);
+    const released = held.map(withLaterIds);
     held = [];
     length = 0;
     return released;
@@ -103,7 +103,7 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
 }
 
 /** Returns a held chunk with the ids that arrived later. */
-function named({ record, carries, open }: HeldChunk): RelayedChunk {
+function withLaterIds({ record, carries, open }: HeldChunk): RelayedChunk {
   if (open.length === 0) return { record, carries };
   const ids = open.map(({ choice, item, call }): CallChange => ({
     choice,

@@ -10,8 +10,8 @@ import { readRecord } from "../../wires/compat/record.ts";
 import { usageOf } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
-import { likeness } from "./repeat_fast_path.ts";
-import { callRelay, type RelayedChunk } from "./relay_calls.ts";
+import { newRepeatFastPath } from "./repeat_fast_path.ts";
+import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
   callEdits,
   type Change,
@@ -40,15 +40,15 @@ export interface RelayOptions {
  * Records that are not chunks are dropped. A stream is complete if all its choices have finished; a
  * missing `[DONE]` is added.
  */
-export function relay(options: RelayOptions): StreamTranslation {
+export function newRelay(options: RelayOptions): StreamTranslation {
   let identity: Identity | null = null;
   let waiting: StreamRecord[] | null = [];
   let usage: { readonly chunk: StreamRecord; readonly counted: Usage | null } | null = null;
   let isDone = false;
   const begun = new Set<number>();
   const finished = new Set<number>();
-  const like = likeness();
-  const calls = callRelay(options.mint);
+  const like = newRepeatFastPath();
+  const calls = newCallRelay(options.mint);
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);

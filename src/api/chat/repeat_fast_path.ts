@@ -5,7 +5,7 @@ const CONTENT = '"content":';
 const STRING_BODY = '(?:[ !#-[\\]-\uffff]+|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*';
 
 /** Fast path for records that differ from a checked record only in one piece of content. */
-export interface Likeness {
+export interface RepeatFastPath {
   /** Stores a checked record and its relayed form; both must hold the same content. */
   learn(data: string, relayed: string): void;
   /** Returns the relayed form of a record that differs from the stored record in content only; else null. */
@@ -23,7 +23,7 @@ interface Frame {
  * the string has been checked once, so later chunks need no parsing. This is exact, because replacing
  * a valid string by a valid string changes neither the validity nor the structure of a JSON text.
  */
-export function likeness(): Likeness {
+export function newRepeatFastPath(): RepeatFastPath {
   let received: Frame | null = null;
   let sent: Frame | null = null;
   const body = new RegExp(STRING_BODY, "y");

@@ -74,7 +74,7 @@ function isPlain(messages: unknown): boolean {
 }
 
 /** Parses a Chat Completions request. A known field of the wrong type is refused by its path. */
-export function chatRequest(document: JsonDocument): Result<ChatRequest> {
+export function parseChatRequest(document: JsonDocument): Result<ChatRequest> {
   const { value } = document;
   const problem = checkFields(isPlain(value.messages) ? withoutMessages : chatBody, value);
   if (problem !== null) return problem;

@@ -10,8 +10,8 @@ import { readRecord } from "../../wires/compat/record.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
 
 /** Returns a handler for a completion that the upstream stores: a response without an exact id is a fault. */
-export function stored(reader: ResponseHandler): ResponseHandler {
-  if (reader.kind === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
+export function requireStoredId(reader: ResponseHandler): ResponseHandler {
+  if (reader.kind === "stream") return { ...reader, delivery: newStoredRelay(reader.delivery) };
   return {
     kind: "answer",
     read(answer) {
@@ -29,7 +29,7 @@ export function stored(reader: ResponseHandler): ResponseHandler {
  * Returns a relay of a completion that the upstream stores. Every chunk must hold the same exact id and
  * its type, because the id later identifies the client of the completion. No field is filled in.
  */
-function storedRelay(relay: StreamTranslation): StreamTranslation {
+function newStoredRelay(relay: StreamTranslation): StreamTranslation {
   let id: string | null = null;
 
   function problem(record: StreamRecord): Failed | null {

@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { namedBy } from "../../exchange.ts";
+import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { findNativeProvider, requireCapability } from "../../call/capable.ts";
 import { findOwner } from "../../call/owner.ts";
@@ -37,7 +37,7 @@ export const conversations: ClientApi = {
 
 /** Creates a conversation at the requested provider, else at the only capable provider, else in the gateway. */
 async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
-  const named = providerNamed(call, request);
+  const named = requestedProvider(call, request);
   if (!named.ok) return named;
   const provider = findNativeProvider(call, named.value, "conversations");
   if (!provider.ok) return provider;
@@ -66,7 +66,7 @@ function endpoint(
     async handle(call, request) {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
-      const keeper = await keeperOf(call, request);
+      const keeper = await findProvider(call, request);
       if (!keeper.ok) return keeper;
       if (keeper.value !== null) return await upstream(call, request, keeper.value);
       const kept = await local.find(call, request.params.conversation_id ?? "");
@@ -82,8 +82,8 @@ function pathProblem({ params }: ApiRequest) {
 }
 
 /** Returns the provider that stores a conversation; null if only the gateway can have stored it. */
-async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
-  const named = providerNamed(call, request);
+async function findProvider(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
+  const named = requestedProvider(call, request);
   if (!named.ok) return named;
   const { conversation_id: id = "", item_id: item } = request.params;
   const param = "conversation_id";
@@ -96,8 +96,8 @@ async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provide
 }
 
 /** Returns the provider that a request names, by header or by a canonical model; null without either. */
-function providerNamed(call: Call, { document }: ApiRequest): Result<string | null> {
+function requestedProvider(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
-  const named = namedBy(call, typeof model === "string" ? model : "");
+  const named = requestedModel(call, typeof model === "string" ? model : "");
   return named.ok ? success(named.value.provider) : named;
 }

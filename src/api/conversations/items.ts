@@ -30,7 +30,7 @@ type Problem = Failed<Refusal> | null;
  * Parses the items of a batch if each of them can be stored (OpenAI API, Conversations). Otherwise refuses
  * the first invalid item by its path, and no item is stored. Of unknown types only the id is checked.
  */
-export function itemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
+export function parseItemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
   if (!Array.isArray(items)) return wrongType("items", "an array of items");
   if (items.length > MAX_ADDED_ITEMS) {
     return refuse(

@@ -8,13 +8,13 @@ import { type Conversation, unknownConversation, unknownItem } from "../../state
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 import { toStoredItem } from "../stored_item.ts";
-import { metadataOf } from "../metadata.ts";
-import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
-import { itemBatch } from "./items.ts";
+import { parseMetadata } from "../metadata.ts";
+import { encodePage, listObject, parsePage, queryProblem } from "../paging.ts";
+import { parseItemBatch } from "./items.ts";
 
 /** Creates a conversation in the gateway, with the items and metadata of the body. */
 export async function create(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const hasItems = (document.value.items ?? null) !== null;
   const items = hasItems ? addedItems(call, document) : success([]);
@@ -43,7 +43,7 @@ export async function update(
   if (document.value.metadata === undefined) {
     return refuse("missing_required_parameter", "The field 'metadata' is required.", "metadata");
   }
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   return shown(await state.objects.conversations.setMetadata(id, metadata.value));
 }
@@ -86,9 +86,9 @@ export function listItems(
 ): Result<Reply> {
   const problem = includeProblem(query);
   if (problem !== null) return problem;
-  const page = pageOf(query);
+  const page = parsePage(query);
   if (!page.ok) return page;
-  const list = listOf(items, page.value);
+  const list = encodePage(items, page.value);
   return list.ok ? jsonReply(list.value) : list;
 }
 
@@ -126,7 +126,7 @@ export async function find(call: Call, id: string): Promise<Result<Conversation>
 /** Parses the items of a body. Numbers stay as text, because the gateway does not know every field. */
 function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
   const body = parseExact(text);
-  const batch = itemBatch(isObject(body) ? body.items : undefined);
+  const batch = parseItemBatch(isObject(body) ? body.items : undefined);
   return batch.ok ? success(batch.value.map((item) => toStoredItem(item, call.world))) : batch;
 }
 

@@ -1,6 +1,6 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
-import { modelsOf } from "../../exchange.ts";
+import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
@@ -37,7 +37,7 @@ export const models: ClientApi = {
       async handle(call, { params }) {
         const found = await discovered(call);
         if (!found.ok) return found;
-        const model = named(found.value, params.model ?? "");
+        const model = findModel(found.value, params.model ?? "");
         return model === null
           ? refuse("unknown_model", "There is no such model; GET /v1/models lists them.", "model")
           : jsonReply(resource(model));
@@ -61,7 +61,7 @@ async function discovered(call: Call): Promise<Result<readonly Model[]>> {
 async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     [...call.generation.providers.values()].map(async (provider) => {
-      const { models, created } = await modelsOf(call, provider);
+      const { models, created } = await listModels(call, provider);
       const isLocal = provider.wire.name === "local";
       return models.map((name) => ({ provider: provider.id, isLocal, name, created }));
     }),
@@ -73,7 +73,7 @@ async function allModels(call: Call): Promise<Result<readonly Model[]>> {
  * Returns the model with a canonical id, else with a bare name that exactly one provider has; null
  * without a match. An exact name wins over a name that a local runtime treats as equal.
  */
-function named(models: readonly Model[], id: string): Model | null {
+function findModel(models: readonly Model[], id: string): Model | null {
   return withCanonicalId(models, id, isExactly) ?? withCanonicalId(models, id, isSameModel) ??
     (models.some(({ name }) => name === id)
       ? withPlainName(models, id, isExactly)

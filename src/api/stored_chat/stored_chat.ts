@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
-import { namedBy } from "../../exchange.ts";
+import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capable.ts";
 import { findOwner, release } from "../../call/owner.ts";
@@ -31,7 +31,7 @@ export const storedChat: ClientApi = {
 };
 
 async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
-  const named = namedBy(call, "");
+  const named = requestedModel(call, "");
   if (!named.ok) return named;
   const provider = requireNativeProvider(call, named.value.provider, CAPABILITY);
   return provider.ok ? await listAt(call, provider.value, query) : provider;
@@ -80,16 +80,16 @@ type Operation = (
 function onCompletion(operation: Operation): Handler {
   return async (call, request) => {
     const id = request.params.completion_id ?? "";
-    const provider = await keeperOf(call, id);
+    const provider = await findProvider(call, id);
     return provider.ok ? await operation(call, request, provider.value, id) : provider;
   };
 }
 
-async function keeperOf(call: Call, id: string): Promise<Result<Provider>> {
+async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
   const param = "completion_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
-  const named = namedBy(call, "");
+  const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
   const owned = await findOwner(call, { type: "chat_completion", id, param, provider });

@@ -15,7 +15,7 @@ import { hasKeyTwice } from "../../../formats/document.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { responseUsage } from "../../../wires/openai/responses_usage.ts";
-import { answerDocument } from "../../answer_document.ts";
+import { parseResponseDocument } from "../../answer_document.ts";
 import { associated } from "./association.ts";
 import { beginsAnswer, identityAfter, type NativeEvent, readEvent, terminalOf } from "./event.ts";
 import { deliveredItems, failedRecord } from "./failed.ts";
@@ -194,7 +194,7 @@ export function nativeAnswer(
   answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
 ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
-  const document = answerDocument(answer);
+  const document = parseResponseDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;
   // Its id binds an owner: no reader may take another one from the same bytes.
