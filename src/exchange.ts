@@ -10,7 +10,7 @@ import { parseRequestedModel, type RequestedModel } from "./routing/requested_mo
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
-/** The road of a request: choose its targets, look for a kept answer, then try them. */
+/** Answers a request: plans its candidates, looks for a stored response, then sends to the candidates. */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
@@ -22,17 +22,17 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   return reply;
 }
 
-/** The way of a call that only its owner can serve: no choice, no cache, one attempt. */
-export async function forward(call: Call, attempt: Candidate): Promise<Result<Reply>> {
-  return await runOnce(call, attempt);
+/** Sends a call to the provider that owns the object it names. No routing, cache, retry or fallback. */
+export async function forward(call: Call, candidate: Candidate): Promise<Result<Reply>> {
+  return await runOnce(call, candidate);
 }
 
-/** The provider and the bare model that a client names; null where it leaves them open. */
-export function namedBy(call: Call, model: string): Result<RequestedModel> {
+/** Returns the requested provider and bare model; null for each that the request leaves open. */
+export function requestedModel(call: Call, model: string): Result<RequestedModel> {
   return parseRequestedModel(call, model);
 }
 
-/** The models that a provider is known to have. */
-export async function modelsOf(call: Call, provider: Provider): Promise<Catalog> {
+/** Returns the model list of a provider. */
+export async function listModels(call: Call, provider: Provider): Promise<Catalog> {
   return await discover(call, provider);
 }

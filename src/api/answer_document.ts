@@ -4,8 +4,10 @@ import { fault, type Result, success } from "../core/result.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
-/** The JSON object that an upstream has answered with; a fault when it is none or nested too deep. */
-export function answerDocument({ body }: Pick<UpstreamResponse, "body">): Result<JsonDocument> {
+/** Parses an upstream response as a JSON object; a fault if it is not an object or nested too deeply. */
+export function parseResponseDocument(
+  { body }: Pick<UpstreamResponse, "body">,
+): Result<JsonDocument> {
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)

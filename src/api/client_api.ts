@@ -5,18 +5,18 @@ import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 
-/** What an endpoint gets beside the call: path parameters, query and body. */
+/** Path parameters, query and body of a request, as an endpoint receives them beside the call. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** An empty object where the endpoint takes no body. */
+  /** The request body; an empty object if the endpoint takes no body. */
   readonly document: JsonDocument;
 }
 
-/** Serves one endpoint. */
+/** Handles the requests of one endpoint and returns the response. */
 export type Handler = (call: Call, request: ApiRequest) => Promise<Result<Reply>>;
 
-/** One method on one path. */
+/** One HTTP method on one path, with its handler. */
 export interface Endpoint {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: `/${string}`;
@@ -33,34 +33,34 @@ export interface Endpoint {
   readonly handle: Handler;
 }
 
-/** A path on which clients open a socket. */
+/** A path on which clients open a WebSocket. */
 export interface SocketEndpoint {
   readonly path: `/${string}`;
   /** One sentence for the list of endpoints. */
   readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
-  /** Begins the dialogue of one connection, whose messages may hold this many members and elements each. */
+  /** Returns the session of a new connection. `maxItems` limits the members and elements of a message. */
   open(maxItems: number): Session;
 }
 
-/** The dialogue of one connection. */
+/** The session of one WebSocket connection. */
 export interface Session {
-  /** Reads a message; one that asks for nothing sensible leaves the dialogue as it was. */
+  /** Parses a message. An invalid message does not change the session. */
   read(text: string): Message;
 }
 
-/** What a client has sent over a socket. */
+/** A message of a client over a WebSocket. */
 export interface Message {
-  /** What everything that answers it has as `stream_id`; null: nothing. */
+  /** The `stream_id` of all events that answer this message; null if they have none. */
   readonly label: string | null;
   readonly turn: Result<Turn>;
 }
 
-/** One request of a dialogue. Turns run one after the other. */
+/** One request of a session. Turns run one after the other. */
 export interface Turn {
-  /** The request as it would come over HTTP. */
+  /** JSON text of the request, as it would be sent over HTTP. */
   readonly text: string;
-  /** The events that answer it, or why there are none. */
+  /** Runs the request and returns its events, or a failure. */
   run(call: Call): Promise<Result<StreamReply>>;
 }
 
@@ -68,7 +68,7 @@ export interface Turn {
 export interface ClientApi {
   /** Name in exported events and in logs; null for the operational endpoints, which are not exported. */
   readonly name: string | null;
-  /** How its clients read failures. */
+  /** Format of the error responses. */
   readonly errors: ErrorFormat;
   readonly endpoints: readonly Endpoint[];
   readonly sockets?: readonly SocketEndpoint[];

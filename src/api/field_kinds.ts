@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// Kinds of known fields. Types only: what a value may be is the upstream's to say. A null asks for nothing.
+// Schemas of known fields. They check types only: the upstream judges the values. A null counts as absent.
 
 /** A string. */
 export const text = z.string().nullish();
@@ -14,13 +14,13 @@ export const flag = z.boolean().nullish();
 /** An object of any members. */
 export const object = z.looseObject({}).nullish();
 
-/** An array of anything. */
+/** An array of any elements. */
 export const list = z.array(z.unknown()).nullish();
 
-/** An object whose members are looked at one by one elsewhere. */
+/** An object whose members are checked elsewhere. */
 export const map = z.record(z.string(), z.unknown()).nullish();
 
-/** One of several types. Zod names the deepest branch of a union; clients are told what the field may be. */
+/** A field of one of several types. Zod's error names the deepest branch of a union; this one names all types. */
 export function either(what: string, ...types: readonly ("string" | "array" | "object")[]) {
   const isOne = (value: unknown) => types.some((type) => type === typeName(value));
   return z.unknown().refine(isOne, { error: what }).nullish();

@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Refusal } from "../core/failure.ts";
 
-/** Checks the known fields of a body; the refusal names the first that is wrong by its path. */
+/** Checks the known fields of a body. The refusal names the first invalid field by its path. */
 export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusal> | null {
   const checked = schema.safeParse(value);
   const issue = checked.error?.issues[0];
@@ -16,7 +16,7 @@ export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusa
     : refuse("invalid_type", `The field '${path}' must be ${expectedOf(issue)}.`, param);
 }
 
-/** A null asks for nothing, and so does an empty list where one element is needed. */
+/** True if a required field is absent: a null, or an empty list that needs an element, counts as absent. */
 function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
   if (issue.code === "too_small") return true;
   return typeof issue.path.at(-1) === "string" && (valueAt(value, issue.path) ?? null) === null;
@@ -39,7 +39,7 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** A path as clients write it, such as `messages[0].role`. */
+/** Returns the path of a field as clients write it, such as `messages[0].role`. */
 function pathOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;

@@ -2,25 +2,25 @@ import type { Refusal } from "../core/failure.ts";
 import { isExactId } from "../core/ids.ts";
 import { type Failed, refuse } from "../core/result.ts";
 
-/** Why a text is no identifier or cursor; null when it is one. White space inside it counts. */
+/** Returns the refusal of a text that is no valid id or cursor, else null. White space in it is significant. */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
   return isExactId(id)
     ? null
     : refuse("invalid_value", `'${param}' must be text without white space around it.`, param);
 }
 
-// Both slashes end a segment of a path, and dots are a step in it, for some server on the way.
+// Some servers treat both slashes as the end of a path segment, and dots as a step in the path.
 const PATH_SIGN = /[/\\]|\.\.|^\.(?:;|$)/;
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/;
 
-/** Percent-decodings after which a text is compared; what is encoded more often is no identifier. */
+/** Number of percent-decodings that are checked; a text that is encoded more often is not a valid id. */
 const MAX_DECODINGS = 4;
 
 /**
- * Returns the refusal of an id that may not become a part of an upstream's path, else null. An id that
- * an upstream has returned is sent to it encoded, whatever it holds besides dot segments. Any other
- * must not hold `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the
- * path before it routes it would serve another path under the gateway's key.
+ * Returns the refusal of an id that must not become a part of an upstream's path, else null. An id that
+ * an upstream has returned is sent to it encoded, unless it is a dot segment. Any other id must not hold
+ * `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the path before it
+ * routes the request would serve another path under the gateway's key.
  */
 export function pathIdProblem(
   id: string,
@@ -36,9 +36,9 @@ export function pathIdProblem(
 }
 
 /**
- * Returns the refusal of an item's id that may not become a part of an upstream's path, else null. The
- * gateway does not know which items an upstream has returned, so a slash alone is allowed; what is
- * refused leads out of the list of items: a segment of dots between slashes, however encoded.
+ * Returns the refusal of an item's id that must not become a part of an upstream's path, else null. The
+ * gateway does not know which items an upstream has returned, so a slash alone is allowed. A segment of
+ * dots between slashes, however encoded, is refused, because it leads out of the list of items.
  */
 export function pathItemProblem(id: string, param: string): Failed<Refusal> | null {
   return holdsDecoded(DOT_SEGMENT, id)
@@ -46,7 +46,7 @@ export function pathItemProblem(id: string, param: string): Failed<Refusal> | nu
     : null;
 }
 
-/** Refuses what the URL standard takes for a step in the path, which no encoding hides. */
+/** Refuses an id of one or two dots, which the URL standard treats as a step in the path, encoded or not. */
 function segmentProblem(id: string, param: string): Failed<Refusal> | null {
   return /^\.{1,2}$/.test(id)
     ? refuse("invalid_value", `'${param}' must not be one or two dots.`, param)

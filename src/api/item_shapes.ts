@@ -30,7 +30,7 @@ const annotation = byType({
   file_path: { file_id: text, index: whole },
 });
 
-/** A part of what is said (Responses API, content parts). */
+/** A content part of a message (Responses API, content parts). */
 export const part: Shape = byType({
   input_text: { ...cacheMark, text },
   input_image: { ...cacheMark, image_url: text, file_id: text, detail: text },
@@ -56,7 +56,7 @@ export const part: Shape = byType({
 
 const textOrParts: Shape = { ...text, ...listOf(part) };
 
-/** What items have that call something, or that answer a call. */
+/** Fields of items that are a tool call or the output of a tool call. */
 const call: Fields = {
   id: text,
   call_id: text,
@@ -191,7 +191,7 @@ const ITEMS: Readonly<Record<string, Fields>> = {
     arguments: text,
     output: text,
     approval_request_id: text,
-    // It was a text in older answers, which clients send back.
+    // Older responses held a string here, and clients send them back.
     error: {
       ...text,
       ...byType({

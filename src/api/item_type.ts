@@ -1,12 +1,12 @@
 import type { JsonObject } from "../core/json/json.ts";
 
-/** The type of an item: one without a type that has a role is a message; null when it has none. */
+/** Returns the type of an item; null if unknown. An item with a role and without a type is a message. */
 export function typeOf({ type, role }: JsonObject): string | null {
   if (typeof type === "string") return type;
   return (type ?? null) === null && role !== undefined ? "message" : null;
 }
 
-/** True if an item only refers to another one: by its type, or because it is nothing but an id. */
+/** True if an item is a reference to another item: by its type, or because it holds only an id. */
 export function isReference(item: JsonObject): boolean {
   if ((item.type ?? null) !== null) return item.type === "item_reference";
   return item.id !== undefined && Object.keys(item).every((key) => key === "id" || key === "type");

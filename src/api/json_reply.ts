@@ -3,7 +3,7 @@ import type { Reply } from "../core/reply.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 
-/** A whole answer with status 200 that the gateway itself makes. */
+/** Returns a whole response of the gateway itself, with status 200. */
 export function jsonReply(value: JsonObject): Result<Reply> {
   return success({
     kind: "whole",

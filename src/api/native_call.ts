@@ -9,42 +9,42 @@ import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
-import { answerDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./answer_document.ts";
 
-/** A native resource has at most so many bytes. */
-export const RESOURCE_LIMIT = 16 * 1024 * 1024;
+/** Largest body of a native resource. */
+export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
-/** A call that an upstream serves from its own state. */
+/** A call for an object that an upstream stores. */
 export interface NativeCall {
   readonly provider: Provider;
   readonly method: UpstreamRequest["method"];
-  /** Segments below the provider's base, not encoded. What a client wrote was checked: see identifier.ts. */
+  /** Path segments below the provider's base URL, not encoded. Ids of clients were checked: see identifier.ts. */
   readonly path: readonly string[];
   readonly query?: URLSearchParams;
-  /** JSON text; null when none is sent. */
+  /** JSON text of the request body; null if none is sent. */
   readonly body?: string | null;
-  /** The bare model that is asked for; null when none is. */
+  /** The requested bare model; null without one. */
   readonly model?: string | null;
-  /** Whether a resource is what was asked for; one that is not is a fault and settles nothing. */
+  /** True if a resource is the requested one. Any other resource is a fault, and nothing is stored. */
   isValid(resource: JsonObject): boolean;
   /**
-   * What a success without a body becomes, whatever its 2xx status: a resource, or null for status 204.
-   * Absent where a body is needed.
+   * Resource to return for a 2xx response without a body; null returns status 204. Absent if a body is
+   * required.
    */
   readonly withoutBody?: JsonObject | null;
-  /** What making the resource took; a resource that was only looked up took nothing. */
+  /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
-  /** Stores what follows from the valid resource, before it is sent to the client; null for nothing. */
+  /** Stores the state that follows from a valid resource, before the response is sent; null for nothing. */
   settle?(resource: JsonObject): Promise<Result<void>> | null;
-  /** Returns what the client gets instead of the valid resource; null leaves its bytes as they are. */
+  /** Returns the body for the client in place of the valid resource; null forwards the same bytes. */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
-  /** Reads something else than one JSON resource. */
+  /** Handler for a response that is not one JSON resource. */
   readonly reader?: ResponseHandler;
 }
 
 /**
- * Passes a call on to the one upstream that can serve it, and its answer back, byte for byte. Never
- * sent twice. An answer that is not the resource that was asked for is `invalid_upstream_response`.
+ * Sends a call to the only upstream that can serve it, and returns the response byte for byte. The
+ * request is never retried. A response without the requested resource is `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
   const { provider, method, body = null, model = null } = native;
@@ -59,13 +59,13 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       headers: accept === null ? {} : { accept },
     },
     hasSideEffects: true,
-    responseHandler: () => native.reader ?? readerOf(native, received),
+    responseHandler: () => native.reader ?? newResponseHandler(native, received),
     onComplete: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
   });
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
 
-/** The valid resource of an answer that had one. */
+/** The valid resource of a response; null without one. */
 interface Received {
   document: JsonDocument | null;
 }
@@ -89,23 +89,23 @@ function pathOf({ path, query }: NativeCall): string {
   return `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-function readerOf(
+function newResponseHandler(
   { isValid, usage, withoutBody }: NativeCall,
   received: Received,
 ): ResponseHandler {
   return {
     kind: "answer",
-    limit: RESOURCE_LIMIT,
+    limit: MAX_RESOURCE_BYTES,
     takesAnySuccess: withoutBody !== undefined,
     read(answer) {
       if (withoutBody !== undefined && answer.body.length === 0) {
         const outcome = { resource: withoutBody ?? {}, usage: null };
         return success({ answer: answerWithoutBody(answer, withoutBody), outcome });
       }
-      const document = answerDocument(answer);
+      const document = parseResponseDocument(answer);
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
-      // No reader may take another id from the same bytes.
+      // With a repeated key, another parser could take a different id from the same bytes.
       if (hasKeyTwice(members, resource) || !isValid(resource)) {
         return fault(
           "invalid_upstream_response",
@@ -133,17 +133,17 @@ function answerWithoutBody(answer: UpstreamResponse, resource: JsonObject | null
   };
 }
 
-/** Whether a resource is of this type and has this id. */
+/** True if a resource has this type and this id. */
 export function isResource(resource: JsonObject, object: string, id: string): boolean {
   return resource.object === object && resource.id === id;
 }
 
-/** Whether a resource says that the one with this id has been deleted. */
+/** True if a resource confirms the deletion of the object with this id. */
 export function isDeleted(resource: JsonObject, object: string, id: string): boolean {
   return isResource(resource, object, id) && resource.deleted === true;
 }
 
-/** Whether a resource is a list. */
+/** True if a resource is a list. */
 export function isList({ object, data }: JsonObject): boolean {
   return object === "list" && Array.isArray(data);
 }

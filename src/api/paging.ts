@@ -2,26 +2,30 @@ import type { JsonObject } from "../core/json/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { identifierProblem } from "./identifier.ts";
 
-const MOST_LISTED = 100;
-const LISTED = 20;
+const MAX_PAGE_ITEMS = 100;
+const DEFAULT_PAGE_ITEMS = 20;
 
-/** Which part of a list a client wants. */
+/** The requested page of a list. */
 export interface Page {
-  /** The id of the item before the first wanted one; null begins at the beginning. */
+  /** The id of the item before the page; null for the first page. */
   readonly after: string | null;
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
 
-/** Reads `after`, `limit` (1 to 100, else 20) and `order` (else `desc`); a wrong one is refused by name. */
-export function pageOf(query: URLSearchParams): Result<Page> {
+/** Parses `after`, `limit` (1 to 100, default 20) and `order` (default `desc`); refuses an invalid value by name. */
+export function parsePage(query: URLSearchParams): Result<Page> {
   const after = query.get("after");
   const problem = after === null ? null : identifierProblem(after, "after");
   if (problem !== null) return problem;
-  const written = query.get("limit") ?? String(LISTED);
+  const written = query.get("limit") ?? String(DEFAULT_PAGE_ITEMS);
   const limit = /^\d{1,3}$/.test(written) ? Number(written) : 0;
-  if (limit < 1 || limit > MOST_LISTED) {
-    return refuse("invalid_value", `'limit' must be a number from 1 to ${MOST_LISTED}.`, "limit");
+  if (limit < 1 || limit > MAX_PAGE_ITEMS) {
+    return refuse(
+      "invalid_value",
+      `'limit' must be a number from 1 to ${MAX_PAGE_ITEMS}.`,
+      "limit",
+    );
   }
   const order = query.get("order") ?? "desc";
   return order === "asc" || order === "desc"
@@ -29,8 +33,8 @@ export function pageOf(query: URLSearchParams): Result<Page> {
     : refuse("invalid_value", "'order' must be asc or desc.", "order");
 }
 
-/** The list object with one page of the items, which are given oldest first. */
-export function listOf(items: readonly JsonObject[], page: Page): Result<JsonObject> {
+/** Returns the list object with one page of `items`, which must be oldest first. */
+export function encodePage(items: readonly JsonObject[], page: Page): Result<JsonObject> {
   const ordered = page.order === "asc" ? items : items.toReversed();
   const before = page.after === null ? -1 : ordered.findIndex(({ id }) => id === page.after);
   if (page.after !== null && before < 0) {
@@ -40,7 +44,7 @@ export function listOf(items: readonly JsonObject[], page: Page): Result<JsonObj
   return success(listObject(rest.slice(0, page.limit), rest.length > page.limit));
 }
 
-/** The list object of these items, as they are ordered. */
+/** Returns the list object of these items, in the same order. */
 export function listObject(data: readonly JsonObject[], hasMore = false): JsonObject {
   return {
     object: "list",
@@ -51,7 +55,7 @@ export function listObject(data: readonly JsonObject[], hasMore = false): JsonOb
   };
 }
 
-/** The first of these query parameters that is there is refused; null when none is. */
+/** Refuses the first of these query parameters that the query has; null if it has none. */
 export function queryProblem(query: URLSearchParams, names: readonly string[]) {
   const name = names.find((one) => query.has(one));
   return name === undefined ? null : refuse(

@@ -19,7 +19,7 @@ export const clientApis: readonly ClientApi[] = [
   storedChat,
 ];
 
-/** Facts of an endpoint for logs, metrics, spans and the dashboard. */
+/** Returns the facts of an endpoint for logs, metrics, spans and the dashboard. */
 export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): EndpointFacts {
   return {
     path: endpoint.path.replace(/\{[^}]*\}/, ""),
@@ -30,7 +30,7 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
   };
 }
 
-/** Request types under which a POST to this path is matched; null if the path is not routed. */
+/** Returns the request types that a POST to this path is matched by; null if the path is not routed. */
 export function requestTypesOf(path: string): readonly [RequestType, ...RequestType[]] | null {
   const endpoint = clientApis.flatMap((api) => api.endpoints)
     .find((one) => one.matchesAs !== undefined && one.path === path);

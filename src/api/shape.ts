@@ -8,18 +8,18 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 
-/** The JSON types that a value may have, and what is known of its inside. Null asks for nothing. */
+/** The JSON types that a value may have, and the shape of its elements or members. Null counts as absent. */
 export interface Shape {
   readonly string?: true;
   readonly boolean?: true;
   readonly number?: "any" | "whole";
   /** The shape of every element. */
   readonly array?: Shape;
-  /** The members that are known of this object; every other member may be anything. */
+  /** The shapes of the known members of this object; any other member is not checked. */
   readonly object?: (value: JsonObject) => Fields;
   /** The shape of every member, whatever its key. */
   readonly members?: Shape;
-  /** True where listed items have null for what is not there, instead of no member. */
+  /** True if listed items have null for an absent value, instead of no member. */
   readonly keepsNull?: true;
 }
 
@@ -64,7 +64,7 @@ export function mapOf(members: Shape): Shape {
   return { ...anyObject, members };
 }
 
-/** Returns the shape of an object whose `type` says what its members are; unknown types may hold anything. */
+/** Returns the shape of an object whose `type` decides its members; unknown types are not checked. */
 export function byType(variants: Readonly<Record<string, Fields>>): Shape {
   const typed = new Map(
     Object.entries(variants).map(([type, fields]) => [type, { type: text, ...fields }]),
@@ -74,8 +74,8 @@ export function byType(variants: Readonly<Record<string, Fields>>): Shape {
 }
 
 /**
- * Returns the refusal of the first value that has another JSON type than its shape says, by its path
- * below `path`; null when there is none. Values are not judged, only their types.
+ * Returns the refusal of the first value whose JSON type differs from its shape, by its path below
+ * `path`; null if all match. Only types are checked, not values.
  */
 export function typeProblem(
   shape: Shape,
@@ -88,7 +88,7 @@ export function typeProblem(
   return refuse("invalid_type", `The field '${at}' must be ${expected(wrong.shape)}.`, at);
 }
 
-/** Returns an object without the known members that are null, on every level; the rest is as it was. */
+/** Returns an object without its known members that are null, on every level. Other members are unchanged. */
 export function withoutNulls(shape: Shape, value: JsonObject): JsonObject {
   return membersWithoutNulls(shape, value, 0);
 }
@@ -118,7 +118,7 @@ function cleaned(shape: Shape, value: JsonValue | undefined, level: number): Jso
 
 /** A value of the wrong type. */
 interface Wrong {
-  /** What the value should have been. */
+  /** The expected shape of the value. */
   readonly shape: Shape;
   /** Keys and indexes that lead to the value, the last one first. */
   readonly steps: (string | number)[];
@@ -138,7 +138,7 @@ function is(shape: Shape): Wrong {
   return { shape, steps: [] };
 }
 
-/** Numbers may be kept by their text. */
+/** True if a value has a type of the shape. A number may be stored as its text. */
 function hasType({ string, boolean, number }: Shape, value: JsonValue | undefined): boolean {
   if (typeof value === "string") return string === true;
   if (typeof value === "boolean") return boolean === true;
@@ -172,13 +172,13 @@ function below(step: string | number, wrong: Wrong): Wrong {
   return wrong;
 }
 
-/** Keys of a map are the client's own and may be long. */
-const MAX_KEY_CHARACTERS = 64;
+/** Longest key in a path of an error message. Keys of a map are chosen by the client and may be long. */
+const MAX_KEY_CHARS = 64;
 
 /** Returns a path as clients write it, such as `input[0].content[1].text`. */
 function pathBelow(path: string, step: string | number): string {
   if (typeof step === "number") return `${path}[${step}]`;
-  const key = step.slice(0, MAX_KEY_CHARACTERS);
+  const key = step.slice(0, MAX_KEY_CHARS);
   return path === "" ? key : `${path}.${key}`;
 }
 

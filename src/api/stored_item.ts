@@ -6,9 +6,9 @@ import { typeOf } from "./item_type.ts";
 import { withoutNulls } from "./shape.ts";
 
 /**
- * Returns an item as it is kept and listed: with an id, a message with parts and a type, with a status
- * where listed items have one, and without known members that are null, which ask for nothing (OpenAI
- * API, Conversations). Everything else stays as it was sent.
+ * Returns an item as it is stored and listed (OpenAI API, Conversations): with an id, and with a status
+ * if listed items have one. A message gets a type and parts. Known members that are null are removed.
+ * All other members are unchanged.
  */
 export function toStoredItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonObject {
   const item = withoutNulls(inputItem, sent);
@@ -28,7 +28,7 @@ export function toStoredItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonO
   }
 }
 
-/** Returns an item under a new id. */
+/** Returns an item with a new id. */
 export function withNewId(item: JsonObject, mint: Pick<World, "uuid">): JsonObject {
   return { ...item, id: newId(prefixOf(typeOf(item)), mint) };
 }
@@ -61,7 +61,7 @@ function partsOf(content: JsonValue | undefined): JsonValue | undefined {
     : content;
 }
 
-/** A part with the members that listed parts always have; clients need not send them. */
+/** Returns a part with the members that listed parts always have and clients may omit. */
 function partOf(part: JsonObject): JsonObject {
   switch (part.type) {
     case "output_text":

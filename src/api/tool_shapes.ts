@@ -30,7 +30,7 @@ const container: Fields = {
 /** Skills on the client's own machine. */
 const localSkills = listOf(objectOf({ name: text, description: text, path: text }));
 
-/** Skills that are brought into a container. */
+/** Skills that are loaded into a container. */
 const containerSkills = listOf(byType({
   skill_reference: { skill_id: text, version: text },
   inline: {
@@ -40,7 +40,7 @@ const containerSkills = listOf(byType({
   },
 }));
 
-/** Where the commands of a shell run. */
+/** The environment in which a shell tool runs its commands. */
 export const shellEnvironment = byType({
   container_auto: { ...container, skills: containerSkills },
   local: { skills: localSkills },
@@ -73,7 +73,7 @@ const comparison: Fields = {
   },
 };
 
-/** A filter of files: a comparison, or several filters together. */
+/** A file filter: a comparison, or a combination of filters. */
 const fileFilter: Shape = {
   object: ({ type }) =>
     type === "and" || type === "or" ? { filters: listOf(fileFilter) } : comparison,
@@ -99,7 +99,7 @@ export const tool: Shape = byType({
     description: text,
     format: byType({ grammar: { syntax: text, definition: text } }),
   },
-  // Read when it is asked for: a namespace holds tools itself.
+  // A function, because a namespace holds tools itself.
   namespace: {
     name: text,
     description: text,
@@ -158,7 +158,7 @@ function fieldsOf(value: Parameters<NonNullable<Shape["object"]>>[0]): Fields {
   return tool.object?.(value) ?? {};
 }
 
-/** Which tool a model is to call (Responses API, `tool_choice`). */
+/** The tool that a model must call (Responses API, `tool_choice`). */
 export const toolChoice: Shape = {
   ...text,
   ...byType({

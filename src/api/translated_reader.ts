@@ -6,9 +6,9 @@ import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import type { IdSource, Target } from "../wires/wire.ts";
-import { answerDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./answer_document.ts";
 
-/** A whole answer in the protocol of the client. */
+/** A whole response in the protocol of the client. */
 export interface EncodedAnswer {
   readonly body: JsonObject;
   /** The resource that the client API stores; null if it stores none. */
@@ -16,19 +16,19 @@ export interface EncodedAnswer {
   readonly usage: Usage | null;
 }
 
-/** How a client API encodes what a model answers. */
+/** Encoding of model responses for a client API. */
 export interface AnswerEncoding {
-  /** Encodes a stream of events as records. */
+  /** Returns an encoder of a stream of events as records. */
   newEncoder(): EventEncoder;
-  /** Encodes the events of a whole answer. */
+  /** Encodes the events of a whole response. */
   encodeWhole(events: readonly StreamEvent[]): Result<EncodedAnswer>;
 }
 
 /**
- * Handles the response of an upstream of another protocol: decodes it into events, moves `<think>`
- * regions if the provider is configured so, and encodes the events for the client.
+ * Returns the handler of a response in another protocol: decodes it into events, moves `<think>` regions
+ * if the provider is configured so, and encodes the events for the client.
  */
-export function translatedReader(
+export function newTranslatedHandler(
   { wire, provider }: Target,
   mint: IdSource,
   isStream: boolean,
@@ -45,7 +45,7 @@ export function translatedReader(
   return {
     kind: "answer",
     read(answer) {
-      const document = answerDocument(answer);
+      const document = parseResponseDocument(answer);
       if (!document.ok) return document;
       const events = wire.decode(document.value, mint);
       if (!events.ok) return events;

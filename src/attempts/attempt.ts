@@ -11,10 +11,10 @@ import { open } from "../upstream/open.ts";
 import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
-/** Tries the plan, target by target; the last failure decides what the client sees. */
+/** Sends a call to its candidates in order until one responds. Returns the last failure otherwise. */
 export async function runCandidates(call: Call, plan: Candidates): Promise<Result<Reply>> {
   const { report } = call;
-  // A call waits for its target, though a fallback is free. A plan may also hold fallbacks alone.
+  // A call queues for its target even if a fallback has a free slot. The candidates may all be fallbacks.
   let current = report.fallbacks === 0 ? plan[0] : nextFallback(call, plan) ?? plan[0];
   let rest: readonly Candidate[] = plan;
   for (;;) {
@@ -29,8 +29,8 @@ export async function runCandidates(call: Call, plan: Candidates): Promise<Resul
 }
 
 /**
- * Returns the first of these fallbacks; one without a free slot is passed over while a later one can run
- * now. Undefined without fallbacks.
+ * Returns the next fallback to send to; undefined without fallbacks. A fallback without a free slot is
+ * skipped if a later fallback can run now.
  */
 function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
   const { slots, breakers } = call.state;
@@ -42,26 +42,26 @@ function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | 
   ) ?? first;
 }
 
-/** One owner, one attempt: no repeat, no fallback. */
-export async function runOnce(call: Call, attempt: Candidate): Promise<Result<Reply>> {
-  const { provider, model } = attempt.target;
+/** Sends a call once to one candidate, without retry or fallback. */
+export async function runOnce(call: Call, candidate: Candidate): Promise<Result<Reply>> {
+  const { provider, model } = candidate.target;
   call.report.provider = provider.id;
   if (model !== "") call.report.model = model;
-  return await sendOnce(call, attempt, 1);
+  return await sendOnce(call, candidate, 1);
 }
 
-interface Tried {
+interface CandidateResult {
   readonly reply: Result<Reply>;
   readonly next: RetryDecision;
 }
 
-async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
+async function runCandidate(call: Call, candidate: Candidate): Promise<CandidateResult> {
   const { report, generation, controls, state } = call;
-  const { account } = attempt.target.provider;
-  report.provider = attempt.target.provider.id;
-  report.model = attempt.target.model;
+  const { account } = candidate.target.provider;
+  report.provider = candidate.target.provider.id;
+  report.model = candidate.target.model;
   for (let attempts = 1;; attempts++) {
-    const reply = await sendOnce(call, attempt, attempts);
+    const reply = await sendOnce(call, candidate, attempts);
     if (reply.ok) return { reply, next: { kind: "stop" } };
     const next = decideRetry({
       failure: reply.failure,
@@ -69,58 +69,64 @@ async function runCandidate(call: Call, attempt: Candidate): Promise<Tried> {
       retry: generation.config.retry,
       retryAllowed: !controls.noRetry,
       random: call.world.random(),
-      hasSideEffects: attempt.hasSideEffects,
+      hasSideEffects: candidate.hasSideEffects,
     });
     if (next.kind !== "retry") return { reply, next };
-    // A breaker that will still be open then ends the repeats: nothing is worth waiting for.
+    // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
     const openFor = state.breakers.openFor(account, generation.config.circuit_breaker);
-    if (openFor <= next.after) await pause(call.world, call.cancellation, next.after);
+    if (openFor <= next.delayMs) await pause(call.world, call.cancellation, next.delayMs);
     const { reason } = call.cancellation;
     if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
 }
 
-function sendOnce(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
+function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
   return call.state.slots.isInUse
-    ? tryInSlot(call, attempt, number)
-    : trySend(call, attempt, number, NO_SLOT);
+    ? sendInSlot(call, candidate, number)
+    : sendUnlessOpen(call, candidate, number, NO_SLOT);
 }
 
 const NO_SLOT: Slot = { release() {} };
 
-async function tryInSlot(call: Call, attempt: Candidate, number: number): Promise<Result<Reply>> {
+async function sendInSlot(
+  call: Call,
+  candidate: Candidate,
+  number: number,
+): Promise<Result<Reply>> {
   const began = call.world.now();
-  const slot = await takeSlot(call, attempt);
-  if (slot.ok) return await trySend(call, attempt, number, slot.value);
-  // A call that ended in the queue has tried nothing.
-  if (call.cancellation.reason === null) note(call, attempt, number, began, slot.failure);
+  const slot = await takeSlot(call, candidate);
+  if (slot.ok) return await sendUnlessOpen(call, candidate, number, slot.value);
+  // A call that was cancelled in the queue has made no attempt.
+  if (call.cancellation.reason === null) {
+    recordAttempt(call, candidate, number, began, slot.failure);
+  }
   return slot;
 }
 
 /** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
-async function trySend(
+async function sendUnlessOpen(
   call: Call,
-  attempt: Candidate,
+  candidate: Candidate,
   number: number,
   slot: Slot,
 ): Promise<Result<Reply>> {
   const { state, generation, report } = call;
-  const { account } = attempt.target.provider;
+  const { account } = candidate.target.provider;
   const began = call.world.now();
   const permit = state.breakers.admit(account, generation.config.circuit_breaker);
   if ("openFor" in permit) {
     slot.release();
     const refused = circuitOpen(permit.openFor);
-    note(call, attempt, number, began, refused.failure);
+    recordAttempt(call, candidate, number, began, refused.failure);
     return refused;
   }
   let isCommitted = false;
   let isStream = false;
-  call.capture?.upstreamRequest(attempt.request);
+  call.capture?.upstreamRequest(candidate.request);
   try {
-    const reply = await open(call, attempt, (failure) => {
+    const reply = await open(call, candidate, (failure) => {
       if (!isCommitted) return;
       slot.release();
       permit.end(streamVerdict(failure));
@@ -132,17 +138,17 @@ async function trySend(
     if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");
-    note(call, attempt, number, began, reply.ok ? null : reply.failure);
+    recordAttempt(call, candidate, number, began, reply.ok ? null : reply.failure);
     return reply;
   } finally {
-    // Only the first end counts: this one is for what is thrown.
+    // Only the first `end` has an effect: this call is for a thrown error.
     if (!isCommitted) permit.end("neutral");
     if (!isStream) slot.release();
   }
 }
 
 /** Adds an attempt that ends now to the report of the call. */
-function note(
+function recordAttempt(
   { report, world }: Call,
   { target: { provider, model } }: Candidate,
   number: number,
@@ -165,7 +171,7 @@ function verdictOf(failure: Failure): BreakerVerdict {
   return isRefusal(failure) ? "neutral" : FAULTS[failure.kind].breaker;
 }
 
-/** Returns the verdict on a stream that delivered: one that broke is a failure, unless the client ended it. */
+/** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
 function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
   return isServerFailure(failure) ? "failure" : "neutral";

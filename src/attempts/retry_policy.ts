@@ -1,16 +1,16 @@
 import type { Config } from "../config/schema.ts";
 import { type Failure, FAULTS, isRefusal } from "../core/failure.ts";
 
-/** What comes after a failed try. */
+/** Decision after a failed attempt. */
 export type RetryDecision =
-  | { readonly kind: "retry"; readonly after: number }
+  | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "fallback" }
   | { readonly kind: "stop" };
 
-/** What decides it. */
+/** A failed attempt, with the settings and limits that decide about its retry. */
 export interface FailedAttempt {
   readonly failure: Failure;
-  /** Tries this target has had, the failed one included. */
+  /** Number of attempts on this target, including the failed attempt. */
   readonly attempts: number;
   readonly retry: Config["retry"];
   readonly retryAllowed: boolean;
@@ -20,7 +20,7 @@ export interface FailedAttempt {
   readonly hasSideEffects: boolean;
 }
 
-/** Whether to repeat, to fall back or to stop, and how long to wait first. */
+/** Decides whether a failed attempt is retried, falls back or ends the call, and returns the retry delay. */
 export function decideRetry(situation: FailedAttempt): RetryDecision {
   const { failure, attempts, retry, retryAllowed, hasSideEffects } = situation;
   if (isRefusal(failure)) return { kind: "stop" };
@@ -29,13 +29,13 @@ export function decideRetry(situation: FailedAttempt): RetryDecision {
   if (mayHelp && retryAllowed && retry.enabled && attempts < retry.max_attempts) {
     const wait = retryDelayMs(attempts - 1, retry, situation.random);
     const asked = failure.retryAfterMs ?? 0;
-    // Who asks for more than the longest wait is given up at once.
-    if (asked <= retry.max_delay) return { kind: "retry", after: Math.max(wait, asked) };
+    // A `Retry-After` longer than `max_delay` ends the retries.
+    if (asked <= retry.max_delay) return { kind: "retry", delayMs: Math.max(wait, asked) };
   }
   return fallback ? { kind: "fallback" } : { kind: "stop" };
 }
 
-/** Milliseconds before retry `n`, counted from 0. */
+/** Returns the delay before retry `n`, counted from 0, in milliseconds. */
 export function retryDelayMs(n: number, retry: Config["retry"], random: number): number {
   const { initial_delay, multiplier, jitter_factor, max_delay } = retry;
   const jitter = 1 + jitter_factor * (random - 0.5);

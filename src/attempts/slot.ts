@@ -7,21 +7,21 @@ import type { Slot } from "../state/provider_slots.ts";
 const BUSY_RETRY_AFTER_MS = 1_000;
 
 /**
- * Takes a slot of the attempt's provider, after waiting in its queue if there is none, unless the circuit
- * breaker is open. The wait ends with the call. The slot is given back when the call ends early, at the
- * latest by its holder.
+ * Takes a concurrency slot of the candidate's provider, and waits in its queue if no slot is free. Fails
+ * if the circuit breaker is open. Cancellation of the call ends the wait and releases the slot;
+ * otherwise the caller releases the slot.
  */
 export async function takeSlot(
   call: Call,
   { target: { provider } }: Candidate,
 ): Promise<Result<Slot>> {
   const { slots, breakers } = call.state;
-  // Waiting for a provider that would not be asked helps no call. The permit is taken later, with the
-  // slot: a call in the queue must not hold one of the trials of a half-open breaker.
+  // With an open breaker no request is sent, so a wait would be useless. The permit is taken later, with
+  // the slot: a call in the queue must not hold one of the trials of a half-open breaker.
   const openFor = breakers.openFor(provider.account, call.generation.config.circuit_breaker);
   if (openFor > 0) return circuitOpen(openFor);
   const entry = slots.enter(provider);
-  if (entry.kind === "granted") return success(heldByCall(call, entry.slot));
+  if (entry.kind === "granted") return success(releasedOnCancel(call, entry.slot));
   if (entry.kind === "full") {
     return busy(
       "The provider is at its limit of concurrent requests; send the request again later.",
@@ -43,12 +43,13 @@ export async function takeSlot(
     ? busy(
       "The provider was at its limit of concurrent requests for too long; send the request again later.",
     )
-    : success(heldByCall(call, slot));
+    : success(releasedOnCancel(call, slot));
 }
 
 /** Returns the failure of an attempt that an open circuit breaker prevents for `openFor` milliseconds. */
 export function circuitOpen(openFor: number): Failed {
-  const message = "The provider has failed too often and is left alone for a while.";
+  const message =
+    "The provider has failed too often, so no requests are sent to it for a while; send the request again later.";
   return fault("circuit_open", message, { mayHaveRun: false, retryAfterMs: openFor });
 }
 
@@ -56,8 +57,8 @@ function busy(message: string): Failed {
   return fault("provider_busy", message, { mayHaveRun: false, retryAfterMs: BUSY_RETRY_AFTER_MS });
 }
 
-/** A stream that is never read has no end, so the end of its call releases the slot too. */
-function heldByCall({ cancellation }: Call, slot: Slot): Slot {
+/** Returns a slot that cancellation of the call releases too, because an unread stream has no end. */
+function releasedOnCancel({ cancellation }: Call, slot: Slot): Slot {
   const unsubscribe = cancellation.onCancel(slot.release);
   return {
     release() {

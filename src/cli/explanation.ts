@@ -1,7 +1,7 @@
 import { nearest } from "../config/problems.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import { requestTypesOf } from "../api/registry.ts";
-import { chatRequest } from "../api/chat/request.ts";
+import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { newDocument } from "../formats/document.ts";
 import type { Route } from "../call/generation.ts";
@@ -17,7 +17,7 @@ import {
 } from "../routing/eligible.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
-import { matchedAs, mismatch, type RouteInput } from "../routing/match.ts";
+import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
 import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
 import { serverText, shareText } from "./route_text.ts";
 
@@ -36,7 +36,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
-  const { input, type } = matchedAs(call, matchesAs, wanted.value);
+  const { input, type } = findMatchInput(call, matchesAs, wanted.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
     `model ${wanted.value.model ?? "left to the route"}, ` +
@@ -46,7 +46,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
   let taken: Route | null = null;
   let isServed = false;
   for (const route of call.generation.routes) {
-    const reason = mismatch(route, input, type, wanted.value);
+    const reason = mismatchReason(route, input, type, wanted.value);
     if (taken !== null || reason !== null) {
       const why = reason ?? `route ${taken?.name} comes first`;
       lines.push(`Route ${route.name}: passed over, ${why}`);
@@ -142,7 +142,7 @@ function reasonText(reason: SkipReason): string {
 /** Translates the simplest chat request for a target; refused if not even that can be carried. */
 function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
   const messages = [{ role: "user", content: "Say hello." }];
-  const plain = chatRequest(newDocument({ model: target.model, messages }));
+  const plain = parseChatRequest(newDocument({ model: target.model, messages }));
   return plain.ok ? target.wire.encode(plain.value, target) : plain;
 }
 

@@ -15,21 +15,21 @@ import { matchRoute } from "./match.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 
-/** Chooses who serves a call, before anything is sent. */
+/** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
-  const wanted = parseRequestedModel(call, inference.model);
-  if (!wanted.ok) return wanted;
+  const requested = parseRequestedModel(call, inference.model);
+  if (!requested.ok) return requested;
   if (inference.owner !== null) {
-    return planRequiredTarget(call, inference, inference.owner, wanted.value);
+    return planRequiredTarget(call, inference, inference.owner, requested.value);
   }
-  const route = matchRoute(call, inference.matchesAs, wanted.value);
+  const route = matchRoute(call, inference.matchesAs, requested.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
   const prepare = (target: Target) => inference.prepare(target);
-  const targets = evaluateTargets(route.targets, wanted.value, prepare);
+  const targets = evaluateTargets(route.targets, requested.value, prepare);
   const fallbacks = call.controls.noFallback
     ? []
-    : eligibleOf(evaluateFallbacks(route.fallback, wanted.value, prepare));
+    : eligibleOf(evaluateFallbacks(route.fallback, requested.value, prepare));
   const eligible = eligibleOf(targets);
   if (eligible.length === 0) return planFromFallbacks(call, refusalOf(route, targets), fallbacks);
   const { balancers } = call.state;
@@ -48,7 +48,7 @@ function noRoute(): Failed {
   return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
-/** If every target refused an unsupported feature, plans the fallbacks that support the request. */
+/** Returns the fallbacks as candidates if every target refused an unsupported feature; else the refusal. */
 function planFromFallbacks(
   call: Call,
   refused: Failed<Refusal>,
@@ -61,8 +61,8 @@ function planFromFallbacks(
 }
 
 /**
- * Returns the targets among which to choose: those whose breaker is closed, among them those with a free
- * slot, else those with room in their queue. A step that would leave no target is skipped.
+ * Returns the targets to choose from: those with a closed circuit breaker, and of these the ones with a
+ * free slot, else with room in their queue. A filter that would leave no target is skipped.
  */
 function selectable(
   call: Call,

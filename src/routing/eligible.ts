@@ -4,7 +4,7 @@ import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
-/** Why a target of a route does not serve a request. */
+/** Reason for which a target of a route does not serve a request. */
 export type SkipReason =
   | { readonly kind: "disabled" }
   | { readonly kind: "other_provider" }
@@ -19,7 +19,7 @@ export interface Eligible<Prepared> {
   readonly prepared: Prepared;
 }
 
-/** What the router finds out about one target of a route. */
+/** The router's decision on one target of a route. */
 export type Evaluation<Prepared> =
   | Eligible<Prepared>
   | { readonly kind: "skipped"; readonly target: RouteTarget; readonly reason: SkipReason };
@@ -28,60 +28,60 @@ export type Evaluation<Prepared> =
 export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
 
 /**
- * Returns what each target of a route is for a request, in the order of the file. The router and
- * `switchyard explain` both use it, so that an explanation never differs from the choice.
+ * Evaluates each target of a route for a request, in the order of the configuration file. The router
+ * and `switchyard explain` share this function, so that an explanation never differs from the routing.
  */
 export function evaluateTargets<Prepared>(
   targets: readonly RouteTarget[],
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
   return targets.map((target) => {
     if (target.weight === 0) return { kind: "skipped", target, reason: { kind: "disabled" } };
-    if (isProvider(target, wanted) && !isModel(target, wanted)) {
+    if (isProvider(target, requested) && !isModel(target, requested)) {
       return { kind: "skipped", target, reason: { kind: "other_model" } };
     }
-    return evaluate(target, wanted, prepare);
+    return evaluate(target, requested, prepare);
   });
 }
 
 /**
- * Returns what each fallback of a route is for a request. A requested provider limits the fallbacks to
- * it; a requested model does not, because another model is the point of a fallback.
+ * Evaluates each fallback of a route for a request. A requested provider limits the fallbacks to that
+ * provider. A requested model does not, because a fallback usually has another model.
  */
 export function evaluateFallbacks<Prepared>(
   fallbacks: readonly RouteTarget[],
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
-  return fallbacks.map((target) => evaluate(target, wanted, prepare));
+  return fallbacks.map((target) => evaluate(target, requested, prepare));
 }
 
 function evaluate<Prepared>(
   target: RouteTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Evaluation<Prepared> {
-  if (!isProvider(target, wanted)) {
+  if (!isProvider(target, requested)) {
     return { kind: "skipped", target, reason: { kind: "other_provider" } };
   }
-  const prepared = prepareTarget(target, wanted, prepare);
+  const prepared = prepareTarget(target, requested, prepare);
   if (prepared.ok) {
     return { kind: "eligible", target, weight: target.weight, prepared: prepared.value };
   }
   const { failure } = prepared;
-  if (!isRefusal(failure)) throw new Error("a target failed before it was called");
+  if (!isRefusal(failure)) throw new Error("a target failed before a request was sent to it");
   return { kind: "skipped", target, reason: { kind: "refused", refusal: failure } };
 }
 
-/** The targets that can serve the request. */
+/** Returns the targets that can serve the request. */
 export function eligibleOf<Prepared>(
   evaluations: readonly Evaluation<Prepared>[],
 ): readonly Eligible<Prepared>[] {
   return evaluations.filter((one) => one.kind === "eligible");
 }
 
-/** The refusal of a request that no target of the route can serve. */
+/** Returns the refusal of a request that no target of the route can serve. */
 export function refusalOf(
   { name }: Route,
   evaluations: readonly Evaluation<unknown>[],
@@ -102,33 +102,33 @@ export function refusalOf(
     );
 }
 
-/** True if the fallbacks serve a request that every target has refused: only if a feature is missing. */
+/** True if a request that every target refused goes to the fallbacks: only for an unsupported feature. */
 export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
   return failure.kind === "unsupported_feature";
 }
 
-/** True if the client asks for no provider, or for the one of this target. */
-export function isProvider(target: RouteTarget, wanted: RequestedModel): boolean {
-  return wanted.provider === null || target.provider.id === wanted.provider;
+/** True if the request names no provider, or the provider of this target. */
+export function isProvider(target: RouteTarget, requested: RequestedModel): boolean {
+  return requested.provider === null || target.provider.id === requested.provider;
 }
 
-/** True if the target serves the requested model. */
-export function isModel(target: RouteTarget, wanted: RequestedModel): boolean {
-  return wanted.model === null || target.model === null || target.model === wanted.model;
+/** True if the request names no model, or the target serves the requested model. */
+export function isModel(target: RouteTarget, requested: RequestedModel): boolean {
+  return requested.model === null || target.model === null || target.model === requested.model;
 }
 
-/** The model a target is called with: its own, else the requested one, else the provider's default. */
-export function modelOf(target: RouteTarget, wanted: RequestedModel): string | null {
-  return target.model ?? wanted.model ?? target.provider.settings.default_model ?? null;
+/** Returns the target's model, else the requested model, else the provider's default; null without any. */
+export function modelOf(target: RouteTarget, requested: RequestedModel): string | null {
+  return target.model ?? requested.model ?? target.provider.settings.default_model ?? null;
 }
 
 /** Prepares a request for one target of a route; refused if no model is known or a field cannot be carried. */
 export function prepareTarget<Prepared>(
   target: RouteTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Result<Prepared> {
-  const model = modelOf(target, wanted);
+  const model = modelOf(target, requested);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
     : prepare({ provider: target.provider, model, wire: target.wire });

@@ -4,88 +4,88 @@ import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
-/** What of a call decides its route. */
+/** The parts of a call that routes are matched by. */
 export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation">;
 
-/** Why a route does not take a call; null when it does. */
-export function mismatch(
+/** Returns the reason for which a route does not match a call; null if it matches. */
+export function mismatchReason(
   route: Route,
   call: RouteInput,
   type: RequestType,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): string | null {
   if (call.controls.route !== null && route.name !== call.controls.route) {
     return "another route is forced";
   }
   if (!call.path.startsWith(route.path)) return `the path does not begin with ${route.path}`;
   const header = route.headers.find(([name, value]) =>
-    headerOf(name, call, type, wanted) !== value
+    headerOf(name, call, type, requested) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
   if (route.models === null) return null;
-  const names = namesOf(wanted);
+  const names = namesOf(requested);
   const isListed = route.models.some((isMeant) => names.some(isMeant));
   return isListed ? null : "the model is not among those it matches";
 }
 
-/** A requested model by its bare name and, where a provider is requested too, by its canonical one. */
-function namesOf({ provider, asked }: RequestedModel): string[] {
-  return provider === null ? [asked] : [asked, `${provider}/${asked}`];
+/** Returns the bare name of the requested model and, if a provider is requested too, the canonical name. */
+function namesOf({ provider, written }: RequestedModel): string[] {
+  return provider === null ? [written] : [written, `${provider}/${written}`];
 }
 
-/** A call as its route is looked for. */
+/** The call and the request type that a route is matched by. */
 export interface MatchInput {
   readonly input: RouteInput;
   readonly type: RequestType;
 }
 
 /**
- * Returns how a call is matched: as the first of its request types that a route takes, with the path
- * of that type. If no route takes any of them, as the last one.
+ * Returns the match input of a call: its first request type that a route matches, with the path of that
+ * type. If no route matches any of its request types, returns the last request type.
  */
-export function matchedAs(
+export function findMatchInput(
   input: RouteInput,
   [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): MatchInput {
   const { headers, controls, generation } = input;
   let matched: MatchInput = { input, type };
   for (const alternative of alternatives) {
-    if (firstOf(matched, wanted) !== null) break;
+    if (findRoute(matched, requested) !== null) break;
     const path = ROUTED_PATHS[alternative];
     matched = { input: { path, headers, controls, generation }, type: alternative };
   }
   return matched;
 }
 
-/** The first matching route in file order is authoritative. */
+/** Returns the first matching route in file order; null if no route matches. */
 export function matchRoute(
   call: RouteInput,
   types: readonly [RequestType, ...RequestType[]],
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Route | null {
-  return firstOf(matchedAs(call, types, wanted), wanted);
+  return findRoute(findMatchInput(call, types, requested), requested);
 }
 
-function firstOf({ input, type }: MatchInput, wanted: RequestedModel): Route | null {
+function findRoute({ input, type }: MatchInput, requested: RequestedModel): Route | null {
   const { routes } = input.generation;
-  return routes.find((route) => mismatch(route, input, type, wanted) === null) ?? null;
+  return routes.find((route) => mismatchReason(route, input, type, requested) === null) ?? null;
 }
 
-/** Three names are the gateway's own, so that no caller can pretend them. */
+/** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
 function headerOf(
   name: string,
   call: RouteInput,
   type: RequestType,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): string | null {
   switch (name) {
     case "x-gateway-request-type":
       return type;
     case "x-gateway-model":
-      return wanted.asked === "" ? null : wanted.asked;
+      return requested.written === "" ? null : requested.written;
     case "x-gateway-provider":
-      return wanted.provider;
+      return requested.provider;
     default: {
       const written = call.headers.get(name);
       return written === null ? null : decodeHeaderText(written);

@@ -1,19 +1,19 @@
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 
-/** What a caller asks for. */
+/** The provider and the model that a client requests. */
 export interface RequestedModel {
-  /** Provider ID; null leaves it to the route. */
+  /** Provider ID; null if the route decides. */
   readonly provider: string | null;
-  /** Bare model; null leaves it to the route. */
+  /** Bare model; null if the route decides. */
   readonly model: string | null;
-  /** The bare model as it is written, also when it is empty or "auto": routes are matched by it. */
-  readonly asked: string;
+  /** The bare model as written, also if it is empty or "auto". Routes are matched by this text. */
+  readonly written: string;
 }
 
 /**
- * Provider and model of a request: the headers win over the body. A model is canonical when the text
- * before its first slash is a configured provider; otherwise the slash is part of the name.
+ * Parses the requested provider and model; headers win over the body. A model is canonical if the text
+ * before its first slash is a configured provider. Otherwise the slash is part of the model name.
  */
 export function parseRequestedModel(
   call: Pick<Call, "controls" | "generation">,
@@ -21,11 +21,11 @@ export function parseRequestedModel(
 ): Result<RequestedModel> {
   const repeated = repeatedHeader(call.controls);
   if (repeated !== null) return repeated;
-  const written = call.controls.model ?? bodyModel;
-  const slash = written.indexOf("/");
-  const prefix = slash < 0 ? "" : written.slice(0, slash);
+  const name = call.controls.model ?? bodyModel;
+  const slash = name.indexOf("/");
+  const prefix = slash < 0 ? "" : name.slice(0, slash);
   const isCanonical = call.generation.providers.has(prefix);
-  const asked = isCanonical ? written.slice(slash + 1) : written;
+  const written = isCanonical ? name.slice(slash + 1) : name;
   const { provider } = call.controls;
   if (isCanonical && provider !== null && provider !== prefix) {
     return refuse(
@@ -36,21 +36,21 @@ export function parseRequestedModel(
   }
   return success({
     provider: provider ?? (isCanonical ? prefix : null),
-    model: asked === "" || asked === "auto" ? null : asked,
-    asked,
+    model: written === "" || written === "auto" ? null : written,
+    written,
   });
 }
 
-/** A header that is sent twice arrives as one text with a comma; no ID and no model has one in it. */
+/** Refuses a repeated header, which arrives as one value with a comma. No ID and no model holds a comma. */
 function repeatedHeader({ provider, model }: Call["controls"]): Failed | null {
-  if (provider?.includes(",")) return givenTwice("X-Gateway-Provider", "provider");
-  return model?.includes(", ") ? givenTwice("X-Gateway-Model", "model") : null;
+  if (provider?.includes(",")) return refuseRepeated("X-Gateway-Provider", "provider");
+  return model?.includes(", ") ? refuseRepeated("X-Gateway-Model", "model") : null;
 }
 
-function givenTwice(header: string, param: string): Failed {
+function refuseRepeated(header: string, param: string): Failed {
   return refuse(
     "invalid_value",
-    `The ${header} header is given more than once; send it once.`,
+    `The request has more than one ${header} header; send it once.`,
     param,
   );
 }

@@ -8,25 +8,25 @@ import { matchRoute } from "./match.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
 /**
- * The plan of a call that continues something. Its one target is at the owner, with the route and the
- * model that it had, unless the client names others that lead to the same owner; there it may be
- * repeated, but nobody else is asked.
+ * Returns the only candidate of a request that continues a stored object: a target at the provider that
+ * owns the object. The earlier route and model are used again unless the client names different ones
+ * that lead to the same provider. Retries are allowed, fallbacks to other providers are not.
  */
 export function planRequiredTarget(
   call: Call,
   inference: Inference,
   pin: RequiredTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Result<Candidates> {
   const { provider, protocol } = pin;
-  if (wanted.provider !== null && wanted.provider !== provider.id) {
+  if (requested.provider !== null && requested.provider !== provider.id) {
     return refuse(
       "invalid_value",
-      "What this request continues belongs to another provider; name that one or none.",
+      "The object that this request continues belongs to another provider; request that provider or none.",
       "provider",
     );
   }
-  const route = routeOf(call, inference, pin.origin?.route ?? null, wanted);
+  const route = findRoute(call, inference, pin.origin?.route ?? null, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
@@ -34,38 +34,38 @@ export function planRequiredTarget(
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
-  if (own.length === 0 && wanted.provider !== null) return unavailable(route);
-  if (able.length === 0) return noTarget(route, pin, own.length > 0);
-  const attempt = preparedOf(route, inference, pin, wanted, able);
+  if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
+  if (able.length === 0) return refuseContinuation(route, pin, own.length > 0);
+  const attempt = prepareCandidate(route, inference, pin, requested, able);
   return attempt.ok ? success([attempt.value]) : attempt;
 }
 
-function preparedOf(
+function prepareCandidate(
   route: Route,
   inference: Inference,
   { provider, origin }: RequiredTarget,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   able: readonly RouteTarget[],
 ): Result<Candidate> {
   const [first] = able;
-  // Clients repeat the model they asked for, also when a fallback answered with another one.
-  const stays = wanted.model === null || wanted.model === origin?.requestedModel ||
-    wanted.model === origin?.model;
+  // Clients send the model of the first request again, also if a fallback answered with another model.
+  const stays = requested.model === null || requested.model === origin?.requestedModel ||
+    requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
     return inference.prepare({ provider, model: origin.model, wire: first.wire });
   }
-  const target = able.find((one) => isModel(one, wanted));
+  const target = able.find((one) => isModel(one, requested));
   return target === undefined
     ? refuse(
       "model_not_found",
       `The route '${route.name}' has no target with the requested model at this provider.`,
       "model",
     )
-    : prepareTarget(target, wanted, (one) => inference.prepare(one));
+    : prepareTarget(target, requested, (one) => inference.prepare(one));
 }
 
-/** Refuses a provider that the client itself names and the route does not have. */
-function unavailable({ name }: Route): Failed {
+/** Refuses a requested provider that the route does not have. */
+function refuseProvider({ name }: Route): Failed {
   return refuse(
     "provider_not_found",
     `The route '${name}' has no target with the requested provider.`,
@@ -73,8 +73,8 @@ function unavailable({ name }: Route): Failed {
   );
 }
 
-/** Refuses a continuation whose owner is in the route with another API only, or not at all. */
-function noTarget(
+/** Refuses a continuation if the route has the owning provider with another API only, or not at all. */
+function refuseContinuation(
   { name }: Route,
   { protocol, provider, param }: RequiredTarget,
   isThere: boolean,
@@ -84,19 +84,19 @@ function noTarget(
     : `has no target at the provider '${provider.id}'`;
   return refuse(
     "unsupported_feature",
-    `The route '${name}' ${lack}, which made what '${param}' names; add one to the route, ` +
-      `choose another route, or send the items as input without '${param}'.`,
+    `The route '${name}' ${lack}, which created the object that '${param}' names; add a target to the ` +
+      `route, choose another route, or send the items as input without '${param}'.`,
     param,
   );
 }
 
-function routeOf(
+function findRoute(
   call: Call,
   inference: Inference,
   earlier: string | null,
-  wanted: RequestedModel,
+  requested: RequestedModel,
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);
-  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, wanted) : same;
+  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, requested) : same;
 }

@@ -33,7 +33,7 @@ export function newAttemptTimer(
   let hasBytes = false;
   let readSince: number | null = null;
   const end = world.now() + timeoutMs;
-  // One timer for both limits: most responses are over before it is due, and cost no second one.
+  // One timer serves both timeouts: most responses end before it expires and need no second timer.
   let checkAt = end;
   let cancelCheck = world.after(timeoutMs, check);
   const unsubscribe = call.onCancel((reason) => cancellation.cancel(reason));
@@ -42,7 +42,7 @@ export function newAttemptTimer(
     cancellation.cancel(fault(kind, message).failure);
   }
 
-  /** The timeout holds until the first byte, or until the end. */
+  /** True if the timeout still applies: until the first byte, or until the end in `total` mode. */
   function isTimed(): boolean {
     return !hasBytes || mode === "total";
   }

@@ -1,26 +1,27 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
-import { type RawReader, unpacked } from "./content_encoding.ts";
+import { decoded, type RawReader } from "./content_encoding.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
-/** Bytes asked for in one read. Measured: 64 KiB for each answer cost 8 % of all in garbage. */
-const READ = 16 * 1024;
+/** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
+const READ_BUFFER_BYTES = 16 * 1024;
 
-/** Reads a response body; every read is timed, and an error becomes its Fault. */
+/** Reader of a response body. Timeouts apply to every read, and errors become a Fault. */
 export interface BodyReader {
-  /** The next bytes, good until the next call; null at the end. */
+  /** Returns the next bytes of the body, valid until the next call; null at the end. */
   read(): Promise<Result<Uint8Array | null>>;
-  /** The rest is not wanted: the upstream is told to stop. */
+  /** Cancels the upstream response; the rest of the body is discarded. */
   cancel(): Promise<void>;
 }
 
-/** Opens the body of a response. One without a body is at its end. */
+/** Returns the reader of a response body; a response without a body ends at once. */
 export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
   const { cancellation } = timer;
-  const reader = readerOf(response);
+  const reader = newRawReader(response);
   let last: Bytes | undefined;
-  // The runtime's fetch holds the signal weakly: once garbage is collected, an abort alone stops no body.
+  // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone does not
+  // stop the body.
   cancellation.onCancel(() => void cancelled(reader));
 
   return {
@@ -39,7 +40,7 @@ export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
         const { reason } = cancellation;
         if (reason !== null) return failed(reason);
         return fault("upstream_unreachable", "The connection to the provider broke mid-answer.", {
-          // What else is thrown was found in the bytes: a content coding that cannot be read.
+          // Any other error comes from the decompression: the content coding is invalid.
           cause: error instanceof ConnectionError ? error.kind : "malformed",
         });
       }
@@ -57,31 +58,33 @@ async function cancelled(reader: RawReader): Promise<void> {
   try {
     await reader.cancel();
   } catch {
-    // A body that already broke cannot be cancelled, and need not be.
+    // The body of a broken connection cannot be cancelled and need not be.
   }
 }
 
-function readerOf({ body, headers }: Incoming): RawReader {
+function newRawReader({ body, headers }: Incoming): RawReader {
   if (body === null) return { next: () => Promise.resolve(null), cancel: () => Promise.resolve() };
   const raw = body instanceof ReadableStream
     ? streamReader(body)
     : { next: body.read, cancel: body.cancel };
-  return unpacked(raw, headers.get("content-encoding"));
+  return decoded(raw, headers.get("content-encoding"));
 }
 
 function streamReader(body: ReadableStream<Bytes>): RawReader {
   const reader = body.getReader({ mode: "byob" });
   return {
-    // Measured: one buffer for all reads moves twice what a buffer for each does.
+    // Measured: one reused buffer has twice the throughput of a new buffer for each read.
     async next(used) {
-      const { value } = await reader.read(new Uint8Array(used ?? new ArrayBuffer(READ)));
+      const { value } = await reader.read(
+        new Uint8Array(used ?? new ArrayBuffer(READ_BUFFER_BYTES)),
+      );
       return value === undefined || value.length === 0 ? null : value;
     },
     cancel: () => reader.cancel(),
   };
 }
 
-/** Reads a body to its end; a fault when it is larger than `limit` bytes. */
+/** Returns the whole body; a fault if it is larger than `limit` bytes. */
 export async function readAll(reader: BodyReader, limit: number): Promise<Result<Bytes>> {
   const pieces: Bytes[] = [];
   let size = 0;
@@ -94,7 +97,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
       await reader.cancel();
       return fault("upstream_response_too_large", "The provider's answer is too large.");
     }
-    // The buffer of a read is used again by the next one.
+    // The next read reuses the buffer of this read.
     pieces.push(piece.value.slice());
   }
 }

@@ -7,10 +7,10 @@ import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { upstreamRequestHeaders } from "./headers.ts";
 
-/** How one request is sent: over which connections, and whether a stale one may be replaced. */
+/** Options for sending one request: its connections, and whether a stale connection may be replaced. */
 export type Sending = Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">>;
 
-/** Sends one request. Redirects are not followed: they come back as they are. */
+/** Sends one request and returns the response. Redirects are returned, not followed. */
 export async function connect(
   world: World,
   url: string,
@@ -34,24 +34,24 @@ export async function connect(
   } catch (error) {
     const mayHaveRun = !(error instanceof ConnectionError) || error.mayHaveRun;
     const { reason } = cancellation;
-    if (reason !== null) return failed(mayHaveRun ? reason : unconnected(reason));
+    if (reason !== null) return failed(mayHaveRun ? reason : unsentFailure(reason));
     const cause = error instanceof ConnectionError ? error.kind : "other";
-    return fault("upstream_unreachable", sentence(cause, mayHaveRun), { mayHaveRun, cause });
+    return fault("upstream_unreachable", errorMessage(cause, mayHaveRun), { mayHaveRun, cause });
   }
 }
 
-/** The reason for which an attempt ended while it was still connecting: nothing was sent. */
-function unconnected(reason: Failure): Failure {
+/** Returns the failure of an attempt that ended while connecting: a timeout has sent no request. */
+function unsentFailure(reason: Failure): Failure {
   if (isRefusal(reason) || reason.kind !== "upstream_timeout") return reason;
   return { ...reason, mayHaveRun: false, cause: "timeout" };
 }
 
-/** What a client may know of the cause: only its class. */
-function sentence(cause: ConnectionCause, mayHaveRun: boolean): string {
+/** Returns the error message for a client, which names only the class of the connection error. */
+function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
   if (mayHaveRun) return "The connection to the provider broke before it answered.";
   switch (cause) {
     case "unsendable":
-      return "A header for the provider holds what cannot be sent.";
+      return "A header for the provider holds characters that cannot be sent.";
     case "dns":
       return "The provider's host name could not be resolved.";
     case "refused":

@@ -3,15 +3,15 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads a body piece by piece; every failure is thrown. */
+/** Reader of body bytes that throws on failure. */
 export interface RawReader {
-  /** The next bytes; null at the end. May use the buffer of the read before again. */
+  /** Returns the next bytes; null at the end. May reuse `used`, the buffer of the previous read. */
   next(used: ArrayBuffer | undefined): Promise<Bytes | null>;
   cancel(): Promise<void>;
 }
 
 /** Content codings in lower case; `x-gzip` is an old name (RFC 9110, section 8.4.1). */
-const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
   ["deflate", createInflate],
@@ -19,11 +19,12 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 
 /**
- * The body without its content coding, where it has a usual one: nobody asked for it, but some
- * upstreams compress all the same. A body that breaks off fails. One without any bytes is empty.
+ * Returns a reader of the decompressed body; an unknown content coding is passed through. The gateway
+ * requests `identity`, but some upstreams compress regardless. A truncated body fails; a body without
+ * bytes is empty.
  */
-export function unpacked(packed: RawReader, coding: string | null): RawReader {
-  const unpacker = UNPACKERS.get(coding?.trim().toLowerCase() ?? "");
+export function decoded(packed: RawReader, coding: string | null): RawReader {
+  const unpacker = DECODERS.get(coding?.trim().toLowerCase() ?? "");
   if (unpacker === undefined) return packed;
   let reader: RawReader | null = null;
   return {
@@ -31,7 +32,7 @@ export function unpacked(packed: RawReader, coding: string | null): RawReader {
       if (reader === null) {
         const first = await packed.next(undefined);
         if (first === null) return null;
-        reader = through(unpacker(), pieces(first.slice(), packed));
+        reader = decompress(unpacker(), pieces(first.slice(), packed));
       }
       return await reader.next(undefined);
     },
@@ -47,13 +48,13 @@ async function* pieces(first: Bytes, { next }: RawReader): AsyncGenerator<Bytes,
   for (;;) {
     const piece = await next(undefined);
     if (piece === null) return;
-    // Its buffer is used again.
+    // The next read reuses the buffer.
     yield piece.slice();
   }
 }
 
-function through(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReader {
-  // What goes wrong on either side comes out where the unpacked bytes are read.
+function decompress(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReader {
+  // An error of either stream is thrown by the read of the decompressed bytes.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => {});
   const read = unpacker[Symbol.asyncIterator]();
   return {

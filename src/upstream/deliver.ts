@@ -6,18 +6,18 @@ import type { StreamRecord } from "../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { RecordReader } from "./record_reader.ts";
 
-/** One upstream stream on its way to the client. */
+/** One upstream stream with its translation for the client. */
 export interface Stream {
   readonly source: RecordReader;
   readonly delivery: StreamTranslation;
-  /** Stores what the call leaves; null if that is nothing. Awaited before the terminal is sent. */
+  /** Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal is sent. */
   settle(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
-  /** A codec threw, which is a bug. */
-  threw(error: unknown): void;
-  /** The stream is over: null when it was complete. Runs once. */
-  over(failure: Failure | null): Promise<void>;
+  /** Called with an error that a codec or a store threw, which is a bug. */
+  onBug(error: unknown): void;
+  /** Called once when the stream ends; `failure` is null if the stream was complete. */
+  onEnd(failure: Failure | null): Promise<void>;
 }
 
 interface Step {
@@ -25,16 +25,16 @@ interface Step {
   readonly failure: Failure | null;
 }
 
-/** Records, comments and blank lines among them, that may come before the first that carries something. */
+/** Number of records, including comments and blank lines, before the first record with content. */
 const MAX_UNCOMMITTED_RECORDS = 1024;
 
-/** Bytes of all these records together. */
+/** Total size of the records before the first record with content. */
 const MAX_UNCOMMITTED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads up to the first record that carries something. A failure until then is a failed attempt,
- * not a broken stream, and so is a stream that begins with too much that carries nothing: it would
- * fill the memory or keep the client waiting for ever.
+ * Reads a stream up to its first record with content, and returns the records for the client. An earlier
+ * failure is a failed attempt, not a broken stream. Too many records without content are a failure too:
+ * they would fill the memory or keep the client waiting for ever.
  */
 export async function commit(
   stream: Stream,
@@ -48,13 +48,13 @@ export async function commit(
     }
     if (step.failure !== null) {
       const failure = uncommitted(step.failure);
-      await stream.over(failure);
+      await stream.onEnd(failure);
       return { ok: false, failure };
     }
   }
 }
 
-/** Returns a failure as that of an attempt of which nothing was delivered: silence is a timeout then. */
+/** Returns the failure of an attempt before delivery began: an idle timeout becomes an upstream timeout. */
 export function uncommitted(failure: Failure): Failure {
   return failure.kind === "upstream_idle"
     ? fault("upstream_timeout", failure.message).failure
@@ -67,7 +67,7 @@ async function* deliver(
   progress: Progress,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
   let step = first;
-  // A consumer that stops early is a client that went: the generator is returned at its yield.
+  // If the client disconnects, the consumer returns the generator at its yield, and this failure remains.
   let ending: Failure | null = fault("client_cancelled", "The client has gone.").failure;
   try {
     for (;;) {
@@ -82,20 +82,20 @@ async function* deliver(
       step = await advance(stream, progress);
     }
   } finally {
-    await stream.over(ending);
+    await stream.onEnd(ending);
   }
 }
 
-/** How far a stream has come. */
+/** Progress of a stream. */
 interface Progress {
-  /** Budget of the records before the first one that carries something; null after that one. */
+  /** Limit on the records before the first record with content; null after that record. */
   budget: Budget | null;
   isIdentified: boolean;
 }
 
-/** Counts records that carry nothing. */
+/** Limit on the records without content at the start of a stream. */
 interface Budget {
-  /** Returns whether the stream may still go on after this record. */
+  /** True if the stream is still within the limit after this record. */
   admits(record: StreamRecord): boolean;
 }
 
@@ -111,7 +111,7 @@ function newBudget(): Budget {
   };
 }
 
-/** Reads the next group of records. Its ID and its outcome are stored before they are returned. */
+/** Reads and translates the next group of records. Stores the response ID and the outcome first. */
 async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const { source, delivery } = stream;
   const group = await source.next();
@@ -120,14 +120,14 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const identifying = progress.isIdentified ? null : identify(stream);
   if (identifying !== null) {
     progress.isIdentified = true;
-    const identified = await awaitStore(identifying, stream.threw);
+    const identified = await awaitStore(identifying, stream.onBug);
     if (!identified.ok) return { records: [], failure: identified.failure };
   }
   if (failure !== null || terminal === null) return { records, failure };
   const outcome = delivery.outcome();
   const settling = outcome === null ? null : stream.settle(outcome);
   if (settling !== null) {
-    const settled = await awaitStore(settling, stream.threw);
+    const settled = await awaitStore(settling, stream.onBug);
     if (!settled.ok) return { records, failure: settled.failure };
   }
   pushAll(records, terminal);
@@ -149,13 +149,13 @@ interface Pushed {
 }
 
 function pushGroup(
-  { delivery, threw }: Stream,
+  { delivery, onBug }: Stream,
   group: readonly (StreamRecord | null)[],
   budget: Budget | null,
 ): Pushed {
   const records: StreamRecord[] = [];
   for (const record of group) {
-    const out = taken(delivery, record, threw);
+    const out = translate(delivery, record, onBug);
     if (!out.ok) return { records, terminal: null, failure: out.failure };
     if (delivery.done()) return { records, terminal: out.value, failure: null };
     pushAll(records, out.value);
@@ -174,8 +174,8 @@ function tooMuchWaiting(): Failure {
   ).failure;
 }
 
-/** A codec that throws is a bug; the client still gets its one terminal. */
-function taken(
+/** Translates one record. A codec that throws is a bug, and the client still receives one terminal. */
+function translate(
   delivery: StreamTranslation,
   record: StreamRecord | null,
   threw: (error: unknown) => void,
@@ -188,7 +188,7 @@ function taken(
   }
 }
 
-/** Waits for a store; one that throws is a bug as well. */
+/** Waits for a store operation. A store that throws is a bug as well. */
 async function awaitStore(
   storing: Promise<Result<void>>,
   threw: (error: unknown) => void,

@@ -15,7 +15,7 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** Largest body of a model list. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-/** The models of a provider, by its `models.mode`. A list that cannot be fetched is the known one. */
+/** Returns the models of a provider by its `models.mode`. If the fetch fails, returns the last known list. */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
   const { mode, static: listed, fetch } = provider.settings.models;
   const { state } = call;
@@ -31,7 +31,7 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
   return { models: [...models], created: state.since };
 }
 
-/** Returns the fetched list, or null. Other calls may wait for the same fetch: no cancelled call ends it. */
+/** Returns the fetched model list, or null. Calls share one fetch, so cancellation of a call does not end it. */
 async function fetchCatalog(
   { world, metrics }: Pick<Call, "world" | "metrics">,
   provider: Provider,

@@ -26,17 +26,17 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const STREAM_END_TIMEOUT_MS = 100;
 
 /**
- * One attempt: sends, wants status 200, and reads until there is something for the client. The end
- * of a stream that was opened is told to `over`, with null when it was complete.
+ * Makes one attempt: sends the request, expects status 200, and reads the whole response or the first
+ * content of a stream. `onEnd` is called when the stream ends, with null if it was complete.
  */
 export async function open(
   call: Call,
-  attempt: Candidate,
-  over: (failure: Failure | null) => void,
+  candidate: Candidate,
+  onEnd: (failure: Failure | null) => void,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
-  const { provider, wire } = attempt.target;
-  const reader = attempt.responseHandler();
+  const { provider, wire } = candidate.target;
+  const reader = candidate.responseHandler();
   const began = world.now();
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
@@ -45,15 +45,15 @@ export async function open(
   });
   const headers = {
     ...call.upstreamHeaders,
-    ...attempt.request.headers,
+    ...candidate.request.headers,
     ...wire.headers(provider, call.headers),
   };
-  const url = upstreamUrl(provider, attempt.request.path);
+  const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, attempt.request, headers, timer.cancellation, {
+    const response = await connect(world, url, candidate.request, headers, timer.cancellation, {
       transport: provider.transport,
-      isRepeatable: !attempt.hasSideEffects,
+      isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
     if (!response.ok) return response;
@@ -67,8 +67,8 @@ export async function open(
   }
 
   async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
-    if (!isAnswer(response.status, reader)) {
-      return await rejection(call, attempt.target, response, body);
+    if (!isSuccess(response.status, reader)) {
+      return await rejection(call, candidate.target, response, body);
     }
     if (reader.kind === "answer") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
@@ -80,9 +80,9 @@ export async function open(
       });
       if (!read.ok) return read;
       const { answer, outcome } = read.value;
-      // What the upstream has done is paid for, stored or not.
+      // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
-      const settling = attempt.onComplete(outcome);
+      const settling = candidate.onComplete(outcome);
       const settled = settling === null ? null : await settling;
       return settled?.ok === false ? settled : success({ kind: "whole", answer });
     }
@@ -93,19 +93,19 @@ export async function open(
       delivery,
       settle(outcome) {
         report.usage = outcome.usage;
-        return attempt.onComplete(outcome);
+        return candidate.onComplete(outcome);
       },
-      ...(attempt.identify !== undefined && { identify: attempt.identify }),
-      threw(error) {
+      ...(candidate.identify !== undefined && { identify: candidate.identify }),
+      onBug(error) {
         report.bug = bugText(error);
       },
-      async over(failure) {
-        await (failure === null ? finish(call, body, timer) : body.cancel());
+      async onEnd(failure) {
+        await (failure === null ? awaitEnd(call, body, timer) : body.cancel());
         timer.close();
-        // Before the commit only a call that is not tried again counts what it took.
+        // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || call.cancellation.reason !== null;
         if (failure !== null && isLast) report.usage = delivery.usage();
-        over(failure === null ? null : redactedFailure(failure, provider.secrets));
+        onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
     if (!records.ok) return records;
@@ -117,12 +117,16 @@ export async function open(
   }
 }
 
-function isAnswer(status: number, reader: ResponseHandler): boolean {
+function isSuccess(status: number, reader: ResponseHandler): boolean {
   const takesAny = reader.kind === "answer" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }
 
-async function finish(call: Call, body: BodyReader, { cancellation }: AttemptTimer): Promise<void> {
+async function awaitEnd(
+  call: Call,
+  body: BodyReader,
+  { cancellation }: AttemptTimer,
+): Promise<void> {
   const cancel = call.world.after(STREAM_END_TIMEOUT_MS, () => cancellation.cancel(null));
   const rest = await body.read();
   cancel();

@@ -4,25 +4,25 @@ import type { Framing } from "../formats/framing.ts";
 import { isLongerThan, utf8Text } from "../formats/utf8.ts";
 import type { BodyReader } from "./body.ts";
 
-/** One record of a stream may have this many bytes. */
-const RECORD_LIMIT = 4 * 1024 * 1024;
+/** Largest record of a stream. */
+const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
 const LF = 0x0a, CR = 0x0d;
 
-/** A body as whole records, in the groups in which they arrived. */
+/** Reader of a body as whole records, in the groups in which they arrived. */
 export interface RecordReader {
-  /** The next records, at least one; null at the end of the body. A record over the limit is a fault. */
+  /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
 }
 
-/** Cuts a body into records. Bytes that are not UTF-8 are a fault. */
+/** Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault. */
 export function newRecordReader(body: BodyReader, framing: Framing): RecordReader {
-  const tail = growingBytes();
+  const tail = newByteBuffer();
   let ended = false;
 
-  /** Text is decoded up to the last line end only: no character can lie across it. */
+  /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
-    // Nearly every read ends with a record; looking backwards for a CR would cost 8 % of a stream.
+    // Nearly every read ends with a record. A search backwards for a CR would cost 8 % of the work of a stream.
     if (tail.length() === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
     const cut = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (cut === 0) {
@@ -36,8 +36,8 @@ export function newRecordReader(body: BodyReader, framing: Framing): RecordReade
   }
 
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
-    const isTooLarge = framing.held() + tail.length() > RECORD_LIMIT ||
-      records.some((record) => isLongerThan(record.raw ?? record.data, RECORD_LIMIT));
+    const isTooLarge = framing.held() + tail.length() > MAX_RECORD_BYTES ||
+      records.some((record) => isLongerThan(record.raw ?? record.data, MAX_RECORD_BYTES));
     return isTooLarge
       ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
       : success(records);
@@ -71,8 +71,8 @@ function notText(): Result<never> {
   return fault("invalid_upstream_response", "The provider's stream is not valid UTF-8.");
 }
 
-/** Bytes that wait for the rest of their line. Doubles its room, so that single bytes cost no more. */
-function growingBytes() {
+/** Returns a buffer for an incomplete line. Its capacity doubles, so that single-byte reads stay linear. */
+function newByteBuffer() {
   let room = new Uint8Array(0);
   let length = 0;
 
@@ -89,7 +89,7 @@ function growingBytes() {
   return {
     length: () => length,
     add,
-    /** All bytes kept and the given ones; none are kept afterwards. */
+    /** Returns the buffered bytes followed by `bytes`, and empties the buffer. */
     takeWith(bytes: Uint8Array): Uint8Array {
       add(bytes);
       const taken = room.subarray(0, length);

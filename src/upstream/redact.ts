@@ -2,7 +2,7 @@ import { type Failure, isRefusal } from "../core/failure.ts";
 import { parseJson } from "../core/json/json.ts";
 import { endOfString } from "../core/json/scan.ts";
 
-/** Returns a failure whose upstream error, which a wire has read from an answer, holds none of the secrets. */
+/** Returns a failure with the secrets removed from its upstream error, which a wire read from a response. */
 export function redactedFailure(failure: Failure, secrets: readonly string[]): Failure {
   if (isRefusal(failure) || failure.upstream === null) return failure;
   const { error } = failure.upstream;
@@ -14,7 +14,7 @@ export function redactedFailure(failure: Failure, secrets: readonly string[]): F
   return { ...failure, upstream: { ...failure.upstream, error: clean } };
 }
 
-/** A text without the secrets, also where JSON writes them with whatever escapes. */
+/** Returns a text without the secrets, also where a JSON string holds them with escapes. */
 export function redacted(text: string, secrets: readonly string[]): string {
   const plain = withoutPlain(text, secrets);
   return secrets.length > 0 && plain.includes("\\") ? withoutEscaped(plain, secrets) : plain;
@@ -24,7 +24,7 @@ function withoutPlain(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
 }
 
-/** Strings of a JSON text that say a secret once they are read are written anew; the rest stays. */
+/** Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is unchanged. */
 function withoutEscaped(text: string, secrets: readonly string[]): string {
   let clean = "";
   let at = 0;
@@ -32,8 +32,8 @@ function withoutEscaped(text: string, secrets: readonly string[]): string {
     const end = endOfString(text, start);
     const written = text.slice(start, end);
     const value = written.includes("\\") ? parseJson(written) : null;
-    const said = typeof value === "string" ? withoutPlain(value, secrets) : value;
-    clean += text.slice(at, start) + (said === value ? written : JSON.stringify(said));
+    const safe = typeof value === "string" ? withoutPlain(value, secrets) : value;
+    clean += text.slice(at, start) + (safe === value ? written : JSON.stringify(safe));
     at = end;
   }
   return clean + text.slice(at);

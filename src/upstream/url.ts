@@ -1,9 +1,9 @@
 import type { Provider } from "../wires/wire.ts";
 
 /**
- * Returns the address of a call: the path below the provider's base, with the query of its base URL.
- * A parameter of the path that the base URL has too is dropped, as with headers: clients choose some
- * of those, and what the configuration says wins.
+ * Returns the URL of an upstream request: the path below the provider's base, with the query of its base
+ * URL. A query parameter of the path that the base URL has too is dropped: clients choose some path
+ * parameters, and the configuration wins, as with headers.
  */
 export function upstreamUrl(
   { base, query }: Pick<Provider, "base" | "query">,

@@ -39,7 +39,7 @@ Deno.test("an open breaker without another target is 503 circuit_open with Retry
   assertEquals(state.sent, 1);
 });
 
-Deno.test("an open breaker is not repeated but fallen back from", async () => {
+Deno.test("a call to an open breaker is not retried but falls back", async () => {
   const retry = "max_attempts: 3, initial_delay: 1h, max_delay: 2h";
   const { ask, state } = gatewayOf({ second: "http://other", retry });
   for (let call = 0; call < 3; call++) {
@@ -48,7 +48,7 @@ Deno.test("an open breaker is not repeated but fallen back from", async () => {
   assertEquals(state.sent, 1);
 });
 
-Deno.test("every try counts: a breaker that opens inside a call ends its repeats", async () => {
+Deno.test("every attempt counts for the breaker, and a breaker that opens within a call ends its retries", async () => {
   const retry = "max_attempts: 5, initial_delay: 0s";
   const { ask, state, world } = gatewayOf({ retry, breaker: "failure_threshold: 2" });
   state.answer = () => answers(503, "");
@@ -58,7 +58,7 @@ Deno.test("every try counts: a breaker that opens inside a call ends its repeats
   assertEquals(state.sent, 2);
 });
 
-Deno.test("a breaker that opens inside a call ends its repeats without their wait", async () => {
+Deno.test("a breaker that opens within a call ends its retries without their delay", async () => {
   const retry = "max_attempts: 3, initial_delay: 5s, jitter_factor: 0";
   const { ask, state, reports } = gatewayOf({ second: "http://other", retry });
   state.answer = () => answers(503, "");
@@ -68,7 +68,7 @@ Deno.test("a breaker that opens inside a call ends its repeats without their wai
   assertEquals(accessFields(reports[0] ?? newReport("", "", "", 0)).retries, 0, "none was sent");
 });
 
-Deno.test("a wait that outlives the open breaker is waited, and the repeat is its trial", async () => {
+Deno.test("a retry delay longer than the open breaker is waited for, and the retry is the breaker's trial", async () => {
   const retry = "max_attempts: 2, initial_delay: 12s, jitter_factor: 0";
   const { ask, state, world } = gatewayOf({ retry });
   state.answer = () => answers(state.sent === 1 ? 503 : 200, COMPLETION);
@@ -122,7 +122,7 @@ Deno.test("a bug gives the trial back too", async () => {
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("a client that leaves never trips the breaker", async () => {
+Deno.test("a client that disconnects never trips the breaker", async () => {
   const { ask, state } = gatewayOf();
   const client = new AbortController();
   state.answer = () => {
@@ -134,7 +134,7 @@ Deno.test("a client that leaves never trips the breaker", async () => {
   assertEquals((await ask()).status, 200);
 });
 
-Deno.test("a stream that breaks after delivery began is not repeated, and opens the breaker", async () => {
+Deno.test("a stream that breaks after delivery began is not retried, and opens the breaker", async () => {
   const retry = "max_attempts: 3, initial_delay: 0s";
   const { ask, state } = gatewayOf({ retry, second: "http://other" });
   const cut = new TextEncoder().encode(STREAM[0]?.replace('"stop"', "null") ?? "");

@@ -152,7 +152,7 @@ Deno.test("a full queue falls back at once, the end of a wait when it comes", as
   assertEquals(calls.length, 3);
 });
 
-Deno.test("a call that leaves state falls back too: a busy provider has certainly not taken it", async () => {
+Deno.test("a call with side effects falls back too, because a busy provider has certainly not processed it", async () => {
   const { asked, oldest, running, world, reports } = heldGateway({
     a: "max_concurrent: 1, capabilities: {chat_completions_lifecycle: true}",
     b: "capabilities: {chat_completions_lifecycle: true}",
@@ -168,7 +168,7 @@ Deno.test("a call that leaves state falls back too: a busy provider has certainl
   assertEquals(reports.map(({ fallbacks }) => fallbacks), [0, 1]);
 });
 
-Deno.test("a busy provider is not asked again, and no breaker hears of it", async () => {
+Deno.test("a busy provider is not retried, and its circuit breaker does not count it", async () => {
   const { asked, world, sent, reports, gateway } = heldGateway({
     a: "max_concurrent: 1",
     more: "retry: {max_attempts: 3, initial_delay: 1s}\ncircuit_breaker: {failure_threshold: 1}",
@@ -181,7 +181,7 @@ Deno.test("a busy provider is not asked again, and no breaker hears of it", asyn
   assertEquals(gateway.state.breakers.state(account), "closed");
 });
 
-Deno.test("without a limit nothing is counted, and no metric has a sample", async () => {
+Deno.test("without a limit no slots are counted, and no metric has a sample", async () => {
   const { asked, running, world, counts, gateway } = heldGateway({});
   for (let call = 0; call < 50; call++) void asked();
   await world.advance(0);
@@ -189,7 +189,7 @@ Deno.test("without a limit nothing is counted, and no metric has a sample", asyn
   assert(!gateway.state.slots.isInUse);
 });
 
-Deno.test("an answer of the cache takes no slot", async () => {
+Deno.test("a cached response takes no slot", async () => {
   const { asked, oldest, world, counts } = heldGateway({
     a: "max_concurrent: 1",
     more: "retry: {enabled: false}\ncaching: {enabled: true}",

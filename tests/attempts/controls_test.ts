@@ -30,11 +30,11 @@ async function asked(
 
 const busy = () => answers(503, "");
 
-Deno.test("without a word a failed call is repeated, then falls back", async () => {
+Deno.test("a failed call is retried by default, then falls back", async () => {
   assertEquals(await asked(busy, {}), "up up other");
 });
 
-Deno.test("X-Gateway-No-Retry: true, in any case, takes the repeats away", async () => {
+Deno.test("X-Gateway-No-Retry: true, in upper or lower case, disables retries", async () => {
   for (const value of ["true", "True", "TRUE"]) {
     assertEquals(await asked(busy, { headers: { "X-Gateway-No-Retry": value } }), "up other");
   }
@@ -43,14 +43,14 @@ Deno.test("X-Gateway-No-Retry: true, in any case, takes the repeats away", async
   }
 });
 
-Deno.test("X-Gateway-No-Fallback: true, in any case, takes the fallbacks away", async () => {
+Deno.test("X-Gateway-No-Fallback: true, in upper or lower case, disables fallbacks", async () => {
   for (const value of ["true", "tRuE"]) {
     assertEquals(await asked(busy, { headers: { "x-gateway-no-fallback": value } }), "up up");
   }
   assertEquals(await asked(busy, { headers: { "x-gateway-no-fallback": "no" } }), "up up other");
 });
 
-Deno.test("both together leave one try", async () => {
+Deno.test("both headers together leave one attempt", async () => {
   const headers = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };
   assertEquals(await asked(busy, { headers }), "up");
 });
@@ -81,13 +81,13 @@ const MAYBE_TAKEN: readonly (readonly [what: string, failing: () => Promise<Resp
 ];
 
 for (const [what, failing] of UNTAKEN) {
-  Deno.test(`a call that leaves state is sent again after ${what}`, async () => {
+  Deno.test(`a call with side effects is retried after ${what}`, async () => {
     assertEquals(await asked(failing, { body: { store: true } }), "up up other");
   });
 }
 
 for (const [what, failing] of MAYBE_TAKEN) {
-  Deno.test(`a call that leaves state is not sent again after ${what}`, async () => {
+  Deno.test(`a call with side effects is not retried after ${what}`, async () => {
     assertEquals(await asked(failing, { body: { store: true } }), "up");
     const isFinal = what === "status 501";
     assertEquals(
@@ -117,7 +117,7 @@ Deno.test("the last failure decides what the client sees, and names its target",
   ]);
 });
 
-Deno.test("retryable_errors decides which statuses are worth a repeat", async () => {
+Deno.test("retryable_errors decides which statuses are retried", async () => {
   const statuses = [418, 500];
   const sent: number[] = [];
   for (const status of statuses) {

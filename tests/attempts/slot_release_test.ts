@@ -56,7 +56,7 @@ async function played(
   return answer;
 }
 
-Deno.test("a slot is given back with a whole answer, also one that is an error or no answer at all", async () => {
+Deno.test("a slot is released after a whole response, after an error response and after no response at all", async () => {
   assertEquals((await played((call) => call.answer())).status, 200);
   assertEquals((await played((call) => call.answer(400, "no"))).status, 400);
   assertEquals((await played((call) => call.answer(500, "no"))).status, 500);
@@ -73,7 +73,7 @@ async function begunStream(held: HeldGateway) {
   return { response: await response, finish };
 }
 
-Deno.test("a slot is given back with the last byte of a stream, not with its first", async () => {
+Deno.test("a slot is released at the last byte of a stream, not at its first", async () => {
   const held = heldGateway({ a: LIMITED });
   const { response, finish } = await begunStream(held);
   const waiting = held.asked();
@@ -87,7 +87,7 @@ Deno.test("a slot is given back with the last byte of a stream, not with its fir
   await assertFree(held);
 });
 
-Deno.test("a stream that is complete, broken, or never becomes one gives its slot back", async () => {
+Deno.test("a stream that is complete, broken or never begins releases its slot", async () => {
   const body = { body: { stream: true } };
   const whole = await played((call) => call.answer(), {}, body);
   assert(whole.text.endsWith("data: [DONE]\n\n"));
@@ -103,13 +103,13 @@ Deno.test("a stream that is complete, broken, or never becomes one gives its slo
   assertEquals(garbage.status, 502);
 });
 
-Deno.test("a bug gives the slot back", async () => {
+Deno.test("a bug releases the slot", async () => {
   // A body that is no byte stream cannot be opened: it throws where nothing is expected to.
   const answer = await played((call) => call.respond(ReadableStream.from([new Uint8Array(1)])));
   assertEquals(answer.error.code, "internal_error");
 });
 
-Deno.test("a timeout gives the slot back", async () => {
+Deno.test("a timeout releases the slot", async () => {
   const held = heldGateway({ a: `${LIMITED}, timeout: 1s` });
   const call = held.asked();
   await held.world.advance(1_000);
@@ -139,7 +139,7 @@ Deno.test("a retry delay holds no slot, and the retry waits for one like any oth
   await assertFree(held);
 });
 
-Deno.test("a client that leaves while its call runs gives the slot to the next one at once", async () => {
+Deno.test("a client that disconnects while its call runs releases the slot to the next call at once", async () => {
   const held = heldGateway({ a: LIMITED });
   const client = new AbortController();
   const first = held.asked({ signal: client.signal });
@@ -153,7 +153,7 @@ Deno.test("a client that leaves while its call runs gives the slot to the next o
   await assertFree(held);
 });
 
-Deno.test("a client that leaves mid-stream gives the slot to the next one at once", async () => {
+Deno.test("a client that disconnects mid-stream releases the slot to the next call at once", async () => {
   const held = heldGateway({ a: LIMITED });
   const { response } = await begunStream(held);
   const second = held.asked();
@@ -165,7 +165,7 @@ Deno.test("a client that leaves mid-stream gives the slot to the next one at onc
   await assertFree(held);
 });
 
-Deno.test("a client that leaves the queue is gone from it in the same moment, and nothing is sent", async () => {
+Deno.test("a queued call whose client disconnects leaves the queue at once, and no request is sent", async () => {
   const held = heldGateway({ a: "max_concurrent: 1, max_queued: 1" });
   const client = new AbortController();
   const first = held.asked();
@@ -190,7 +190,7 @@ Deno.test("a client that leaves the queue is gone from it in the same moment, an
   ]);
 });
 
-Deno.test("a client that leaves when its slot has just come gives it to the next one", async () => {
+Deno.test("a client that disconnects just after its slot was granted releases it to the next call", async () => {
   const held = heldGateway({ a: LIMITED });
   const client = new AbortController();
   const [, second, third] = [held.asked(), held.asked({ signal: client.signal }), held.asked()];
@@ -213,7 +213,7 @@ function ownerIn({ gateway }: HeldGateway) {
   return { id: "a", account: gateway.generation.providers.get("a")?.account ?? "" };
 }
 
-Deno.test("a gateway that drains lets queued calls have their turn, and ends them when time is up", async () => {
+Deno.test("a gateway that drains lets queued calls run, and cancels them at the end of the drain time", async () => {
   const held = heldGateway({ a: LIMITED });
   const calls = [held.asked(), held.asked(), held.asked()];
   await held.world.advance(0);
@@ -233,7 +233,7 @@ Deno.test("a gateway that drains lets queued calls have their turn, and ends the
   assertEquals(held.world.waiting, 0);
 });
 
-Deno.test("a call that comes when the gateway has ended its calls does not queue", async () => {
+Deno.test("a call that arrives after the gateway has cancelled its calls does not queue", async () => {
   const held = heldGateway({ a: LIMITED });
   const first = held.asked();
   await held.world.advance(0);

@@ -58,7 +58,7 @@ Deno.test("an upstream that never answers is a timeout, tried again and fallen b
   assertEquals(seen(served), [200, undefined, undefined, "second/y"]);
 });
 
-Deno.test("a timeout runs afresh for every try and counts for the breaker", async () => {
+Deno.test("every attempt has its own timeout, which counts for the circuit breaker", async () => {
   const began: number[] = [];
   const world = scriptedWorld({
     fetch(_url, { signal }) {
@@ -100,7 +100,7 @@ function answering(pieces: number, last: string) {
   return testGateway(config({ first: "http://up" }), world);
 }
 
-Deno.test("an answer may have 64 MiB and not a byte more", async () => {
+Deno.test("a response may have 64 MiB and not a byte more", async () => {
   const text = JSON.stringify(COMPLETION);
   const padded = " ".repeat(MIB - text.length) + text;
   const whole = await answering(63, padded).app(chatRequest({ body: { model: "x" } }));

@@ -39,22 +39,22 @@ async function tries(
   return { began, answer };
 }
 
-Deno.test("each wait is the one before times the multiplier", async () => {
+Deno.test("each retry delay is the previous delay times the multiplier", async () => {
   const retry = "max_attempts: 5, initial_delay: 100ms, multiplier: 3, jitter_factor: 0";
   assertEquals((await tries(retry)).began, [0, 100, 400, 1300, 4000]);
 });
 
-Deno.test("no wait is longer than max_delay", async () => {
+Deno.test("no retry delay is longer than max_delay", async () => {
   const retry = "max_attempts: 5, initial_delay: 1s, max_delay: 3s, jitter_factor: 0";
   assertEquals((await tries(retry)).began, [0, 1000, 3000, 6000, 9000]);
 });
 
-Deno.test("by default there are three tries, about a second and two apart", async () => {
+Deno.test("by default there are three attempts, about one and two seconds apart", async () => {
   const { began } = await tries("enabled: true", [0.5, 0.5]);
   assertEquals(began, [0, 1000, 3000]);
 });
 
-Deno.test("jitter moves a wait by at most half the factor to either side", () => {
+Deno.test("jitter changes a retry delay by at most half the factor in either direction", () => {
   assertEquals(retryDelayMs(0, RETRY, 0), 900);
   assertEquals(retryDelayMs(0, RETRY, 0.5), 1000);
   fc.assert(fc.property(
@@ -71,7 +71,7 @@ Deno.test("jitter moves a wait by at most half the factor to either side", () =>
   ));
 });
 
-Deno.test("Retry-After in seconds raises the wait", async () => {
+Deno.test("Retry-After in seconds raises the retry delay", async () => {
   const retry = "max_attempts: 2, initial_delay: 1s, jitter_factor: 0";
   assertEquals((await tries(retry, [], { "retry-after": "7" })).began, [0, 7000]);
   assertEquals((await tries(retry, [], { "retry-after": "0" })).began, [0, 1000]);
@@ -86,13 +86,13 @@ Deno.test("Retry-After as a date counts from the clock of the gateway", async ()
   assertEquals((await tries(retry, [], { "retry-after": at(3600) })).began, [0]);
 });
 
-Deno.test("who asks for more than max_delay is given up at once, and its Retry-After told", async () => {
+Deno.test("a Retry-After longer than max_delay ends the retries, and the header is sent to the client", async () => {
   const { began, answer } = await tries("max_attempts: 3", [], { "retry-after": "31" });
   assertEquals(began, [0]);
   assertEquals([answer.status, answer.headers.get("retry-after")], [503, "31"]);
 });
 
-Deno.test("who is given up at once is fallen back from", async () => {
+Deno.test("a call whose Retry-After is longer than max_delay falls back", async () => {
   const world = scriptedWorld({
     fetch: (url) =>
       url.startsWith("http://other")
@@ -105,7 +105,7 @@ Deno.test("who is given up at once is fallen back from", async () => {
   assertEquals(seen(answer), [200, undefined, undefined, "second/y"]);
 });
 
-Deno.test("the fallback has tries of its own, and waits from the beginning", async () => {
+Deno.test("the fallback has its own attempts, and its retry delays start from the beginning", async () => {
   const began: string[] = [];
   const world = scriptedWorld({
     fetch(url) {
@@ -121,7 +121,7 @@ Deno.test("the fallback has tries of its own, and waits from the beginning", asy
   assertEquals(began, ["up 0", "up 1000", "other 1000", "other 2000"]);
 });
 
-Deno.test("the waits of a client that goes end at once, and nothing more is sent", async () => {
+Deno.test("a client that disconnects ends the retry delay at once, and no further request is sent", async () => {
   let sent = 0;
   const world = scriptedWorld({
     fetch() {
@@ -143,7 +143,7 @@ Deno.test("the waits of a client that goes end at once, and nothing more is sent
   assertEquals([sent, world.waiting], [1, 0]);
 });
 
-Deno.test("what the gateway refuses is never repeated", () => {
+Deno.test("a refusal of the gateway is never retried", () => {
   const failure = { kind: "unsupported_feature", message: "", param: null } as const;
   const situation = {
     attempts: 1,
@@ -154,7 +154,10 @@ Deno.test("what the gateway refuses is never repeated", () => {
   };
   assertEquals(decideRetry({ ...situation, failure }), { kind: "stop" });
   const { failure: unreachable } = fault("upstream_unreachable", "");
-  assertEquals(decideRetry({ ...situation, failure: unreachable }), { kind: "retry", after: 900 });
+  assertEquals(decideRetry({ ...situation, failure: unreachable }), {
+    kind: "retry",
+    delayMs: 900,
+  });
   assertEquals(decideRetry({ ...situation, failure: unreachable, attempts: 3 }), {
     kind: "fallback",
   });

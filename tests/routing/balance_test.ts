@@ -44,7 +44,7 @@ Deno.test("random draws by weight", async () => {
   assertEquals(await times(gateway, 6), "aabbcc");
 });
 
-Deno.test("every route keeps its own turns", async () => {
+Deno.test("every route has its own round-robin position", async () => {
   const gateway = routed(`
     - {name: one, match: {models: [x]}, targets: [{provider: a}, {provider: b}]}
     - {name: two, targets: [{provider: a}, {provider: b}]}`);
@@ -59,7 +59,7 @@ Deno.test("only the eligible targets share the calls", async () => {
   assertEquals(await times(gateway, 3, { body: { model: "c/m" } }), "ccc");
 });
 
-Deno.test("targets whose breaker is open are passed over while another can take the request", async () => {
+Deno.test("targets with an open breaker are skipped while another target can take the request", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a}, {provider: b}]}]", {
     failing: { a: 501 },
     settings: "circuit_breaker: {failure_threshold: 1}",

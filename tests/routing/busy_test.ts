@@ -5,14 +5,14 @@ const BOTH = "[{provider: a}, {provider: b}]";
 const ONE = "max_concurrent: 1";
 const QUEUED = "max_concurrent: 1, max_queued: 1";
 
-Deno.test("a target at its limit is passed over while another one is free", async () => {
+Deno.test("a target at its limit is skipped while another target has a free slot", async () => {
   const { asked, running, world } = heldGateway({ a: ONE, b: "max_concurrent: 3", targets: BOTH });
   for (let call = 0; call < 4; call++) void asked();
   await world.advance(0);
   assertEquals(running(), ["a 1", "b 2", "b 3", "b 4"]);
 });
 
-Deno.test("a target that is free again is chosen again", async () => {
+Deno.test("a target whose slot is free again is chosen again", async () => {
   const { asked, running, oldest, world } = heldGateway({
     a: ONE,
     b: "max_concurrent: 2",
@@ -28,7 +28,7 @@ Deno.test("a target that is free again is chosen again", async () => {
   assertEquals(running(), ["b 2", "b 3", "a 4"]);
 });
 
-Deno.test("when every target is at its limit a call waits, though a fallback is free", async () => {
+Deno.test("a call queues when every target is at its limit, even if a fallback has a free slot", async () => {
   const { asked, running, oldest, world, counts } = heldGateway({
     a: QUEUED,
     b: QUEUED,
@@ -47,7 +47,7 @@ Deno.test("when every target is at its limit a call waits, though a fallback is 
   assertEquals(running(), ["b 2", "c 5", "a 4"]);
 });
 
-Deno.test("a call waits where the queue has room", async () => {
+Deno.test("a call queues at a target whose queue has room", async () => {
   const { asked, running, world, counts } = heldGateway({ a: QUEUED, b: ONE, targets: BOTH });
   for (let call = 0; call < 3; call++) void asked();
   await world.advance(0);
@@ -55,7 +55,7 @@ Deno.test("a call waits where the queue has room", async () => {
   assertEquals([await counts("a"), await counts("b")], [[1, 1], [1, 0]]);
 });
 
-Deno.test("an open breaker is passed over before a limit is: a call rather waits", async () => {
+Deno.test("a call queues at a busy target rather than going to a target with an open breaker", async () => {
   const { asked, running, gateway, world, counts } = heldGateway({
     a: QUEUED,
     targets: BOTH,
@@ -71,7 +71,7 @@ Deno.test("an open breaker is passed over before a limit is: a call rather waits
   assertEquals([running(), await counts("a")], [["a 1"], [1, 1]]);
 });
 
-Deno.test("a fallback at its limit is passed over while a later one is free, else the call waits", async () => {
+Deno.test("a fallback at its limit is skipped while a later fallback is free, otherwise the call queues", async () => {
   const { asked, running, world, sent, counts, reports } = heldGateway({
     b: "max_concurrent: 1, max_queued: 5",
     c: QUEUED,
@@ -86,7 +86,7 @@ Deno.test("a fallback at its limit is passed over while a later one is free, els
   assertEquals(reports, []);
 });
 
-Deno.test("a fallback that was passed over is tried when the free one fails", async () => {
+Deno.test("a skipped fallback is tried when the free fallback fails", async () => {
   const { asked, running, oldest, world } = heldGateway({
     b: "max_concurrent: 1, max_queued: 5",
     fallback: "[{provider: b}, {provider: c}]",
@@ -105,7 +105,7 @@ Deno.test("a fallback that was passed over is tried when the free one fails", as
   assertEquals((await Promise.all(calls)).map(({ status }) => status), [200, 200]);
 });
 
-Deno.test("a plan of fallbacks alone passes over a busy one too", async () => {
+Deno.test("a busy fallback is skipped also when all candidates are fallbacks", async () => {
   // Type local keeps no logprobs, so that no target can take the call.
   const gateway = heldGateway(`
 providers:

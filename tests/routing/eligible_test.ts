@@ -34,21 +34,21 @@ Deno.test("a target without a model of its own takes every model", async () => {
   assertEquals(servedBy(await gateway.ask({ body: { model: "z" } })), "b z r");
 });
 
-Deno.test("a target of weight 0 gets nothing, asked for by name or not", async () => {
+Deno.test("a target of weight 0 gets no request, even if the request names it", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a, weight: 0}, {provider: b}]}]");
   for (let count = 0; count < 4; count++) assertEquals(servedBy(await gateway.ask()), "b m r");
   const { error } = await gateway.ask({ body: { model: "a/m" } });
   assertEquals(error.code, "provider_not_found");
 });
 
-Deno.test("a target that cannot keep the request is passed over", async () => {
+Deno.test("a target that cannot carry the request is skipped", async () => {
   const gateway = routed("[{name: r, targets: [{provider: loc}, {provider: a}]}]");
   for (let count = 0; count < 3; count++) {
     assertEquals(servedBy(await gateway.ask({ body: LOGIT_BIAS })), "a m r");
   }
 });
 
-Deno.test("where no target can keep the request the refusal names the field", async () => {
+Deno.test("the refusal names the field if no target can carry the request", async () => {
   const gateway = routed(
     "[{name: r, targets: [{provider: loc}], fallback: [{provider: loc, model: n}]}]",
   );
@@ -63,7 +63,7 @@ Deno.test("where no target can keep the request the refusal names the field", as
   assertEquals(gateway.upstream, []);
 });
 
-Deno.test("a request that no target can keep goes to the fallback that can", async () => {
+Deno.test("a request that no target can carry goes to the fallback that can", async () => {
   const routes =
     "[{name: r, targets: [{provider: loc}], fallback: [{provider: loc, model: n}, {provider: a}]}]";
   const gateway = routed(routes);
@@ -78,7 +78,7 @@ Deno.test("a request that no target can keep goes to the fallback that can", asy
   ]);
 });
 
-Deno.test("fallbacks that cannot keep the request are left out, in their order", async () => {
+Deno.test("fallbacks that cannot carry the request are left out, and the order of the rest is unchanged", async () => {
   const gateway = routed(
     "[{name: r, targets: [{provider: a}], fallback: [{provider: loc}, {provider: b}, {provider: c}]}]",
     { failing: { a: 501, b: 501 } },
@@ -111,7 +111,7 @@ Deno.test("a requested model does not limit the fallbacks", async () => {
   assertEquals(gateway.upstream, ["a/x", "b/y"]);
 });
 
-Deno.test("a fallback for which nobody names a model is left out", async () => {
+Deno.test("a fallback without a known model is left out", async () => {
   const gateway = routed(
     "[{name: r, targets: [{provider: a, model: x}], fallback: [{provider: c}, {provider: b}]}]",
     { failing: { a: 501 } },

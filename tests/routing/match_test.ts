@@ -91,7 +91,7 @@ Deno.test("a pattern for canonical names takes no bare one", async () => {
   assertEquals(await takes('{models: ["*/m"]}', { headers }), true);
 });
 
-Deno.test("a route can be for those who leave the model open", async () => {
+Deno.test("a route can match requests that leave the model open", async () => {
   for (const conditions of ["{models: [auto]}", "{headers: {x-gateway-model: auto}}"]) {
     const gateway = routed(`
       - {name: open, match: ${conditions}, targets: [{provider: b}]}
@@ -129,7 +129,7 @@ Deno.test("request type, model and provider can be matched by names of their own
   assertEquals(await takes("{headers: {x-gateway-provider: a}}", {}), false);
 });
 
-Deno.test("no caller can pretend another request type", async () => {
+Deno.test("a client cannot forge another request type", async () => {
   const headers = { "x-gateway-request-type": "responses" };
   assertEquals(await takes("{headers: {x-gateway-request-type: responses}}", { headers }), false);
   assertEquals(
@@ -151,14 +151,14 @@ Deno.test("the first matching route in file order is authoritative", async () =>
   assertEquals(gateway.upstream, []);
 });
 
-Deno.test("where no route matches the answer is a routing error without param and code", async () => {
+Deno.test("a request that matches no route gets a routing error without param and code", async () => {
   const gateway = routed("[{name: one, match: {path: /v1/embeddings}, targets: [{provider: a}]}]");
   assertNoRoute(await gateway.ask());
   assertNoRoute(await gateway.ask({ headers: { "x-gateway-provider": "a" } }));
   assertEquals(gateway.upstream, []);
 });
 
-Deno.test("a forced route is the only one looked at, and its own conditions still hold", async () => {
+Deno.test("a forced route is the only route considered, and its own conditions still apply", async () => {
   const gateway = routed(`
     - {name: one, targets: [{provider: a}]}
     - {name: two, match: {models: [m]}, targets: [{provider: b}]}`);

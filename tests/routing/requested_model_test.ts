@@ -52,7 +52,7 @@ Deno.test("a header and a canonical model that name different providers are refu
   assertEquals(gateway.upstream, []);
 });
 
-Deno.test("a provider or model header that is given twice is refused by name", async () => {
+Deno.test("a repeated provider or model header is refused by name", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a}, {provider: b}]}]");
   for (
     const [headers, param] of [
@@ -86,7 +86,7 @@ Deno.test("a target's own model wins, then the requested one, then the provider'
   assertEquals(servedBy(await gateway.ask({ body: { model: "auto" } })), "b b-default open");
 });
 
-Deno.test("a request that no one names a model for is asked for it", async () => {
+Deno.test("a request without a known model is refused with a request for one", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a}]}]");
   const { status, error } = await gateway.ask({ body: { model: "auto" } });
   assertEquals([status, error.param, error.code], [400, "model", "missing_required_parameter"]);

@@ -57,7 +57,7 @@ Deno.test("a pending read without bytes for the idle timeout is cancelled as ups
   assertEquals(reason(), "upstream_idle");
 });
 
-Deno.test("silence while no read is pending is not the upstream's", async () => {
+Deno.test("silence while no read is pending is not counted for the upstream", async () => {
   const { world, timer, reason } = timing({ idleMs: 30 });
   timer.readStarted();
   timer.bytesReceived();

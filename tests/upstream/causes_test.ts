@@ -74,7 +74,7 @@ const BREAKAGES: readonly (readonly [cause: string, script: UpstreamScript])[] =
   ["malformed", (exchange) => exchange.answer(200, { "content-encoding": "gzip" }, "no gzip")],
 ];
 
-Deno.test("an answer that breaks has its cause in the log and the metrics alone", async () => {
+Deno.test("a response that breaks off has its cause in the log and the metrics alone", async () => {
   for (const [cause, script] of BREAKAGES) {
     await using upstream = startUpstream(script);
     await assertCause(upstream.url, cause);
@@ -108,7 +108,7 @@ Deno.test("a call that is served, and one that its provider refuses, have no cau
   assert(access !== undefined && !("upstream_cause" in access));
 });
 
-Deno.test("a call that leaves state falls back when its provider could not be connected to in time", async () => {
+Deno.test("a call with side effects falls back when its provider could not be connected to in time", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
   const { port } = silent.addr;
   using _first = await Deno.connect({ hostname: "127.0.0.1", port });

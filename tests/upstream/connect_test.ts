@@ -10,7 +10,7 @@ import { startUpstream } from "../support/upstream.ts";
 
 const UNREACHABLE = [502, "upstream_error", "upstream_unreachable"];
 
-Deno.test("an answer that was compressed although nobody asked is read all the same", async () => {
+Deno.test("a compressed response that was not requested is decompressed", async () => {
   await using upstream = startUpstream((exchange) => {
     const isStream = exchange.request.body.includes('"stream":true');
     const status = isStream ? 400 : 200;
@@ -28,7 +28,7 @@ Deno.test("an answer that was compressed although nobody asked is read all the s
   assertEquals(upstream.requests[0]?.headers["accept-encoding"], "identity");
 });
 
-Deno.test("the name of a compression is read as it may be written", async () => {
+Deno.test("a content coding is recognised in upper and lower case and by its old name", async () => {
   await using upstream = startUpstream((exchange) => {
     const coding = exchange.request.body.includes('"old"') ? "x-gzip" : "GZip";
     return exchange.answer(
@@ -168,7 +168,7 @@ Deno.test("a call whose reused connection was closed is sent again at once on a 
   }
 });
 
-Deno.test("a call that leaves state is written once, also when its reused connection was closed", async () => {
+Deno.test("a call with side effects is written once, also when its reused connection was closed", async () => {
   for (const padding of ["", "x".repeat(300_000)]) {
     await using upstream = keepingUpstream();
     const settings = ", capabilities: {chat_completions_lifecycle: true}";

@@ -7,7 +7,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 const RECORD: StreamRecord = { event: null, data: "word", raw: null };
 const TERMINAL: StreamRecord = { event: null, data: "broken", raw: null };
 
-Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is told", async () => {
+Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is logged", async () => {
   const told: string[] = [];
   let pushed = 0;
   const stream: Stream = {
@@ -24,8 +24,8 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is to
       usage: () => null,
     },
     settle: () => null,
-    threw: (error) => void told.push(error instanceof Error ? error.name : "no error"),
-    over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onBug: (error) => void told.push(error instanceof Error ? error.name : "no error"),
+    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
   const committed = await commit(stream);
   assert(committed.ok);
@@ -49,8 +49,8 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
       usage: () => null,
     },
     settle: () => null,
-    threw() {},
-    over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onBug() {},
+    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
   return { stream, told };
 }
@@ -62,7 +62,7 @@ function silent(size: number): StreamRecord {
 
 const MIB = 1024 * 1024;
 
-Deno.test("1,024 records that carry nothing may come first, in any groups, and one more may not", async () => {
+Deno.test("1,024 records without content may come first, in any groups, and one more may not", async () => {
   const records = (count: number) => Array.from({ length: count }, () => silent(1));
   for (const size of [1, 7, 2000]) {
     const groups = (all: readonly StreamRecord[]) =>
@@ -79,7 +79,7 @@ Deno.test("1,024 records that carry nothing may come first, in any groups, and o
   }
 });
 
-Deno.test("4 MiB of records that carry nothing may come first, and one byte more may not", async () => {
+Deno.test("4 MiB of records without content may come first, and one byte more may not", async () => {
   const most = waitingStream([[silent(3 * MIB)], [silent(MIB)], [RECORD]]);
   assert((await commit(most.stream)).ok);
   const more = waitingStream([[silent(3 * MIB)], [silent(MIB + 1)], [RECORD]]);
@@ -87,14 +87,14 @@ Deno.test("4 MiB of records that carry nothing may come first, and one byte more
   assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
 });
 
-Deno.test("bytes that come first are counted, not characters", async () => {
+Deno.test("the limit on records without content counts bytes, not characters", async () => {
   const record = { event: null, data: "", raw: "世".repeat(MIB) };
   const committed = await commit(waitingStream([[record], [record], [RECORD]]).stream);
   assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
   assert((await commit(waitingStream([[record], [RECORD]]).stream)).ok);
 });
 
-Deno.test("once something has gone out, records that carry nothing have no limit", async () => {
+Deno.test("records without content have no limit once delivery has begun", async () => {
   const behind = Array.from({ length: 5000 }, () => silent(1024));
   const { stream, told } = waitingStream([[RECORD, ...behind], behind, [RECORD]]);
   const committed = await commit(stream);
@@ -107,7 +107,7 @@ Deno.test("once something has gone out, records that carry nothing have no limit
   assertEquals([sent, told], [[RECORD, RECORD], ["client_cancelled"]]);
 });
 
-Deno.test("a group of very many records goes out whole", async () => {
+Deno.test("a group of very many records is delivered whole", async () => {
   const many = Array.from({ length: 200_000 }, () => RECORD);
   const { stream } = waitingStream([[silent(1)]]);
   const committed = await commit({
@@ -143,8 +143,8 @@ function storingStream(storing: Pick<Stream, "settle" | "identify">) {
       identity: () => "resp_1",
     },
     ...storing,
-    threw: (error) => void told.push(error instanceof Error ? error.name : "no error"),
-    over: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onBug: (error) => void told.push(error instanceof Error ? error.name : "no error"),
+    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
   return { stream, told };
 }

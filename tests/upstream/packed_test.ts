@@ -12,7 +12,7 @@ const PACKED = {
   br: brotliCompressSync,
 } as const;
 
-Deno.test("an answer in any usual packing is read, and one that breaks off is not taken for whole", async () => {
+Deno.test("a response in any usual content coding is read, and a truncated response is not taken for complete", async () => {
   const text = JSON.stringify(COMPLETION);
   for (const [coding, pack] of Object.entries(PACKED)) {
     const bytes = pack(text);
@@ -29,7 +29,7 @@ Deno.test("an answer in any usual packing is read, and one that breaks off is no
   }
 });
 
-Deno.test("a packed answer may have several members, and one without any bytes is empty", async () => {
+Deno.test("a compressed response may have several members, and a response without bytes is empty", async () => {
   const text = JSON.stringify(COMPLETION);
   const members = [text.slice(0, 20), text.slice(20)].map((part) => gzipSync(part));
   await using upstream = startUpstream(({ request, answer }) =>

@@ -114,7 +114,7 @@ for (const [status, type] of Object.entries(TYPES)) {
   });
 }
 
-Deno.test("a status that is the gateway's own word, or none of an error, becomes 502", async () => {
+Deno.test("a status that the gateway uses itself, or that is not an error, becomes 502", async () => {
   for (const status of [201, 202, 206, 226, 299, 300, 302, 307, 308, 399, 499]) {
     const answer = await rejected(status, { error: { message: "x" } });
     assertEquals([answer.status, answer.error.type, answer.error.code, answer.error.param], [
@@ -223,7 +223,7 @@ Deno.test("an error that has a message of its own keeps it beside a detail", asy
   assertEquals((await rejected(400, text)).text, text);
 });
 
-Deno.test("a detail that says nothing leaves the plain message", async () => {
+Deno.test("an empty detail leaves the plain message", async () => {
   for (const detail of ["", " ", [], {}, null, 7, [{}], [[]]]) {
     const { error } = await rejected(400, { detail });
     assertEquals(error.message, "The provider answered with status 400.");

@@ -11,14 +11,14 @@ import type { Candidate, Inference, ResponseHandler } from "../../call/inference
 import { bindObject } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { translatedReader } from "../translated_reader.ts";
+import { newTranslatedHandler } from "../translated_reader.ts";
 import { relayAnswer } from "./relay_response.ts";
-import { completionOf } from "./encode_response.ts";
+import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
-import { chatEncoder } from "./encode_stream.ts";
-import { relay } from "./relay_stream.ts";
-import { chatRequest } from "./request.ts";
-import { stored } from "./require_stored_id.ts";
+import { newChatEncoder } from "./encode_stream.ts";
+import { newRelay } from "./relay_stream.ts";
+import { parseChatRequest } from "./request.ts";
+import { requireStoredId } from "./require_stored_id.ts";
 
 const MATCHES_AS = ["chat_completions"] as const;
 
@@ -36,20 +36,20 @@ export const chat: ClientApi = {
     sharesAnswer: true,
     async handle(call, { document }) {
       call.report.stream = document.value.stream === true;
-      const request = chatRequest(document);
-      return request.ok ? await exchange(call, inferenceOf(call, request.value)) : request;
+      const request = parseChatRequest(document);
+      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
     },
   }],
 };
 
-function inferenceOf(call: Call, request: ChatRequest): Inference {
+function newInference(call: Call, request: ChatRequest): Inference {
   const { text, value } = request.document;
   return {
     matchesAs: MATCHES_AS,
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,
-    // Who writes `store`, whatever it says, wants more than the answer.
+    // A request with `store`, whatever its value, is not cached: it may have side effects.
     canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
         ? null
@@ -61,7 +61,7 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
         target,
         request: encoded.value,
         hasSideEffects: isStored(request),
-        responseHandler: () => readerOf(call, request, target),
+        responseHandler: () => newResponseHandler(call, request, target),
         onComplete({ resource }) {
           const id = resource?.id;
           return typeof id === "string"
@@ -73,7 +73,7 @@ function inferenceOf(call: Call, request: ChatRequest): Inference {
   };
 }
 
-function readerOf(call: Call, request: ChatRequest, target: Target): ResponseHandler {
+function newResponseHandler(call: Call, request: ChatRequest, target: Target): ResponseHandler {
   const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
@@ -82,24 +82,24 @@ function readerOf(call: Call, request: ChatRequest, target: Target): ResponseHan
     legacyFunctions: hasFunctions(request),
   };
   if (wire.name !== "compat") {
-    return translatedReader(target, call.world, request.stream, {
-      newEncoder: () => chatEncoder({ ...labels, includeUsage: request.includeUsage }),
+    return newTranslatedHandler(target, call.world, request.stream, {
+      newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),
       encodeWhole(events) {
-        const completion = completionOf(events, labels);
+        const completion = encodeCompletion(events, labels);
         return completion.ok ? success({ ...completion.value, resource: null }) : completion;
       },
     });
   }
   const reader = relayed(call, request, labels, settings.extract_reasoning_tags);
   const isKept = isStored(request) && hasCapability(target.provider, "chat_completions_lifecycle");
-  return isKept ? stored(reader) : reader;
+  return isKept ? requireStoredId(reader) : reader;
 }
 
 function isStored({ document }: ChatRequest): boolean {
   return document.value.store === true;
 }
 
-/** An empty list asks for nothing. */
+/** True if the request has legacy `functions`; an empty list counts as absent. */
 function hasFunctions({ document }: ChatRequest): boolean {
   const { functions } = document.value;
   return Array.isArray(functions) && functions.length > 0;
@@ -119,5 +119,8 @@ function relayed(
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
-  return { kind: "stream", delivery: relay({ identity, includeUsage, extractsReasoning, mint }) };
+  return {
+    kind: "stream",
+    delivery: newRelay({ identity, includeUsage, extractsReasoning, mint }),
+  };
 }

@@ -9,38 +9,38 @@ import {
 import type { IdSource } from "../../wires/wire.ts";
 import type { Change } from "./relay_edits.ts";
 
-/** A call as its client gets it. */
+/** A tool call as it is sent to the client. */
 export interface RelayedCall {
   readonly index: number;
   /** Null until the upstream has sent it. */
   id: string | null;
 }
 
-/** One element of `tool_calls` in a delta. */
+/** The edits for one element of `tool_calls` in a delta. */
 export interface ReadPiece {
   readonly changes: readonly Change[];
-  /** The call that the piece begins without its id; null for every other piece. */
+  /** The tool call that this piece begins without an id; null for any other piece. */
   readonly open: RelayedCall | null;
 }
 
 /** The tool calls of one choice of a relayed stream. */
 export interface ChoiceCalls {
-  /** Returns what must change in an element of `list`; nothing in most. */
+  /** Returns the edits for an element of `list`; most elements need none. */
   read(item: JsonObject, list: readonly JsonValue[]): ReadPiece;
   /** True while a call has no id. */
   isOpen(): boolean;
-  /** Gives these calls ids of the gateway. */
+  /** Assigns ids of the gateway to the calls without an id. */
   nameOpenCalls(): void;
 }
 
 const UNCHANGED: ReadPiece = { changes: [], open: null };
 
 /**
- * Returns the reader of the calls of one choice. Clients tell calls apart by their index and answer
- * them by their id: each call gets its own, those of the upstream where no other call has them, and
- * the id with its first piece.
+ * Returns the reader of the tool calls of one choice. Clients distinguish calls by index and answer them
+ * by id, so each call gets a unique index and id, and the id comes with its first piece. The upstream's
+ * values are used unless another call already has them.
  */
-export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
+export function newChoiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
   const finder = newCallFinder();
   const nameCall = newCallIds(mint);
   const relayed = new Map<FoundCall, RelayedCall>();
@@ -53,7 +53,7 @@ export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
     const known = relayed.get(found);
     const call = known ?? begin(found, item);
     const changes: Change[] = [];
-    // A first call without an index is understood; it stays as it was sent.
+    // Clients accept a first call without an index, so it is forwarded unchanged.
     const isUnderstood = found.position === 0 && (item.index ?? null) === null;
     if (!isUnderstood && item.index !== call.index) changes.push(["index", String(call.index)]);
     const id = textOf(item.id);
@@ -62,7 +62,7 @@ export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
       if (call.id !== id) changes.push(["id", JSON.stringify(call.id)]);
     } else if (id !== "") {
       if (call.id === null) close(call, id, changes);
-      // Its client knows it by another id already; some add one id to the other.
+      // The client already has another id for this call, and some clients concatenate ids.
       else if (call.id !== id) changes.push(["id", null]);
     }
     return changes.length === 0 ? UNCHANGED : { changes, open: null };
@@ -81,7 +81,7 @@ export function choiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
     return call;
   }
 
-  /** The id goes out with the first piece, which waits for it. */
+  /** Sets the id of a call, which is sent with the first piece; that piece waits for it. */
   function close(call: RelayedCall, id: string, changes: Change[]): void {
     call.id = nameCall(id);
     open.delete(call);
@@ -105,7 +105,7 @@ function pieceOf(item: JsonObject): CallPiece {
   return {
     id: textOf(item.id),
     name: textOf(name),
-    // Arguments that are no text are whole at once.
+    // Arguments that are a JSON object are complete in one piece.
     text: isObject(written) ? "{}" : textOf(written),
     index: item.index ?? null,
   };

@@ -6,16 +6,16 @@ export interface ChoiceState {
   readonly isFinished: boolean;
 }
 
-/** The choices that a chunk speaks of. Some servers leave the index out: then there is one choice. */
+/** Returns the choices of a chunk. Some servers omit the index: then there is one choice, index 0. */
 export function finishesOf(chunk: JsonObject): ChoiceState[] {
   return choicesOf(chunk).map(({ index, finish_reason }) => ({
     index: typeof index === "number" ? index : 0,
-    // Some servers send "" until the end.
+    // Some servers send "" as finish reason until the end.
     isFinished: typeof finish_reason === "string" && finish_reason !== "",
   }));
 }
 
-/** Whether a chunk brings the client anything: a role alone and empty content do not. */
+/** True if a chunk has content for the client: a role alone or empty content is none. */
 export function carriesSomething(chunk: JsonObject): boolean {
   return choicesOf(chunk).some(({ delta, finish_reason }) =>
     !isEmpty(finish_reason) ||
@@ -24,7 +24,7 @@ export function carriesSomething(chunk: JsonObject): boolean {
   );
 }
 
-/** Whether a chunk has pieces of tool calls. */
+/** True if a chunk has pieces of tool calls. */
 export function hasCalls(chunk: JsonObject): boolean {
   return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isEmpty(delta.tool_calls));
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
-/** Identity of a generated answer, whole or in chunks. */
+/** Identity of a generated response, whole or in chunks. */
 export interface Labels {
   /** `chatcmpl-` and 32 hexadecimal digits. */
   readonly id: string;
@@ -12,35 +12,35 @@ export interface Labels {
   readonly created: number;
   /** The requested model, unless the upstream sends its own. */
   readonly model: string;
-  /** The client sent `functions`: it gets `function_call`, and there can be only one. */
+  /** True if the client sent `functions`: the response then has one `function_call` at most. */
   readonly legacyFunctions: boolean;
 }
 
 /** One addition to the message of a choice (OpenAI API, streaming). */
 export interface ChatDelta {
   readonly delta: JsonObject;
-  /** Token log probabilities of its text. */
+  /** Token log probabilities of the delta's text. */
   readonly logprobs: readonly JsonObject[];
 }
 
-/** What is known of an answer beside its message. */
+/** Fields of a response other than its message. */
 export interface ChatState {
   readonly created: number;
   readonly model: string;
   readonly usage: Usage | null;
-  /** Null until the upstream has said why it stopped. */
+  /** Null until the upstream has sent its finish reason. */
   readonly finishReason: FinishReason | null;
   readonly moderation: JsonObject | null;
 }
 
-/** Reads the events of one answer in the terms of Chat Completions, for streams and whole answers. */
+/** Translation of the events of one response into Chat Completions deltas, for streams and whole responses. */
 export interface ChatDeltas {
-  /** The addition that an event makes to the message; null if it makes none. */
+  /** Returns the delta of an event; null if the event adds nothing to the message. */
   push(event: StreamEvent): Result<ChatDelta | null>;
   state(): ChatState;
 }
 
-/** Fails on what a Chat Completions message has no place for. */
+/** Returns a translation of events into deltas. Fails on events that a chat message cannot represent. */
 export function newChatDeltas({ created, model, legacyFunctions }: Labels): ChatDeltas {
   let state: ChatState = { created, model, usage: null, finishReason: null, moderation: null };
   const calls = new Map<number, CallKind>();
@@ -109,17 +109,17 @@ function added(delta: JsonObject, logprobs: readonly JsonObject[] = []): Result<
   return success({ delta, logprobs });
 }
 
-/** The `finish_reason` in the terms of a client that knows tools, or only functions. */
+/** Returns the `finish_reason` for a client that uses tools, or legacy functions. */
 export function finishWord(reason: FinishReason, isLegacy: boolean): string {
   return isLegacy && reason === "tool_calls" ? "function_call" : reason;
 }
 
-/** The upstream stopped without a finish reason: the answer may be incomplete. */
+/** Returns the fault of an upstream stream without a finish reason: the response may be incomplete. */
 export function endedEarly(): Failed<Fault> {
   return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
 }
 
-/** The legacy shape has room for one call, and only of a function. */
+/** Returns the fault of a call that the legacy format cannot hold: it has one call, of a function. */
 function unfitCall(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",
@@ -127,7 +127,7 @@ function unfitCall(): Failed<Fault> {
   );
 }
 
-/** Arguments arrived for a call that was never announced. */
+/** Returns the fault of call arguments without a preceding call. */
 function callWithoutName(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",

@@ -6,7 +6,7 @@ import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
 import { chatUsage } from "./usage.ts";
 
-/** A whole answer in the shape of Chat Completions. */
+/** A whole response in the Chat Completions format. */
 export interface Completion {
   readonly body: JsonObject;
   /** Null if the upstream sends no token counts. */
@@ -14,10 +14,13 @@ export interface Completion {
 }
 
 /**
- * Encodes the events of one answer as a `chat.completion`: the sum of the deltas that a stream of the
- * same answer has. Fails if they hold no finish, or something that the object has no place for.
+ * Encodes the events of one response as a `chat.completion`, which is the sum of the deltas of the same
+ * response as a stream. Fails without a finish event, or on an event that the object cannot represent.
  */
-export function completionOf(events: readonly StreamEvent[], labels: Labels): Result<Completion> {
+export function encodeCompletion(
+  events: readonly StreamEvent[],
+  labels: Labels,
+): Result<Completion> {
   const deltas = newChatDeltas(labels);
   const message = newMessage();
   const logprobs: JsonObject[] = [];
@@ -49,7 +52,7 @@ export function completionOf(events: readonly StreamEvent[], labels: Labels): Re
   return success({ body, usage });
 }
 
-/** Adds deltas up to the message of a choice. */
+/** Returns a message that accumulates the deltas of a choice. */
 function newMessage() {
   const texts = { content: "", refusal: "", reasoning_content: "" };
   const lists = { thinking_blocks: [] as JsonObject[], annotations: [] as JsonObject[] };
@@ -93,7 +96,7 @@ function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Returns a call with one more piece of its arguments; the first piece is the call itself. */
+/** Returns a tool call with one more piece of its arguments; the first piece is the call itself. */
 function withPiece(call: JsonObject | undefined, piece: JsonObject): JsonObject {
   if (call === undefined) return piece;
   for (const [name, added] of Object.entries(piece)) {

@@ -8,18 +8,18 @@ import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts"
 import { BROKEN, DONE } from "./stream_end.ts";
 import { chatUsage } from "./usage.ts";
 
-/** How a stream of chunks is written. */
+/** Options for encoding a stream of chunks. */
 export interface ChatEncoderOptions extends Labels {
-  /** The client asked for the usage chunk. */
+  /** True if the client requested the usage chunk. */
   readonly includeUsage: boolean;
 }
 
 /**
  * Encodes events as `chat.completion.chunk` records (OpenAI API, streaming). The role comes with the
- * first event that carries something. The finish chunk, the usage chunk and `[DONE]` come at the end,
+ * first event with content. The finish chunk, the usage chunk and `[DONE]` come at the end,
  * because an upstream may send usage before the finish or after it. Fails at the end without a finish.
  */
-export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
+export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   const deltas = newChatDeltas(options);
   let head = headOf();
   let isBegun = false;
@@ -32,7 +32,7 @@ export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
     return JSON.stringify(labels).slice(0, -1) + ',"choices":[';
   }
 
-  /** `more` are further members of the chunk, as JSON text. */
+  /** Returns a chunk as a record. `more` holds further members of the chunk, as JSON text. */
   function chunk(
     delta: JsonObject,
     finish: string | null,
@@ -64,7 +64,7 @@ export function chatEncoder(options: ChatEncoderOptions): EventEncoder {
     const { finishReason } = deltas.state();
     if (finishReason === null) return endedEarly();
     isDone = true;
-    // Not every client asks for usage, so the tier comes with the finish too.
+    // Not every client requests usage, so the finish chunk holds the service tier too.
     const word = finishWord(finishReason, options.legacyFunctions);
     const finish = chunk({}, word, [], moderationMember() + tierMember());
     return success([...begin(), finish, ...usageChunk(), DONE]);

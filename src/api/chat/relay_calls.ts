@@ -2,38 +2,38 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { splice } from "../../formats/edit.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { type ChoiceCalls, choiceCalls, type RelayedCall } from "./choice_calls.ts";
+import { type ChoiceCalls, newChoiceCalls, type RelayedCall } from "./choice_calls.ts";
 import { type CallChange, callEdits } from "./relay_edits.ts";
 
-/** Records that wait for the id of a call: fewer than those with which a stream may begin. */
+/** Number of records held for the id of a call; less than the limit on records before delivery begins. */
 const MAX_HELD_RECORDS = 512;
 
-/** Length of these records together, in characters. */
-const MAX_HELD_LENGTH = 1024 * 1024;
+/** Total length of the held records. */
+const MAX_HELD_CHARS = 1024 * 1024;
 
-/** A chunk on its way to the client. */
+/** A relayed chunk for the client. */
 export interface RelayedChunk {
   readonly record: StreamRecord;
-  /** The chunk brings the client something. */
+  /** True if the chunk has content for the client. */
   readonly carries: boolean;
 }
 
-/** The tool calls of a relayed stream. */
+/** Relay of the tool calls of a stream. */
 export interface CallRelay {
-  /** Returns what must change in the calls of a chunk, which goes to `pass` then. */
+  /** Returns the edits for the tool calls of a chunk. The edited chunk must be passed to `pass`. */
   read(chunk: JsonObject): readonly CallChange[];
   /**
-   * Returns the chunks that go out now. One that begins a call without an id waits for it, and all
-   * chunks behind it; `isLast`: no id is waited for any more.
+   * Returns the chunks to send now. A chunk that begins a tool call without an id is held until the id
+   * arrives, with all later chunks. `isLast` ends the hold.
    */
   pass(chunk: RelayedChunk, isLast: boolean): readonly RelayedChunk[];
-  /** Returns the chunks that still wait, their calls named by the gateway. */
+  /** Returns the held chunks, with ids of the gateway for their calls. */
   end(): readonly RelayedChunk[];
-  /** True while chunks wait. */
+  /** True while chunks are held. */
   isHolding(): boolean;
 }
 
-/** A call that begins in a chunk without its id, by its place there. */
+/** Position in a chunk of a tool call that begins there without an id. */
 interface OpenPiece {
   readonly choice: number;
   readonly item: number;
@@ -44,10 +44,10 @@ interface HeldChunk extends RelayedChunk {
   readonly open: readonly OpenPiece[];
 }
 
-/** Returns the relay of the calls of one stream, in all its choices. */
-export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
+/** Returns the relay of the tool calls of one stream, in all its choices. */
+export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
-  /** Those with a call that waits for its id: to look through all of them for each chunk takes quadratic time. */
+  /** Choices with a call without an id. A scan of all choices for each chunk would take quadratic time. */
   const openChoices = new Set<ChoiceCalls>();
   let open: readonly OpenPiece[] = [];
   let held: HeldChunk[] = [];
@@ -55,7 +55,7 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
 
   function callsOf({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
-    const calls = choices.get(number) ?? choiceCalls(mint);
+    const calls = choices.get(number) ?? newChoiceCalls(mint);
     choices.set(number, calls);
     return calls;
   }
@@ -86,14 +86,14 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
     held.push({ ...chunk, open });
     open = [];
     length += chunk.record.data.length;
-    const isFull = held.length >= MAX_HELD_RECORDS || length >= MAX_HELD_LENGTH;
+    const isFull = held.length >= MAX_HELD_RECORDS || length >= MAX_HELD_CHARS;
     return isLast || isFull || openChoices.size === 0 ? end() : [];
   }
 
   function end(): readonly RelayedChunk[] {
     for (const calls of openChoices) calls.nameOpenCalls();
     openChoices.clear();
-    const released = held.map(named);
+    const released = held.map(withLaterIds);
     held = [];
     length = 0;
     return released;
@@ -102,8 +102,8 @@ export function callRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   return { read, pass, end, isHolding: () => held.length > 0 };
 }
 
-/** The chunk with the ids that have come since. */
-function named({ record, carries, open }: HeldChunk): RelayedChunk {
+/** Returns a held chunk with the ids that arrived later. */
+function withLaterIds({ record, carries, open }: HeldChunk): RelayedChunk {
   if (open.length === 0) return { record, carries };
   const ids = open.map(({ choice, item, call }): CallChange => ({
     choice,

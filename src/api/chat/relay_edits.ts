@@ -11,17 +11,17 @@ import {
   type Span,
 } from "../../formats/edit.ts";
 
-/** A change to one member of an object: its new JSON text, or null to take it away. */
+/** A change to one member of an object: its new JSON text, or null to remove the member. */
 export type Change = readonly [key: string, valueText: string | null];
 
-/** Changes to one element of the `tool_calls` of a choice, by their places. */
+/** Changes to one element of the `tool_calls` of a choice, by the indexes of both. */
 export interface CallChange {
   readonly choice: number;
   readonly item: number;
   readonly changes: readonly Change[];
 }
 
-/** What every record of one answer says of itself. */
+/** Identity fields that every record of one response holds. */
 export interface Identity {
   readonly id: string;
   readonly object: "chat.completion" | "chat.completion.chunk";
@@ -29,12 +29,12 @@ export interface Identity {
   readonly model: string;
 }
 
-/** The first record's own identity, with what it lacks filled in. */
+/** Returns the identity of the first record, with missing fields from `fallback`. */
 export function identityOf(value: JsonObject, fallback: Identity): Identity {
   return {
     id: isText(value.id) ? value.id : fallback.id,
     object: fallback.object,
-    // Records without a choice may come first, with 0 where the time belongs.
+    // Records without a choice may come first, with 0 as `created`.
     created: typeof value.created === "number" && value.created > 0
       ? value.created
       : fallback.created,
@@ -42,7 +42,7 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
   };
 }
 
-/** Members that an answer lacks. */
+/** Returns the identity members that a response lacks. */
 export function missingMembers(value: JsonObject, identity: Identity): Entry[] {
   const missing: Entry[] = [];
   if (!isText(value.id)) missing.push(["id", JSON.stringify(identity.id)]);
@@ -52,7 +52,7 @@ export function missingMembers(value: JsonObject, identity: Identity): Entry[] {
   return missing;
 }
 
-/** What a record of a stream must say anew, so that every record tells one id and one time. */
+/** Returns the changes to a record so that all records of a stream have the same id and time. */
 export function identityChanges(value: JsonObject, identity: Identity): Change[] {
   const changes: Change[] = [];
   if (value.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
@@ -66,7 +66,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** A usage object with its `total_tokens`; null when it has one, or the sum is unknown. */
+/** Returns a usage object with `total_tokens` added; null if it is present or the sum is unknown. */
 export function completedUsage(text: string, usage: JsonObject): string | null {
   const { prompt_tokens: input, completion_tokens: output } = usage;
   if (typeof usage.total_tokens === "number") return null;
@@ -75,7 +75,7 @@ export function completedUsage(text: string, usage: JsonObject): string | null {
   return edit === undefined ? null : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
 }
 
-/** Moves complete `<think>` regions of each choice's content to its `reasoning_content`. */
+/** Returns the edits that move `<think>` regions of each choice's content to `reasoning_content`. */
 export function reasoningEdits(
   text: string,
   value: JsonObject,
@@ -106,7 +106,7 @@ export function reasoningEdits(
   });
 }
 
-/** Returns the edits of tool calls, which are given in their order. Each choice is looked for once. */
+/** Returns the edits of tool calls, which must be in order. Each choice is searched once. */
 export function callEdits(
   text: string,
   part: "message" | "delta",

@@ -20,8 +20,8 @@ import {
 } from "./relay_edits.ts";
 
 /**
- * A whole completion from a provider that speaks the client's protocol: the same bytes when it is
- * complete, with the missing members filled in when it is not. Anything else is a fault.
+ * Relays a whole completion from a provider of the client's protocol: the same bytes if it is complete,
+ * else with the missing members filled in. Any other body is a fault.
  */
 export function relayAnswer(
   answer: Pick<UpstreamResponse, "body">,
@@ -55,7 +55,7 @@ export function relayAnswer(
   return success({
     answer: {
       status: 200,
-      // Their other headers speak of their own connection and account.
+      // The provider's other headers describe its own connection and account.
       headers: { "content-type": "application/json" },
       body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
     },
@@ -63,7 +63,7 @@ export function relayAnswer(
   });
 }
 
-/** Ids for the calls of each choice that have none, or one that another call of the choice has. */
+/** Returns new ids for the tool calls without an id, or with the id of another call of the same choice. */
 function callChanges(choices: readonly JsonValue[], mint: Pick<IdSource, "uuid">): CallChange[] {
   return choices.flatMap((choice, at) => {
     const message = isObject(choice) ? choice.message : undefined;

@@ -10,8 +10,8 @@ import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
-import { likeness } from "./repeat_fast_path.ts";
-import { callRelay, type RelayedChunk } from "./relay_calls.ts";
+import { newRepeatFastPath } from "./repeat_fast_path.ts";
+import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
   callEdits,
   type Change,
@@ -23,31 +23,32 @@ import {
 } from "./relay_edits.ts";
 import { BROKEN, DONE } from "./stream_end.ts";
 
-/** How chunks are relayed. */
+/** Options for relaying chunks. */
 export interface RelayOptions {
-  /** What the chunks say of themselves where the upstream does not. */
+  /** Identity fields for chunks in which the upstream omits them. */
   readonly identity: Identity;
-  /** The client asked for the usage chunk. */
+  /** True if the client requested the usage chunk. */
   readonly includeUsage: boolean;
   readonly extractsReasoning: boolean;
-  /** For the ids of calls that have none, or one that another call has. */
+  /** Source of ids for tool calls without an id, or with the id of another call. */
   readonly mint: Pick<IdSource, "uuid">;
 }
 
 /**
- * Relays a Chat Completions stream: a chunk that is one `data` line keeps its bytes unless a rule
- * changes it. Records that carry nothing wait for the first that does; those that are no chunks are
- * dropped. Complete is a stream whose choices have all finished; `[DONE]` is added where it is missing.
+ * Returns the relay of a Chat Completions stream. A chunk of one `data` line is forwarded byte for byte
+ * unless a rule changes it. Records without content are held until the first record with content.
+ * Records that are not chunks are dropped. A stream is complete if all its choices have finished; a
+ * missing `[DONE]` is added.
  */
-export function relay(options: RelayOptions): StreamTranslation {
+export function newRelay(options: RelayOptions): StreamTranslation {
   let identity: Identity | null = null;
   let waiting: StreamRecord[] | null = [];
   let usage: { readonly chunk: StreamRecord; readonly counted: Usage | null } | null = null;
   let isDone = false;
   const begun = new Set<number>();
   const finished = new Set<number>();
-  const like = likeness();
-  const calls = callRelay(options.mint);
+  const like = newRepeatFastPath();
+  const calls = newCallRelay(options.mint);
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);
@@ -73,7 +74,7 @@ export function relay(options: RelayOptions): StreamTranslation {
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);
     if (edited === null) return success([]);
-    // Where tags are looked for, any piece of content may need a change, and each piece of a call counts.
+    // With tag extraction any content may need an edit, and each piece of a tool call must be checked.
     const isAlike = !options.extractsReasoning && !isObject(chunk.usage) && !hasCalls(chunk);
     const isLast = choices.some(({ isFinished }) => isFinished);
     if (isAlike && waiting === null && !isLast) like.learn(record.data, edited.data);
@@ -94,7 +95,7 @@ export function relay(options: RelayOptions): StreamTranslation {
     return released;
   }
 
-  /** The record as the client gets it; null when it is the usage chunk, which waits for the end. */
+  /** Returns the record for the client; null for the usage chunk, which is sent at the end. */
   function edit(
     record: StreamRecord,
     chunk: JsonObject,
@@ -155,7 +156,7 @@ export function relay(options: RelayOptions): StreamTranslation {
   };
 }
 
-/** The chunk that tells the usage where the provider told it beside a choice. */
+/** Returns the usage chunk for a provider that sent the usage in a chunk with a choice. */
 function usageChunk(identity: Identity, usageText: string): StreamRecord {
   const head = JSON.stringify({ ...identity, choices: [] }).slice(0, -1);
   return { event: null, data: `${head},"usage":${usageText}}`, raw: null };

@@ -63,7 +63,7 @@ const chatBody = z.looseObject({
 
 const withoutMessages = chatBody.omit({ messages: true });
 
-/** A list of messages that are a role and a text, as nearly all are: a schema takes far longer over each. */
+/** True if each message is only a role and a text, as in most requests: a schema check takes far longer. */
 function isPlain(messages: unknown): boolean {
   return Array.isArray(messages) && messages.length > 0 &&
     messages.every((message) =>
@@ -73,8 +73,8 @@ function isPlain(messages: unknown): boolean {
     );
 }
 
-/** A Chat Completions request whose known fields have their documented types, else a refusal by path. */
-export function chatRequest(document: JsonDocument): Result<ChatRequest> {
+/** Parses a Chat Completions request. A known field of the wrong type is refused by its path. */
+export function parseChatRequest(document: JsonDocument): Result<ChatRequest> {
   const { value } = document;
   const problem = checkFields(isPlain(value.messages) ? withoutMessages : chatBody, value);
   if (problem !== null) return problem;

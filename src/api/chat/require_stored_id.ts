@@ -9,9 +9,9 @@ import { utf8Text } from "../../formats/utf8.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
 
-/** The reader of a completion that its upstream is to keep: one without an exact id is a fault. */
-export function stored(reader: ResponseHandler): ResponseHandler {
-  if (reader.kind === "stream") return { ...reader, delivery: storedRelay(reader.delivery) };
+/** Returns a handler for a completion that the upstream stores: a response without an exact id is a fault. */
+export function requireStoredId(reader: ResponseHandler): ResponseHandler {
+  if (reader.kind === "stream") return { ...reader, delivery: newStoredRelay(reader.delivery) };
   return {
     kind: "answer",
     read(answer) {
@@ -26,10 +26,10 @@ export function stored(reader: ResponseHandler): ResponseHandler {
 }
 
 /**
- * A relay of a completion that its upstream is to keep: every chunk must tell one and the same exact
- * id and its type, because the id says later whose completion it is. Nothing is filled in.
+ * Returns a relay of a completion that the upstream stores. Every chunk must hold the same exact id and
+ * its type, because the id later identifies the client of the completion. No field is filled in.
  */
-function storedRelay(relay: StreamTranslation): StreamTranslation {
+function newStoredRelay(relay: StreamTranslation): StreamTranslation {
   let id: string | null = null;
 
   function problem(record: StreamRecord): Failed | null {
@@ -55,14 +55,14 @@ function storedRelay(relay: StreamTranslation): StreamTranslation {
   };
 }
 
-/** The id of a whole completion that its upstream is to keep; a fault when it has none of its own. */
+/** Returns the id of a whole completion that the upstream stores; a fault if the upstream sent no id. */
 function storedId(answer: UpstreamResponse): Result<string> {
   const text = utf8Text(answer.body);
   const id = text === null ? null : identityOf(text, "chat.completion");
   return id === null ? unfit() : success(id);
 }
 
-/** Null also where a key comes twice: other readers could take another id from the same text. */
+/** Returns the id of an object; null also for a repeated key, of which other parsers could take another id. */
 function identityOf(text: string, expected: string): string | null {
   const value = parseJson(text);
   if (!isObject(value) || hasKeyTwice(parseMembers(text), value)) return null;

@@ -5,8 +5,8 @@ import type { StreamRecord } from "../../core/reply.ts";
 export const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
 
 /**
- * What a stream that broke after delivery began ends with. The error record has no `choices`:
- * clients that see some take it for a chunk and lose the error.
+ * The last records of a stream that broke after delivery began. The error record has no `choices`,
+ * because clients take a record with `choices` for a chunk and lose the error.
  */
 export const BROKEN: readonly StreamRecord[] = [
   {

@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { namedBy } from "../../exchange.ts";
+import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { findNativeProvider, requireCapability } from "../../call/capable.ts";
 import { findOwner } from "../../call/owner.ts";
@@ -17,8 +17,8 @@ const ITEMS = `${ONE}/items` as const;
 const ITEM = `${ITEMS}/:item_id` as const;
 
 /**
- * The Conversations API: an upstream keeps those that were made there, the gateway itself the others
- * (OpenAI API, Conversations).
+ * The Conversations API (OpenAI API, Conversations). A conversation is stored by the upstream that
+ * created it, or by the gateway itself.
  */
 export const conversations: ClientApi = {
   name: "conversations",
@@ -41,9 +41,9 @@ export const conversations: ClientApi = {
   ],
 };
 
-/** The provider that is named keeps it, else the only one that can, else the gateway. */
+/** Creates a conversation at the requested provider, else at the only capable provider, else in the gateway. */
 async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
-  const named = providerNamed(call, request);
+  const named = requestedProvider(call, request);
   if (!named.ok) return named;
   const provider = findNativeProvider(call, named.value, "conversations");
   if (!provider.ok) return provider;
@@ -52,7 +52,7 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
     : await native.create(call, request, provider.value);
 }
 
-/** An operation on a conversation that the gateway keeps. */
+/** An operation on a conversation that the gateway stores. */
 type LocalOperation = (
   call: Call,
   request: ApiRequest,
@@ -74,7 +74,7 @@ function endpoint(
     async handle(call, request) {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
-      const keeper = await keeperOf(call, request);
+      const keeper = await findProvider(call, request);
       if (!keeper.ok) return keeper;
       if (keeper.value !== null) return await upstream(call, request, keeper.value);
       const kept = await local.find(call, request.params.conversation_id ?? "");
@@ -89,9 +89,9 @@ function pathProblem({ params }: ApiRequest) {
     (item === undefined ? null : identifierProblem(item, "item_id"));
 }
 
-/** The provider that keeps a conversation; null when it can only be one of the gateway's own. */
-async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
-  const named = providerNamed(call, request);
+/** Returns the provider that stores a conversation; null if only the gateway can have stored it. */
+async function findProvider(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
+  const named = requestedProvider(call, request);
   if (!named.ok) return named;
   const { conversation_id: id = "", item_id: item } = request.params;
   const param = "conversation_id";
@@ -103,9 +103,9 @@ async function keeperOf(call: Call, request: ApiRequest): Promise<Result<Provide
     requireCapability(owned.value.provider, "conversations");
 }
 
-/** The provider that a client asks for, by the header or by a canonical model; null when by neither. */
-function providerNamed(call: Call, { document }: ApiRequest): Result<string | null> {
+/** Returns the provider that a request names, by header or by a canonical model; null without either. */
+function requestedProvider(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
-  const named = namedBy(call, typeof model === "string" ? model : "");
+  const named = requestedModel(call, typeof model === "string" ? model : "");
   return named.ok ? success(named.value.provider) : named;
 }

@@ -6,12 +6,12 @@ import { inputItem } from "../item_shapes.ts";
 import { isReference, typeOf } from "../item_type.ts";
 import { typeProblem } from "../shape.ts";
 
-/** So many items are added at once at most. */
-const MOST_ADDED = 20;
+/** Largest number of items that one request adds. */
+const MAX_ADDED_ITEMS = 20;
 
 const ROLES: readonly unknown[] = ["user", "assistant", "system", "developer"];
 
-/** The text that a part of a message must have; null: it has none. */
+/** The text field that a part of a message must have; null if it has none. */
 const PARTS: Readonly<Record<string, string | null>> = {
   input_text: "text",
   output_text: "text",
@@ -27,15 +27,15 @@ const PARTS: Readonly<Record<string, string | null>> = {
 type Problem = Failed<Refusal> | null;
 
 /**
- * The items of a batch when each of them can be kept; else the first problem by its path, and none of
- * them is (OpenAI API, Conversations). Of unknown types only the id is looked at.
+ * Parses the items of a batch if each of them can be stored (OpenAI API, Conversations). Otherwise refuses
+ * the first invalid item by its path, and no item is stored. Of unknown types only the id is checked.
  */
-export function itemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
+export function parseItemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
   if (!Array.isArray(items)) return wrongType("items", "an array of items");
-  if (items.length > MOST_ADDED) {
+  if (items.length > MAX_ADDED_ITEMS) {
     return refuse(
       "array_above_max_length",
-      `'items' may hold at most ${MOST_ADDED} items; add the rest with another request.`,
+      `'items' may hold at most ${MAX_ADDED_ITEMS} items; add the rest with another request.`,
       "items",
     );
   }

@@ -8,13 +8,13 @@ import { type Conversation, unknownConversation, unknownItem } from "../../state
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 import { toStoredItem } from "../stored_item.ts";
-import { metadataOf } from "../metadata.ts";
-import { listObject, listOf, pageOf, queryProblem } from "../paging.ts";
-import { itemBatch } from "./items.ts";
+import { parseMetadata } from "../metadata.ts";
+import { encodePage, listObject, parsePage, queryProblem } from "../paging.ts";
+import { parseItemBatch } from "./items.ts";
 
 /** Creates a conversation in the gateway, with the items and metadata of the body. */
 export async function create(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const hasItems = (document.value.items ?? null) !== null;
   const items = hasItems ? addedItems(call, document) : success([]);
@@ -29,12 +29,12 @@ export async function create(call: Call, { document }: ApiRequest): Promise<Resu
   return shown(await call.state.objects.conversations.create(conversation));
 }
 
-/** Shows a conversation without its items. */
+/** Returns a conversation without its items. */
 export function retrieve(_call: Call, _request: ApiRequest, kept: Conversation): Result<Reply> {
   return jsonReply(resourceOf(kept));
 }
 
-/** Puts other metadata in place of those that are there; null removes them. */
+/** Replaces the metadata of a conversation; null removes them. */
 export async function update(
   { state }: Call,
   { document }: ApiRequest,
@@ -43,7 +43,7 @@ export async function update(
   if (document.value.metadata === undefined) {
     return refuse("missing_required_parameter", "The field 'metadata' is required.", "metadata");
   }
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   return shown(await state.objects.conversations.setMetadata(id, metadata.value));
 }
@@ -60,7 +60,7 @@ export async function remove(
   return jsonReply({ id, object: "conversation.deleted", deleted: true });
 }
 
-/** Adds items, all or none, and lists the added ones. */
+/** Adds items to a conversation, all or none, and returns the list of the added items. */
 export async function addItems(
   call: Call,
   { query, document }: ApiRequest,
@@ -78,7 +78,7 @@ export async function addItems(
   return changed.ok ? jsonReply(listObject(added.value)) : changed;
 }
 
-/** Lists items, the youngest first unless the query says otherwise. */
+/** Lists the items of a conversation, by default the newest first. */
 export function listItems(
   _call: Call,
   { query }: ApiRequest,
@@ -86,13 +86,13 @@ export function listItems(
 ): Result<Reply> {
   const problem = includeProblem(query);
   if (problem !== null) return problem;
-  const page = pageOf(query);
+  const page = parsePage(query);
   if (!page.ok) return page;
-  const list = listOf(items, page.value);
+  const list = encodePage(items, page.value);
   return list.ok ? jsonReply(list.value) : list;
 }
 
-/** Shows one item. */
+/** Returns one item of a conversation. */
 export function retrieveItem(
   _call: Call,
   { query, params }: ApiRequest,
@@ -104,7 +104,7 @@ export function retrieveItem(
   return item === undefined ? unknownItem() : jsonReply(item);
 }
 
-/** Deletes one item and shows its conversation. */
+/** Deletes one item and returns its conversation. */
 export async function removeItem(
   { state }: Call,
   { params }: ApiRequest,
@@ -113,7 +113,7 @@ export async function removeItem(
   return shown(await state.objects.conversations.removeItem(id, params.item_id ?? ""));
 }
 
-/** The kept conversation that a path names. */
+/** Returns the stored conversation with this id. */
 export async function find(call: Call, id: string): Promise<Result<Conversation>> {
   const found = await call.state.objects.conversations.find(id);
   if (!found.ok) return found;
@@ -123,10 +123,10 @@ export async function find(call: Call, id: string): Promise<Result<Conversation>
     : success(conversation);
 }
 
-/** Numbers keep their text, as everything in an item that the gateway does not know. */
+/** Parses the items of a body. Numbers stay as text, because the gateway does not know every field. */
 function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
   const body = parseExact(text);
-  const batch = itemBatch(isObject(body) ? body.items : undefined);
+  const batch = parseItemBatch(isObject(body) ? body.items : undefined);
   return batch.ok ? success(batch.value.map((item) => toStoredItem(item, call.world))) : batch;
 }
 

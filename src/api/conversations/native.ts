@@ -11,14 +11,14 @@ import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 
 const OBJECT = "conversation";
 
-/** Does something with a conversation that its upstream keeps. */
+/** An operation on a conversation that an upstream stores. */
 export type Operation = (
   call: Call,
   request: ApiRequest,
   provider: Provider,
 ) => Promise<Result<Reply>>;
 
-/** Creates a conversation upstream, which belongs to that account from then on. */
+/** Creates a conversation upstream and binds it to that account. */
 export function create(call: Call, { query, document }: ApiRequest, provider: Provider) {
   return callNative(call, {
     provider,
@@ -33,7 +33,7 @@ export function create(call: Call, { query, document }: ApiRequest, provider: Pr
   });
 }
 
-/** Shows a conversation. */
+/** Returns a conversation. */
 export const retrieve: Operation = (call, { params, query }, provider) =>
   callNative(call, {
     provider,
@@ -54,7 +54,7 @@ export const update: Operation = (call, { params, query, document }, provider) =
     isValid: isConversation(params),
   });
 
-/** Deletes a conversation upstream; then it belongs to nobody. */
+/** Deletes a conversation upstream, and its binding. */
 export const remove: Operation = (call, { params, query }, provider) => {
   const { conversation_id: id = "" } = params;
   return callNative(call, {
@@ -68,7 +68,7 @@ export const remove: Operation = (call, { params, query }, provider) => {
   });
 };
 
-/** Adds items to a conversation and lists the added ones. */
+/** Adds items to a conversation and returns the list of the added items. */
 export const addItems: Operation = (call, { params, query, document }, provider) =>
   callNative(call, {
     provider,
@@ -89,7 +89,7 @@ export const listItems: Operation = (call, { params, query }, provider) =>
     isValid: isList,
   });
 
-/** Shows one item. */
+/** Returns one item of a conversation. */
 export const retrieveItem: Operation = (call, { params, query }, provider) =>
   callNative(call, {
     provider,
@@ -99,7 +99,7 @@ export const retrieveItem: Operation = (call, { params, query }, provider) =>
     isValid: ({ id, type }) => id === params.item_id && typeof type === "string",
   });
 
-/** Deletes one item and shows its conversation, where the provider sends it. */
+/** Deletes one item and returns its conversation if the provider sends it. */
 export const removeItem: Operation = (call, { params, query }, provider) =>
   callNative(call, {
     provider,
@@ -120,7 +120,7 @@ function isConversation({ conversation_id: id = "" }: Params) {
   return (resource: JsonObject) => isResource(resource, OBJECT, id);
 }
 
-/** The model only names the provider here: no conversation has one. */
+/** Returns the body without `model`, which only names the provider: a conversation has no model. */
 function withoutModel({ text, members }: JsonDocument): string {
   return splice(text, removeMembers(members, ["model"]));
 }

@@ -27,7 +27,7 @@ const body = z.looseObject({
   user: z.string().nullish(),
 });
 
-/** Why a provider whose protocol has no embeddings is passed over. */
+/** Refusal message for a provider whose protocol has no embeddings. */
 export const NO_EMBEDDINGS = "The provider has no embeddings; choose another one.";
 
 const MATCHES_AS = ["embeddings"] as const;
@@ -46,12 +46,12 @@ export const embeddings: ClientApi = {
     sharesAnswer: true,
     async handle(call, { document }) {
       const problem = checkFields(body, document.value);
-      return problem ?? await exchange(call, inferenceOf(document));
+      return problem ?? await exchange(call, newInference(document));
     },
   }],
 };
 
-function inferenceOf(document: JsonDocument): Inference {
+function newInference(document: JsonDocument): Inference {
   const { model } = document.value;
   return {
     matchesAs: MATCHES_AS,
@@ -70,7 +70,7 @@ function inferenceOf(document: JsonDocument): Inference {
       }
       const encoded = wire.encode(document, target);
       if (!encoded.ok) return encoded;
-      const reader = readerOf(wire, target, document);
+      const reader = newResponseHandler(wire, target, document);
       return success<Candidate>({
         target,
         request: encoded.value,
@@ -82,7 +82,11 @@ function inferenceOf(document: JsonDocument): Inference {
   };
 }
 
-function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument): ResponseHandler {
+function newResponseHandler(
+  wire: EmbeddingsWire,
+  target: Target,
+  document: JsonDocument,
+): ResponseHandler {
   const inputs = countOf(document.value.input ?? null);
   return {
     kind: "answer",
@@ -93,7 +97,7 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
       }
       const text = wire.decode(received, target.model, inputs);
       if (!text.ok) return text;
-      const usage = usageIn(text.value);
+      const usage = parseUsage(text.value);
       if (!usage.ok) return usage;
       return success({
         answer: {
@@ -107,12 +111,12 @@ function readerOf(wire: EmbeddingsWire, target: Target, document: JsonDocument):
   };
 }
 
-/** A list of numbers is one text, in tokens. */
+/** Returns the number of inputs; a list of numbers is one input, in tokens. */
 function countOf(input: JsonValue): number {
   return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
 }
 
-function usageIn(text: string): Result<Usage | null> {
+function parseUsage(text: string): Result<Usage | null> {
   const answer = parseJson(text);
   const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : {};
   const problem = fractionProblem([usage.prompt_tokens, usage.total_tokens]);

@@ -1,6 +1,6 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
-import { modelsOf } from "../../exchange.ts";
+import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
@@ -8,7 +8,7 @@ import { jsonReply } from "../json_reply.ts";
 /** One model of one provider. */
 interface Model {
   readonly provider: string;
-  /** The provider is a local runtime. */
+  /** True if the provider is a local runtime. */
   readonly isLocal: boolean;
   readonly name: string;
   readonly created: number;
@@ -39,7 +39,7 @@ export const models: ClientApi = {
       async handle(call, { params }) {
         const found = await discovered(call);
         if (!found.ok) return found;
-        const model = named(found.value, params.model ?? "");
+        const model = findModel(found.value, params.model ?? "");
         return model === null
           ? refuse("unknown_model", "There is no such model; GET /v1/models lists them.", "model")
           : jsonReply(resource(model));
@@ -48,7 +48,7 @@ export const models: ClientApi = {
   ],
 };
 
-/** What all providers have. A cancelled call does not wait; the fetches go on for the calls that come next. */
+/** Returns the models of all providers. Cancellation ends the wait, but not the fetches: later calls use them. */
 async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   const ended = Promise.withResolvers<Failed>();
   const unsubscribe = call.cancellation.onCancel((reason) => {
@@ -59,11 +59,11 @@ async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   return found;
 }
 
-/** The lists of all providers are fetched side by side. */
+/** Returns the models of all providers. Their lists are fetched concurrently. */
 async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     [...call.generation.providers.values()].map(async (provider) => {
-      const { models, created } = await modelsOf(call, provider);
+      const { models, created } = await listModels(call, provider);
       const isLocal = provider.wire.name === "local";
       return models.map((name) => ({ provider: provider.id, isLocal, name, created }));
     }),
@@ -72,17 +72,17 @@ async function allModels(call: Call): Promise<Result<readonly Model[]>> {
 }
 
 /**
- * Returns the model with a canonical id, else with a plain name that exactly one provider has; null
- * when there is none. An exact name wins over one that a local runtime takes for the same.
+ * Returns the model with a canonical id, else with a bare name that exactly one provider has; null
+ * without a match. An exact name wins over a name that a local runtime treats as equal.
  */
-function named(models: readonly Model[], id: string): Model | null {
+function findModel(models: readonly Model[], id: string): Model | null {
   return withCanonicalId(models, id, isExactly) ?? withCanonicalId(models, id, isSameModel) ??
     (models.some(({ name }) => name === id)
       ? withPlainName(models, id, isExactly)
       : withPlainName(models, id, isSameModel));
 }
 
-/** Whether a name stands for a model. */
+/** Returns true if a name refers to a model. */
 type IsNamed = (model: Model, name: string) => boolean;
 
 function withCanonicalId(models: readonly Model[], id: string, isNamed: IsNamed): Model | null {
@@ -100,12 +100,12 @@ function isExactly({ name }: Model, other: string): boolean {
   return name === other;
 }
 
-/** To a local runtime a name without a tag has the tag `latest`. */
+/** True if a local runtime treats both names as the same model: a missing tag means `latest`. */
 function isSameModel({ isLocal, name }: Model, other: string): boolean {
   return isLocal && withTag(name) === withTag(other);
 }
 
-/** A colon before the last slash belongs to a registry's port. */
+/** Returns a model name with its tag. A colon before the last slash belongs to a registry's port. */
 function withTag(name: string): string {
   return name.lastIndexOf(":") > name.lastIndexOf("/") ? name : `${name}:latest`;
 }

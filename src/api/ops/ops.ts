@@ -9,14 +9,14 @@ import { jsonReply } from "../json_reply.ts";
 /** Prometheus text exposition format. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Whoever sends work here shall look elsewhere; what runs is finished. */
+/** Returns the 503 response of a gateway that shuts down: new requests should go elsewhere, running ones finish. */
 function draining(): Result<Reply> {
   const body = utf8Bytes(JSON.stringify({ status: "draining" }));
   const headers = { "content-type": "application/json" };
   return success({ kind: "whole", answer: { status: 503, headers, body } });
 }
 
-/** Health, readiness and metrics, for whoever watches the process. */
+/** Health, readiness and metrics endpoints for operators. */
 export const ops: ClientApi = {
   name: null,
   errors: openaiErrors,

@@ -3,7 +3,7 @@ import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
-import { namedBy } from "../../exchange.ts";
+import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import {
   type NativeCapability,
@@ -75,7 +75,7 @@ async function callCapableProvider(
   if ((model ?? null) !== null && typeof model !== "string") {
     return refuse("invalid_type", "The field 'model' must be a string.", "model");
   }
-  const named = namedBy(call, typeof model === "string" ? model : "");
+  const named = requestedModel(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;
   const owner = await findReferenceOwner(call, document, named.value.provider);
   if (!owner.ok) return owner;
@@ -87,7 +87,7 @@ async function callCapableProvider(
   const able = owner.value === null ? null : requireCapability(owner.value, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
-  if (bare === null && named.value.asked !== "") {
+  if (bare === null && named.value.written !== "") {
     return refuse(
       "missing_required_parameter",
       "Name a model: the provider has no default_model to choose.",

@@ -7,7 +7,7 @@ import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
 import { protocolOf } from "../../call/owner.ts";
 import type { Target } from "../../wires/wire.ts";
-import { metadataOf } from "../metadata.ts";
+import { parseMetadata } from "../metadata.ts";
 import type { FinishedResponse } from "./creation.ts";
 import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
 import { nativeCandidates } from "./native/create.ts";
@@ -37,7 +37,7 @@ export async function createResponse(
   call.report.stream = document.value.stream === true;
   const request = parseResponsesRequest(document);
   if (!request.ok) return request;
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request.value, options.resolvePrevious);
   if (!context.ok) return context;

@@ -4,15 +4,15 @@ import { type Edit, parseElements, replaceValue, splice } from "../../formats/ed
 import type { Call } from "../../call/call.ts";
 import { isHidden } from "../../call/owner.ts";
 
-/** One page of an upstream's list, as far as its completions exist for the call. */
+/** One page of an upstream's list, with only the completions that the client may see. */
 export interface OwnPage {
-  /** The page without the completions of other clients; null when it has none of them. */
+  /** The page without the completions of other clients; null if it holds none of them. */
   readonly text: string | null;
-  /** The cursor of the next page when this one holds nothing for the client; null otherwise. */
+  /** The cursor of the next page if this page holds no completion of the client; null otherwise. */
   readonly next: string | null;
 }
 
-/** Leaves out what is bound to other clients; everything else in the page stays as it is. */
+/** Returns a page without the completions that are bound to other clients; all other bytes are unchanged. */
 export async function ownPage(
   call: Call,
   { text, value, members }: JsonDocument,

@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
-import { namedBy } from "../../exchange.ts";
+import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capable.ts";
 import { findOwner, release } from "../../call/owner.ts";
@@ -17,7 +17,7 @@ const ONE = `${ALL}/:completion_id` as const;
 const CAPABILITY = "chat_completions_lifecycle";
 const OBJECT = "chat.completion";
 
-/** Chat Completions that were created with `store: true`; their upstream keeps them (OpenAI API). */
+/** Stored Chat Completions, created with `store: true` and stored by their upstream (OpenAI API). */
 export const storedChat: ClientApi = {
   name: "chat_completions",
   errors: openaiErrors,
@@ -61,16 +61,16 @@ export const storedChat: ClientApi = {
 };
 
 async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
-  const named = namedBy(call, "");
+  const named = requestedModel(call, "");
   if (!named.ok) return named;
   const provider = requireNativeProvider(call, named.value.provider, CAPABILITY);
   return provider.ok ? await listAt(call, provider.value, query) : provider;
 }
 
-/** A list of this many pages with nothing but completions of other clients is not read further. */
+/** Number of consecutive pages with completions of other clients only, after which a list ends. */
 const MAX_HIDDEN_PAGES = 20;
 
-/** The upstream knows all completions of its account; those of other clients are left out. */
+/** Lists the completions of an upstream account, without the completions of other clients. */
 async function listAt(
   call: Call,
   provider: Provider,
@@ -99,7 +99,7 @@ async function listAt(
   }
 }
 
-/** An operation on a completion whose owner is known. */
+/** An operation on a completion whose provider is known. */
 type Operation = (
   call: Call,
   request: ApiRequest,
@@ -110,16 +110,16 @@ type Operation = (
 function onCompletion(operation: Operation): Handler {
   return async (call, request) => {
     const id = request.params.completion_id ?? "";
-    const provider = await keeperOf(call, id);
+    const provider = await findProvider(call, id);
     return provider.ok ? await operation(call, request, provider.value, id) : provider;
   };
 }
 
-async function keeperOf(call: Call, id: string): Promise<Result<Provider>> {
+async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
   const param = "completion_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
-  const named = namedBy(call, "");
+  const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
   const owned = await findOwner(call, { type: "chat_completion", id, param, provider });

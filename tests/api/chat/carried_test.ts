@@ -1,5 +1,5 @@
-import { completionOf } from "../../../src/api/chat/encode_response.ts";
-import { chatEncoder } from "../../../src/api/chat/encode_stream.ts";
+import { encodeCompletion } from "../../../src/api/chat/encode_response.ts";
+import { newChatEncoder } from "../../../src/api/chat/encode_stream.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { extractFromEvents } from "../../../src/core/reasoning_tags.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -12,13 +12,13 @@ assert(A !== undefined && B !== undefined);
 
 /** The chunks of the events, without `[DONE]`. */
 function chunksOf(events: readonly StreamEvent[]) {
-  const encoder = chatEncoder({ ...LABELS, includeUsage: false });
+  const encoder = newChatEncoder({ ...LABELS, includeUsage: false });
   const records = [...events.map((event) => encoder.push(event)), encoder.end()].flatMap(valueOf);
   return records.slice(0, -1).map(({ data }) => JSON.parse(data));
 }
 
 function completed(events: readonly StreamEvent[]) {
-  return JSON.parse(JSON.stringify(valueOf(completionOf(events, LABELS)).body));
+  return JSON.parse(JSON.stringify(valueOf(encodeCompletion(events, LABELS)).body));
 }
 
 const TOLD: readonly StreamEvent[] = [
@@ -84,9 +84,9 @@ Deno.test("a call of a custom tool has its own shape, in chunks and in one piece
 
 Deno.test("a client of functions cannot take a call of a custom tool", () => {
   const labels = { ...LABELS, legacyFunctions: true };
-  const encoder = chatEncoder({ ...labels, includeUsage: false });
+  const encoder = newChatEncoder({ ...labels, includeUsage: false });
   assertFailed(encoder.push(CUSTOM), "invalid_upstream_response");
-  assertFailed(completionOf([CUSTOM, STOP], labels), "invalid_upstream_response");
+  assertFailed(encodeCompletion([CUSTOM, STOP], labels), "invalid_upstream_response");
 });
 
 Deno.test("what a moderation has found comes with the finish", () => {

@@ -1,4 +1,4 @@
-import { completionOf } from "../../../src/api/chat/encode_response.ts";
+import { encodeCompletion } from "../../../src/api/chat/encode_response.ts";
 import type { Labels } from "../../../src/api/chat/deltas.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -13,7 +13,7 @@ const CALLS: readonly StreamEvent[] = [
 ];
 
 function completed(events: readonly StreamEvent[], labels: Partial<Labels> = {}) {
-  const result = completionOf(events, { ...LABELS, ...labels });
+  const result = encodeCompletion(events, { ...LABELS, ...labels });
   assert(result.ok);
   return { ...result.value, body: JSON.parse(JSON.stringify(result.value.body)) };
 }
@@ -100,7 +100,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
   assertEquals("tool_calls" in choice.message, false);
   const second: StreamEvent = { type: "tool_call", index: 1, id: "c2", name: "g" };
   assertEquals(
-    completionOf([...CALLS, second, finish], { ...LABELS, legacyFunctions: true }).ok,
+    encodeCompletion([...CALLS, second, finish], { ...LABELS, legacyFunctions: true }).ok,
     false,
   );
 });
@@ -108,7 +108,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
 Deno.test("an answer without a finish, or arguments without a call, is a failure", () => {
   const stray: StreamEvent = { type: "tool_arguments", index: 0, delta: "{}" };
   for (const events of [[], [stray, STOP]]) {
-    const result = completionOf(events, LABELS);
+    const result = encodeCompletion(events, LABELS);
     assert(!result.ok);
     assertEquals<unknown>(result.failure.kind, "invalid_upstream_response");
   }

@@ -1,4 +1,4 @@
-import { chatEncoder, type ChatEncoderOptions } from "../../../src/api/chat/encode_stream.ts";
+import { type ChatEncoderOptions, newChatEncoder } from "../../../src/api/chat/encode_stream.ts";
 import type { FinishReason, StreamEvent } from "../../../src/core/events.ts";
 import type { StreamRecord } from "../../../src/core/reply.ts";
 import { fault } from "../../../src/core/result.ts";
@@ -24,7 +24,7 @@ function recordsOf(
   events: readonly StreamEvent[],
   options: Partial<ChatEncoderOptions> = {},
 ): readonly StreamRecord[] {
-  const encoder = chatEncoder({ ...OPTIONS, ...options });
+  const encoder = newChatEncoder({ ...OPTIONS, ...options });
   const steps = [...events.map((event) => encoder.push(event)), encoder.end()];
   assertEquals(encoder.done(), true);
   return steps.flatMap((step) => {
@@ -77,7 +77,7 @@ Deno.test("the upstream's model and time are told, never its id", () => {
 });
 
 Deno.test("events that carry nothing give nothing", () => {
-  const encoder = chatEncoder(OPTIONS);
+  const encoder = newChatEncoder(OPTIONS);
   const events: readonly StreamEvent[] = [
     { type: "start", id: "a", model: "m", created: 1 },
     { type: "text", delta: "" },
@@ -184,7 +184,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
   ]);
   const last = chunksOf([...events, finish("tool_calls")], options).at(-1);
   assertEquals(last.choices[0].finish_reason, "function_call");
-  const encoder = chatEncoder({ ...OPTIONS, ...options });
+  const encoder = newChatEncoder({ ...OPTIONS, ...options });
   encoder.push(CALL);
   const second = encoder.push({ ...CALL, index: 1 });
   assert(!second.ok);
@@ -192,7 +192,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
 });
 
 Deno.test("an answer without a finish, or arguments without a call, is a failure", () => {
-  const encoder = chatEncoder(OPTIONS);
+  const encoder = newChatEncoder(OPTIONS);
   const stray = encoder.push({ type: "tool_arguments", index: 0, delta: "{}" });
   for (const step of [stray, encoder.end()]) {
     assert(!step.ok);
@@ -201,7 +201,7 @@ Deno.test("an answer without a finish, or arguments without a call, is a failure
 });
 
 Deno.test("a stream that breaks ends in one error chunk, without the upstream's words", () => {
-  const encoder = chatEncoder(OPTIONS);
+  const encoder = newChatEncoder(OPTIONS);
   encoder.push(HI);
   const [error, done, ...rest] = encoder.fail(fault("upstream_idle", "secret").failure);
   const body = JSON.parse(error?.data ?? "");
@@ -218,14 +218,14 @@ Deno.test("a stream that breaks ends in one error chunk, without the upstream's 
 
 Deno.test("there is one terminal, whatever comes after it", () => {
   const broken = fault("upstream_idle", "x").failure;
-  const complete = chatEncoder(OPTIONS);
+  const complete = newChatEncoder(OPTIONS);
   complete.push(finish("stop"));
   complete.end();
   assertEquals(complete.end(), { ok: true, value: [] });
   // Its terminal may be one that could not be sent: the failure takes its place.
   assertEquals(complete.fail(broken).length, 2);
   assertEquals(complete.fail(broken), []);
-  const failed = chatEncoder(OPTIONS);
+  const failed = newChatEncoder(OPTIONS);
   failed.fail(broken);
   assertEquals(failed.fail(broken), []);
 });

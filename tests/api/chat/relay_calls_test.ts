@@ -1,5 +1,5 @@
 import { relayAnswer } from "../../../src/api/chat/relay_response.ts";
-import { relay } from "../../../src/api/chat/relay_stream.ts";
+import { newRelay } from "../../../src/api/chat/relay_stream.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { fault } from "../../../src/core/result.ts";
 import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
@@ -25,8 +25,8 @@ function calls(...tool_calls: JsonValue[]): JsonObject {
 
 const FINISH = chunk({}, "tool_calls");
 
-function newRelay() {
-  const delivery = relay({
+function newTestRelay() {
+  const delivery = newRelay({
     identity: IDENTITY,
     includeUsage: false,
     extractsReasoning: false,
@@ -45,7 +45,7 @@ function newRelay() {
 
 /** What goes out for these chunks, a finish and `[DONE]`. */
 function relayed(...chunks: readonly JsonObject[]): readonly string[] {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   return [...chunks, FINISH, "[DONE]"].flatMap(push);
 }
 
@@ -157,7 +157,7 @@ for (const [name, chunks] of Object.entries(LATE_ID)) {
 }
 
 Deno.test("what comes behind a call without an id waits with it, in its order", () => {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   const text = chunk({ content: "Hi" });
   assertEquals(push(text), [JSON.stringify(text)]);
   assertEquals(push(calls(call(0, null, "f", "{}"))), []);
@@ -180,14 +180,14 @@ Deno.test("what comes behind a call without an id waits with it, in its order", 
 });
 
 Deno.test("an id that never comes is made when its choice finishes, or the stream ends", () => {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   assertEquals(push(calls(call(0, null, "f", "{}"))), []);
   const out = push(FINISH);
   assertEquals(out.length, 2);
   assert(MADE.test(String(itemsOf(JSON.parse(out[0] ?? ""))[0]?.id)));
   assertEquals(push("[DONE]"), ["[DONE]"]);
 
-  const late = newRelay();
+  const late = newTestRelay();
   late.push(FINISH);
   assertEquals(late.push(calls(call(0, null, "f", "{}"))), []);
   const ended = late.push("[DONE]");
@@ -196,7 +196,7 @@ Deno.test("an id that never comes is made when its choice finishes, or the strea
 });
 
 Deno.test("an id is waited for during 512 records and 1 MiB at most; one that comes then is left out", () => {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   assertEquals(push(calls(call(0, null, "f", ""))), []);
   const piece = calls(call(0, null, "", " "));
   for (let count = 0; count < 510; count++) assertEquals(push(piece), []);
@@ -205,11 +205,11 @@ Deno.test("an id is waited for during 512 records and 1 MiB at most; one that co
   assert(MADE.test(String(itemsOf(JSON.parse(out[0] ?? ""))[0]?.id)));
   const [late] = push(calls({ index: 0, id: "a", function: { arguments: "{}" } }));
   assertEquals(itemsOf(JSON.parse(late ?? "")), [{ index: 0, function: { arguments: "{}" } }]);
-  assertEquals(newRelay().push(calls(call(0, null, "f", "x".repeat(1024 * 1024)))).length, 1);
+  assertEquals(newTestRelay().push(calls(call(0, null, "f", "x".repeat(1024 * 1024)))).length, 1);
 });
 
 Deno.test("calls that are told apart keep every byte", () => {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   const chunks = [
     calls(call(1, "a", "f", ""), call(2, "b", "g", "")),
     calls(call(1, null, "", "{}")),
@@ -223,7 +223,7 @@ Deno.test("calls that are told apart keep every byte", () => {
 });
 
 Deno.test("pieces of calls that are alike each count", () => {
-  const { push } = newRelay();
+  const { push } = newTestRelay();
   const piece = chunk({ content: "", tool_calls: [call(0, "a", "f", "{}")] });
   const out = [piece, piece, piece].flatMap(push).map((data) => itemsOf(JSON.parse(data))[0]);
   assertEquals(out.map((item) => item?.index), [0, 1, 2]);
@@ -231,7 +231,7 @@ Deno.test("pieces of calls that are alike each count", () => {
 });
 
 Deno.test("a stream that breaks while a call waits for its id delivers nothing of it", () => {
-  const { push, fail } = newRelay();
+  const { push, fail } = newTestRelay();
   push(chunk({ content: "Hi" }));
   push(calls(call(0, null, "f", "{}")));
   assertEquals(fail().map(({ data }) => data).filter((data) => data.includes('"f"')), []);

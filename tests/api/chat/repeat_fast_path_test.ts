@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { likeness } from "../../../src/api/chat/repeat_fast_path.ts";
+import { newRepeatFastPath } from "../../../src/api/chat/repeat_fast_path.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const BEFORE = '{"id":"c","choices":[{"index":0,"delta":{"content":"';
@@ -7,7 +7,7 @@ const BEHIND = '"},"finish_reason":null}],"usage":null}';
 const SENT_BEHIND = '"},"finish_reason":null}]}';
 
 function taught() {
-  const like = likeness();
+  const like = newRepeatFastPath();
   like.learn(`${BEFORE}first${BEHIND}`, `${BEFORE}first${SENT_BEHIND}`);
   return like;
 }
@@ -60,7 +60,7 @@ Deno.test("any other change is not alike", () => {
 });
 
 Deno.test("nothing is alike before something was learned, or when there was no content", () => {
-  const like = likeness();
+  const like = newRepeatFastPath();
   assertEquals(like.relayed(`${BEFORE}x${BEHIND}`), null);
   like.learn('{"choices":[]}', '{"choices":[]}');
   assertEquals(like.relayed('{"choices":[]}'), null);

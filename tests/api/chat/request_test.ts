@@ -1,4 +1,4 @@
-import { chatRequest } from "../../../src/api/chat/request.ts";
+import { parseChatRequest } from "../../../src/api/chat/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { newDocument } from "../../../src/formats/document.ts";
@@ -8,7 +8,7 @@ const MESSAGES: JsonObject[] = [{ role: "user", content: "Hi" }];
 
 /** Kind and path of the refusal of a request with these members; null when it is accepted. */
 function refusalOf(members: JsonObject): readonly [kind: string, param: string | null] | null {
-  const checked = chatRequest(newDocument({ messages: MESSAGES, ...members }));
+  const checked = parseChatRequest(newDocument({ messages: MESSAGES, ...members }));
   if (checked.ok) return null;
   assert(isRefusal(checked.failure));
   const { kind, param, message } = checked.failure;
@@ -122,7 +122,7 @@ for (const [path, members] of MISSING) {
 }
 
 Deno.test("a request without messages is asked for them", () => {
-  const checked = chatRequest(newDocument({ model: "m" }));
+  const checked = parseChatRequest(newDocument({ model: "m" }));
   assert(!checked.ok && isRefusal(checked.failure));
   assertEquals([checked.failure.kind, checked.failure.param], [
     "missing_required_parameter",
@@ -131,7 +131,7 @@ Deno.test("a request without messages is asked for them", () => {
 });
 
 Deno.test("an empty list of messages is told to be empty, not to be missing", () => {
-  const checked = chatRequest(newDocument({ model: "m", messages: [] }));
+  const checked = parseChatRequest(newDocument({ model: "m", messages: [] }));
   assert(!checked.ok && isRefusal(checked.failure));
   assertEquals(checked.failure.message, "The field 'messages' must not be empty.");
 });
@@ -161,7 +161,7 @@ Deno.test("names that objects inherit are ordinary fields", () => {
 
 Deno.test("stream and usage are read where they are exactly true", () => {
   const read = (members: JsonObject) => {
-    const checked = chatRequest(newDocument({ messages: MESSAGES, ...members }));
+    const checked = parseChatRequest(newDocument({ messages: MESSAGES, ...members }));
     assert(checked.ok);
     return [checked.value.stream, checked.value.includeUsage];
   };

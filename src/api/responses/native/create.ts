@@ -7,7 +7,7 @@ import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
-import { RESOURCE_LIMIT } from "../../native_call.ts";
+import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
 import { newNativeRelay, parseNativeResponse } from "./relay.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
@@ -61,7 +61,7 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
   if (!request.stream) {
     return {
       kind: "answer",
-      limit: RESOURCE_LIMIT,
+      limit: MAX_RESOURCE_BYTES,
       read: (answer) => parseNativeResponse(answer, { conversation, expected: null }),
     };
   }

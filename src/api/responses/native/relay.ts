@@ -15,7 +15,7 @@ import { hasKeyTwice } from "../../../formats/document.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { answerDocument } from "../../answer_document.ts";
+import { parseResponseDocument } from "../../answer_document.ts";
 import { withConversation } from "./association.ts";
 import {
   beginsAnswer,
@@ -200,7 +200,7 @@ export function parseNativeResponse(
   answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
 ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
-  const document = answerDocument(answer);
+  const document = parseResponseDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;
   // The ID is stored with an owner, so no parser may read a different ID from the same bytes.

@@ -3,7 +3,7 @@ import type { JsonDocument } from "../../../core/json/json.ts";
 import type { StreamReply } from "../../../core/reply.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { metadataOf } from "../../metadata.ts";
+import { parseMetadata } from "../../metadata.ts";
 import { requiredTarget } from "../state/continuation.ts";
 import { continuationFromItems, type SocketContinuation } from "./socket_continuation.ts";
 import { parseWarmUpRequest } from "../request.ts";
@@ -21,7 +21,7 @@ export async function warmUp(
 ): Promise<Result<{ readonly reply: StreamReply; readonly continuation: SocketContinuation }>> {
   const request = parseWarmUpRequest(document);
   if (!request.ok) return request;
-  const metadata = metadataOf(document.value.metadata);
+  const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request.value, resolvePrevious);
   if (!context.ok) return context;

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../core/reply.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { namedBy } from "../../../exchange.ts";
+import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capable.ts";
 import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/owner.ts";
@@ -63,7 +63,7 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   const param = "response_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
-  const named = namedBy(call, "");
+  const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { provider } = named.value;
   const found = await call.state.objects.responses.find(id);

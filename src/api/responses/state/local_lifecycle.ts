@@ -5,7 +5,7 @@ import type { Call } from "../../../call/call.ts";
 import type { Snapshot } from "../../../state/snapshots.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { jsonReply } from "../../json_reply.ts";
-import { listOf, pageOf, queryProblem } from "../../paging.ts";
+import { encodePage, parsePage, queryProblem } from "../../paging.ts";
 
 /** A response in the gateway's own store, with its ID and owner. */
 export interface LocalResponse {
@@ -71,9 +71,9 @@ export function inputItems(
 ): Result<Reply> {
   const problem = queryProblem(query, ["include", "include[]"]);
   if (problem !== null) return problem;
-  const page = pageOf(query);
+  const page = parsePage(query);
   if (!page.ok) return page;
-  const list = listOf(snapshot.input, page.value);
+  const list = encodePage(snapshot.input, page.value);
   return list.ok ? jsonReply(list.value) : list;
 }
 

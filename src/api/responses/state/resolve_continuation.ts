@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
-import { namedBy } from "../../../exchange.ts";
+import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capable.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
@@ -40,7 +40,7 @@ export async function resolveContinuation(
   request: ResponsesRequest,
   resolvePrevious: ResolvePrevious,
 ): Promise<Result<ResolvedRequest>> {
-  const named = namedBy(call, request.model);
+  const named = requestedModel(call, request.model);
   if (!named.ok) return named;
   const { provider, model } = named.value;
   const found = await findContinuation(call, request, provider, resolvePrevious);

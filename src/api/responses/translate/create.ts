@@ -2,7 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
-import { translatedReader } from "../../translated_reader.ts";
+import { newTranslatedHandler } from "../../translated_reader.ts";
 import { storedHistory } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { encodeResponse, newResponseEncoder } from "../generate/encoder.ts";
@@ -52,7 +52,7 @@ function newResponseHandler({ call, request }: Creation, target: Target): Respon
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
-  return translatedReader(target, world, request.stream, {
+  return newTranslatedHandler(target, world, request.stream, {
     newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
       const response = encodeResponse(events, labels);

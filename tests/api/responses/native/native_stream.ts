@@ -109,10 +109,10 @@ export async function relayed(
       settled.push(outcome);
       return null;
     },
-    threw(error) {
+    onBug(error) {
       throw error;
     },
-    over: (failure) => Promise.resolve(void ends.push(failure)),
+    onEnd: (failure) => Promise.resolve(void ends.push(failure)),
   });
   const text = committed.ok
     ? sseText((await Array.fromAsync(committed.value)).flatMap((records) => [...records]))
