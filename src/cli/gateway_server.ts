@@ -8,8 +8,8 @@ import { newGateway } from "../gateway/gateway.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
-import { openSpans } from "../observe/spans.ts";
-import { openOutbound } from "../remote/outbound.ts";
+import { newSpans } from "../observe/spans.ts";
+import { newOutbound } from "../remote/outbound.ts";
 import { createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
@@ -48,8 +48,8 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   const log = newLog(settings, (line) => terminal.err(line));
   const world = realWorld();
   const serviceName = config.telemetry.service_name;
-  const spans = await openSpans({ serviceName, environment, log });
-  const outbound = openOutbound({
+  const spans = await newSpans({ serviceName, environment, log });
+  const outbound = newOutbound({
     world,
     log,
     dropped: (events) => gateway.metrics.exportDropped(events),

@@ -1,6 +1,6 @@
 import { Cancellation } from "../core/cancellation.ts";
 import type { Line } from "../observe/log.ts";
-import { logWriter } from "../observe/log_writer.ts";
+import { newLogWriter } from "../observe/log_writer.ts";
 
 /** What a command may touch of the process that runs it. */
 export interface Terminal {
@@ -22,7 +22,7 @@ export interface Terminal {
 /** The terminal of this process. Flush it before the process ends: errors are written in the background. */
 export function realTerminal(): Terminal & { flush(): Promise<void> } {
   const encoder = new TextEncoder();
-  const errors = logWriter(Deno.stderr);
+  const errors = newLogWriter(Deno.stderr);
   return {
     out(text) {
       writeAll(encoder.encode(text));

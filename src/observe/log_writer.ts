@@ -25,7 +25,7 @@ export interface LogTarget {
 }
 
 /** Gathers lines and writes them in the background; lines that find no room are counted and told. */
-export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
+export function newLogWriter(target: LogTarget, patience = PATIENCE): LogWriter {
   const encoder = new TextEncoder();
   let unmade: Line[] = [];
   let gathered = "";

@@ -45,12 +45,12 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
 }
 
 /** `chat MODEL` (OpenTelemetry GenAI conventions). */
-export function tryName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
+export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
   return `${endpoint.operation ?? "call"} ${cut(model)}`;
 }
 
 /** What one try at a provider was; `failure` is the kind of what ended it, null when it went well. */
-export function tryAttributes(
+export function attemptAttributes(
   report: Readonly<CallReport>,
   one: Attempt,
   failure: Failure["kind"] | null,

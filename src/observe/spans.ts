@@ -4,11 +4,11 @@ import { VERSION } from "../core/version.ts";
 import type { Log } from "./log.ts";
 import type { Attempt, CallReport, Sink } from "./report.ts";
 import {
+  attemptAttributes,
+  attemptName,
   isFailed,
   requestAttributes,
   requestName,
-  tryAttributes,
-  tryName,
 } from "./span_attributes.ts";
 
 /** The end of the process waits for spans so many milliseconds at most. */
@@ -36,7 +36,7 @@ export interface SpanSettings {
  * Spans over OTLP/HTTP, one for each call and one for each of its tries; null when the standard
  * `OTEL_*` variables name no collector or switch them off. The packages are loaded only then.
  */
-export async function openSpans(settings: SpanSettings): Promise<Spans | null> {
+export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   if (!isWanted(settings.environment)) return null;
   const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");
   return await spansTo(new OTLPTraceExporter(), settings);
@@ -79,9 +79,9 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       const options: SpanOptions = {
         kind: SpanKind.CLIENT,
         startTime: at(one.began),
-        attributes: tryAttributes(report, one, failure),
+        attributes: attemptAttributes(report, one, failure),
       };
-      end(tracer.startSpan(tryName(report, one), options, inside), failure !== null, at(ended));
+      end(tracer.startSpan(attemptName(report, one), options, inside), failure !== null, at(ended));
     }
     end(request, isFailed(report), at(report.ms.total));
   }

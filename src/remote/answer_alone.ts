@@ -26,7 +26,7 @@ const ANSWERED: ReadonlySet<string> = new Set([
  * instructions, tools and metadata that it was made with (OpenAI API, Responses). Null where there
  * is nothing else. Errors are kept whatever was called.
  */
-export function answerAlone(
+export function stripRequestEcho(
   { response, report }: Pick<CapturedCall, "response" | "report">,
 ): string | null {
   const { endpoint, status, failure, brokeOff } = report;

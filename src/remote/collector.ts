@@ -4,7 +4,7 @@ import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { ExportEvent } from "./export.ts";
-import { type Delivered, postOnce } from "./post.ts";
+import { postOnce, type PostResult } from "./post.ts";
 
 /** Where events go, and who sends them. */
 export interface CollectorSettings {
@@ -56,7 +56,7 @@ const FIRST_PAUSE = 1_000;
 const PATIENCE = 10_000;
 
 /** A collector that sends batches one after the other, as soon as there is something to send. */
-export function openCollector(settings: CollectorSettings, deps: CollectorDeps): Collector {
+export function newCollector(settings: CollectorSettings, deps: CollectorDeps): Collector {
   const { world, log, dropped } = deps;
   const encoder = new TextEncoder();
   const queue: Uint8Array[] = [];
@@ -100,7 +100,7 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
     if (!isClosed) schedule();
   }
 
-  async function delivered(body: Uint8Array<ArrayBuffer>): Promise<Delivered> {
+  async function delivered(body: Uint8Array<ArrayBuffer>): Promise<PostResult> {
     const { backendUrl, apiKey } = settings;
     const request = {
       url: `${backendUrl}/collector`,
@@ -108,13 +108,13 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
       body,
     };
     for (let attempt = 1;; attempt++) {
-      const outcome = await postOnce(request, { world, patience: PATIENCE, cut });
+      const outcome = await postOnce(request, { world, timeoutMs: PATIENCE, cut });
       if (outcome.as !== "failed" || attempt === ATTEMPTS || cut.isCancelled) return outcome;
       await pause(world, cut, FIRST_PAUSE * 2 ** (attempt - 1));
     }
   }
 
-  function tell(outcome: Delivered) {
+  function tell(outcome: PostResult) {
     if (outcome.as !== "taken") return warn(outcome.reason);
     if (isFailing) log.info("the dashboard takes events again");
     isFailing = false;

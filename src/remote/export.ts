@@ -1,6 +1,6 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
 import { type CallReport, retriesOf } from "../observe/report.ts";
-import { answerAlone } from "./answer_alone.ts";
+import { stripRequestEcho } from "./answer_alone.ts";
 import { type CapturedCall, MAX_SHARED_CHARS } from "./capture.ts";
 import type { DashboardFields } from "./dashboard_fields.ts";
 
@@ -29,7 +29,7 @@ const LONGEST_MESSAGE = 1000;
  * text of a provider or of the call's content; and while content is shared, that content with the
  * provider's error. None for calls of other endpoints than those of clients.
  */
-export function eventsOf(
+export function newEvents(
   call: CapturedCall,
   settings: ExportSettings,
   ended: number,
@@ -150,7 +150,7 @@ function upstreamError(failure: Failure | null) {
 
 /** An answer that repeats the request is a prompt as well. */
 function responseOf(call: CapturedCall, { share_prompts }: ExportSettings) {
-  return share_prompts ? call.response : answerAlone(call);
+  return share_prompts ? call.response : stripRequestEcho(call);
 }
 
 /** A body beyond what is told is cut, and the event says so. */

@@ -6,10 +6,10 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Generation } from "../call/generation.ts";
 import type { Log } from "../observe/log.ts";
 import { type CapturedCall, newCapture } from "./capture.ts";
-import { openCollector } from "./collector.ts";
-import { eventCount, eventsOf, type ExportSettings } from "./export.ts";
-import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
-import { openRemoteControl } from "./remote_control.ts";
+import { newCollector } from "./collector.ts";
+import { eventCount, type ExportSettings, newEvents } from "./export.ts";
+import { newReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
+import { newRemoteControl } from "./remote_control.ts";
 
 /** What the outbound services need of the gateway. */
 export interface OutboundDeps {
@@ -40,14 +40,14 @@ const LAST_ANSWERS = 1_000;
 const FLUSH = 5_000;
 
 /** Nothing runs before a configuration is applied. */
-export function openOutbound(deps: OutboundDeps): Outbound {
+export function newOutbound(deps: OutboundDeps): Outbound {
   const instanceId = deps.world.uuid();
   let closing: Promise<unknown> = Promise.resolve();
 
   const sharing = slot((settings: Sharing) => {
     const { identity } = settings;
     let { content } = settings;
-    const collector = openCollector({ ...identity, instanceId }, deps);
+    const collector = newCollector({ ...identity, instanceId }, deps);
     announce();
 
     function announce() {
@@ -67,17 +67,15 @@ export function openOutbound(deps: OutboundDeps): Outbound {
       share(call: CapturedCall) {
         // What would be dropped is not put together first: a dead dashboard slows no call.
         if (!collector.hasRoom()) return collector.drop(eventCount(call, content));
-        for (const event of eventsOf(call, content, deps.world.wall())) collector.add(event);
+        for (const event of newEvents(call, content, deps.world.wall())) collector.add(event);
       },
       flush: () => collector.flush(FLUSH),
       // What waits was taken under switches that no longer hold.
       close: () => collector.discard(),
     };
   });
-  const control = slot((identity: Identity) =>
-    openRemoteControl({ ...identity, instanceId }, deps)
-  );
-  const releases = slot((settings: ReleaseCheckSettings) => openReleaseCheck(settings, deps));
+  const control = slot((identity: Identity) => newRemoteControl({ ...identity, instanceId }, deps));
+  const releases = slot((settings: ReleaseCheckSettings) => newReleaseCheck(settings, deps));
 
   /** A service that runs while there are settings for it, anew when it cannot adapt to others. */
   function slot<Settings, Service extends Replaceable<Settings>>(

@@ -4,7 +4,7 @@ import { ConnectionError } from "../core/connection_error.ts";
 import type { Incoming, World } from "../core/world.ts";
 
 /** What is sent by one POST. */
-export interface Posted {
+export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -14,7 +14,7 @@ export interface Posted {
 export interface PostDeps {
   readonly world: Pick<World, "after" | "send">;
   /** Milliseconds that it may take, with the answer. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   /** Ends it before its time. */
   readonly cut: Cancellation;
 }
@@ -23,7 +23,7 @@ export interface PostDeps {
  * Whether the other side has taken a POST; `failed` may go better next time. The text of its answer is
  * null when it is longer than 4 KiB, or did not come to its end in time.
  */
-export type Delivered =
+export type PostResult =
   | { readonly as: "taken"; readonly text: string | null }
   | { readonly as: "refused" | "failed"; readonly reason: string };
 
@@ -34,12 +34,12 @@ const ANSWER_LIMIT = 4 * 1024;
  * One attempt, which is written once, without following redirects. Taken when the status is one of success, failed after a
  * network error, a timeout, 429 and 5xx, refused after any other status.
  */
-export async function postOnce(request: Posted, deps: PostDeps): Promise<Delivered> {
-  const { world, patience, cut } = deps;
+export async function postOnce(request: PostRequest, deps: PostDeps): Promise<PostResult> {
+  const { world, timeoutMs, cut } = deps;
   const { url, headers, body } = request;
   const cancellation = new Cancellation();
   const end = () => cancellation.cancel(null);
-  const cancelTimeout = world.after(patience, end);
+  const cancelTimeout = world.after(timeoutMs, end);
   const unsubscribe = cut.onCancel(end);
   try {
     if (cut.isCancelled) return { as: "failed", reason: "the gateway is ending" };

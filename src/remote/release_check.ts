@@ -32,7 +32,7 @@ const FIRST = 30_000;
  * Asks for the newest version after 30 s and then after every interval. It sends its own version and
  * the CPU type and nothing else. A newer version is one line in the log, once; trouble is a debug line.
  */
-export function openReleaseCheck(
+export function newReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,
   { world, log }: ReleaseCheckDeps,
 ): ReleaseCheck {
@@ -54,7 +54,7 @@ export function openReleaseCheck(
   }
 
   async function ask() {
-    const answer = await postOnce(request, { world, patience: timeout, cut });
+    const answer = await postOnce(request, { world, timeoutMs: timeout, cut });
     if (cut.isCancelled) return;
     if (answer.as === "taken") tell(versionIn(answer.text));
     else log.debug("the release check had no answer", { reason: answer.reason });

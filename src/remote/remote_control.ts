@@ -3,8 +3,8 @@ import type { World } from "../core/world.ts";
 import type { Generation } from "../call/generation.ts";
 import type { Log } from "../observe/log.ts";
 import { newRemoteCommands, refusal } from "./remote_commands.ts";
-import { openLink, type RemoteLink } from "./remote_link.ts";
-import { hello, readMessage, type SandboxResponse } from "./remote_messages.ts";
+import { newLink, type RemoteLink } from "./remote_link.ts";
+import { newHello, parseMessage, type SandboxResponse } from "./remote_messages.ts";
 
 const PATH = "/remote-control/ws/gateway";
 
@@ -50,7 +50,7 @@ export interface RemoteControl {
  * Keeps a WebSocket to the dashboard open and runs the requests that come from there, each like one
  * of a client: nothing else that the dashboard says has any effect. Lost connections are replaced.
  */
-export function openRemoteControl(
+export function newRemoteControl(
   settings: RemoteControlSettings,
   deps: RemoteControlDeps,
 ): RemoteControl {
@@ -63,12 +63,12 @@ export function openRemoteControl(
   let isLossKnown = false;
   let cancelRetry = () => {};
   /** What this connection was told; null before it is open. */
-  let said: ReturnType<typeof hello> | null = null;
+  let said: ReturnType<typeof newHello> | null = null;
   connect();
 
   function connect() {
     try {
-      link = openLink({ url, apiKey, world }, { opened, message, over });
+      link = newLink({ url, apiKey, world }, { opened, message, over });
     } catch {
       log.error("remote control is off: backend_url or api_key cannot be used for a connection");
     }
@@ -81,7 +81,7 @@ export function openRemoteControl(
   }
 
   function greet() {
-    const message = hello(instanceId, deps.generation());
+    const message = newHello(instanceId, deps.generation());
     if (isDeepStrictEqual(message, said)) return;
     said = message;
     link?.send(message);
@@ -102,7 +102,7 @@ export function openRemoteControl(
   function message(data: unknown) {
     if (typeof data !== "string") return ignore("The message is binary.");
     if (data.length > LARGEST_MESSAGE) return ignore("The message is larger than 10 MiB.");
-    const read = readMessage(data);
+    const read = parseMessage(data);
     switch (read.type) {
       case "heartbeat":
         return;

@@ -41,7 +41,7 @@ export interface LinkSettings {
 }
 
 /** Connects. Throws when the address or the key is such that no connection can ever be tried. */
-export function openLink({ url, apiKey, world }: LinkSettings, events: LinkEvents): RemoteLink {
+export function newLink({ url, apiKey, world }: LinkSettings, events: LinkEvents): RemoteLink {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}` } });
   const closed = Promise.withResolvers<void>();
   let isOver = false;

@@ -44,7 +44,7 @@ const LONGEST_ID = 256;
 const encoder = new TextEncoder();
 
 /** Reads a text message of the dashboard. */
-export function readMessage(text: string): RemoteMessage {
+export function parseMessage(text: string): RemoteMessage {
   const message = parseExact(text);
   if (!isObject(message)) return wrong(null, "The message is not a JSON object.");
   if (message.type === "heartbeat") return { type: "heartbeat" };
@@ -113,7 +113,7 @@ function headerValue(text: string): string {
  * tried at it. Models are canonical, `<provider>/<model>`; those that a provider lists only when
  * asked are not among them.
  */
-export function hello(instanceId: string, { routes }: Generation) {
+export function newHello(instanceId: string, { routes }: Generation) {
   return {
     type: "hello",
     instance_id: instanceId,

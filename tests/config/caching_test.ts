@@ -80,7 +80,7 @@ Deno.test("a cache of no answers is allowed", () => {
 });
 
 Deno.test("a cache that is to be kept apart by client keys without any is a warning", () => {
-  const text = "has no effect while no client keys are asked for (see security.enabled)";
+  const text = "has no effect while no client keys are required (see security.enabled)";
   const line = "caching: {enabled: true, per_key: true}";
   assertEquals(warningsOf(withSection(line)), [`caching.per_key: ${text} (line 1, column 35)`]);
   const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}";
