@@ -15,7 +15,7 @@ function userProblem(written: string): string | null {
   const url = URL.parse(written);
   return url?.username === "" && url.password === ""
     ? null
-    : "must not hold a user name or a password";
+    : "must not contain a user name or a password";
 }
 
 /** Schema of `general`: identity of the gateway at the dashboard. */

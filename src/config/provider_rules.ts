@@ -39,7 +39,7 @@ export function providerProblems(providers: unknown): Problem[] {
   if (!isObject(providers)) return [];
   const ids = Object.keys(providers);
   if (ids.length === 0) {
-    return [{ path: ["providers"], text: "must hold at least one provider", at: "value" }];
+    return [{ path: ["providers"], text: "must contain at least one provider", at: "value" }];
   }
   return ids.flatMap((id) => {
     const written = providers[id];

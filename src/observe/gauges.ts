@@ -2,20 +2,20 @@ import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../core/version.ts";
 
-/** What a breaker can be, as a number that rises with the trouble. */
+/** Metric value of each circuit breaker state. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 
-/** Where the figures come from that are read when somebody asks. */
+/** Sources of the metrics that are read at scrape time. */
 export interface MetricSources {
-  /** The configuration of this moment: it says which models have a label of their own. */
+  /** Returns the current configuration; only its models have their own label value. */
   config(): Config;
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
-  /** Attempts that run and calls that wait, of each provider with `max_concurrent`. */
+  /** Returns running attempts and queued calls of each provider with `max_concurrent`. */
   slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;
   cache(): Size;
-  /** The stores of stateful objects, by name. */
+  /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
-  /** Bytes of the request bodies that running calls hold. */
+  /** Returns the bytes of request bodies of running calls. */
   bodyBytes(): number;
 }
 
@@ -24,7 +24,7 @@ interface SlotCounts {
   readonly queued: number;
 }
 
-/** What a store holds. */
+/** Size of a store. */
 interface Size {
   readonly entries: number;
   readonly bytes: number;
@@ -33,7 +33,7 @@ interface Size {
 function registerActive(registry: Registry, active: ReadonlyMap<string, number>): void {
   new Gauge({
     name: "gateway_active_requests",
-    help: "Requests whose answer is not out yet.",
+    help: "Requests in flight.",
     labelNames: ["endpoint"],
     registers: [registry],
     collect() {
@@ -42,7 +42,7 @@ function registerActive(registry: Registry, active: ReadonlyMap<string, number>)
   });
 }
 
-/** Registers the figures that are read when somebody asks; `active` are the calls that run, by endpoint. */
+/** Registers the gauges that are read at scrape time; `active` is the number of running calls by endpoint. */
 export function registerGauges(
   registry: Registry,
   sources: MetricSources,
@@ -52,7 +52,7 @@ export function registerGauges(
   registerActive(registry, active);
   new Gauge({
     name: "gateway_cache_bytes",
-    help: "Bytes of the answers in the gateway's own cache.",
+    help: "Bytes of the responses in the gateway's cache.",
     registers,
     collect() {
       this.set(sources.cache().bytes);
@@ -60,7 +60,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_cache_entries",
-    help: "Answers in the gateway's own cache.",
+    help: "Responses in the gateway's cache.",
     registers,
     collect() {
       this.set(sources.cache().entries);
@@ -70,7 +70,7 @@ export function registerGauges(
   registerSlots(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
-    help: "Bytes of request bodies that running calls hold.",
+    help: "Bytes of the request bodies of running calls.",
     registers,
     collect() {
       this.set(sources.bodyBytes());
@@ -78,7 +78,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_circuit_breaker_state",
-    help: "Of each provider: 0 closed, 1 half-open, 2 open.",
+    help: "Circuit breaker of each provider: 0 closed, 1 half-open, 2 open.",
     labelNames: ["provider"],
     registers,
     collect() {
@@ -90,7 +90,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_build_info",
-    help: "Always 1; the label says which version runs.",
+    help: "Always 1; the label is the running version.",
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
@@ -125,7 +125,7 @@ function registerStores(registry: Registry, { stores }: MetricSources): void {
   const registers = [registry];
   new Gauge({
     name: "gateway_state_entries",
-    help: "Stateful objects that the gateway keeps.",
+    help: "Stateful objects that the gateway stores.",
     labelNames: ["store"],
     registers,
     collect() {
@@ -134,7 +134,7 @@ function registerStores(registry: Registry, { stores }: MetricSources): void {
   });
   new Gauge({
     name: "gateway_state_bytes",
-    help: "Bytes of the stateful objects that the gateway keeps.",
+    help: "Bytes of the stateful objects that the gateway stores.",
     labelNames: ["store"],
     registers,
     collect() {

@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Upper bounds in seconds: a model may think for minutes. */
+/** Upper bounds of histogram buckets in seconds: a response may take minutes. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const FIRST_TOKENS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60];
 const OVERHEADS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Every instrument that is fed by reports. */
+/** Instruments that are updated from call reports. */
 export type Instruments = ReturnType<typeof registerInstruments>;
 
-/** Registers the counters and histograms of calls, and the gauge of those that run. */
+/** Registers the counters and histograms of calls, and the gauge of open WebSockets. */
 export function registerInstruments(registry: Registry) {
   const registers = [registry];
 
@@ -32,7 +32,7 @@ export function registerInstruments(registry: Registry) {
   return {
     requests: counter(
       "gateway_requests_total",
-      "Requests that are over; those without a provider never chose one.",
+      "Finished requests; provider is empty if none was selected.",
       "endpoint",
       "provider",
       "model",
@@ -41,7 +41,7 @@ export function registerInstruments(registry: Registry) {
     ),
     duration: histogram(
       "gateway_request_duration_seconds",
-      "Time from a request to the last byte of its answer.",
+      "Time from a request to the last byte of its response.",
       DURATIONS,
       "endpoint",
       "provider",
@@ -56,13 +56,13 @@ export function registerInstruments(registry: Registry) {
     ),
     overhead: histogram(
       "gateway_overhead_seconds",
-      "Time until an answer begins, without that spent waiting for providers.",
+      "Time to the first byte of a response, without the time spent waiting for providers.",
       OVERHEADS,
       "endpoint",
     ),
     tokens: counter(
       "gateway_tokens_total",
-      "Tokens that providers have counted; direction is input or output.",
+      "Tokens reported by providers; direction is input or output.",
       "provider",
       "model",
       "direction",
@@ -82,39 +82,39 @@ export function registerInstruments(registry: Registry) {
     ),
     lookups: counter(
       "gateway_cache_lookups_total",
-      "Looks into the gateway's own cache; result is hit or miss.",
+      "Lookups in the gateway's cache; result is hit or miss.",
       "result",
     ),
     attempts: counter(
       "gateway_upstream_attempts_total",
-      "Tries at providers; outcome is success or the kind of failure.",
+      "Attempts at providers; outcome is success or the kind of failure.",
       "provider",
       "outcome",
     ),
     connectionFailures: counter(
       "gateway_upstream_failures_total",
-      "Connections to providers that failed; cause is from a fixed list.",
+      "Failed connections to providers; cause is from a fixed list.",
       "provider",
       "cause",
     ),
     reconnects: counter(
       "gateway_upstream_reconnects_total",
-      "Requests written again on a new connection, because a reused one was closed.",
+      "Requests sent again on a new connection, because a reused one was closed.",
       "provider",
     ),
     retries: counter(
       "gateway_retries_total",
-      "Tries that repeated an earlier one at the same target.",
+      "Retries at the same target.",
       "provider",
     ),
     fallbacks: counter(
       "gateway_fallbacks_total",
-      "Targets that were given up for the next one of their route.",
+      "Fallbacks from a failed target to the next one of its route.",
       "route",
     ),
     streamFailures: counter(
       "gateway_stream_failures_total",
-      "Streams that broke after they had begun to deliver.",
+      "Streams that failed after their first record was delivered.",
       "provider",
     ),
     authFailures: counter(
@@ -123,25 +123,25 @@ export function registerInstruments(registry: Registry) {
     ),
     rateLimited: counter(
       "gateway_rate_limited_total",
-      "Requests refused because their caller sent too many.",
+      "Requests refused by the rate limit of their client.",
     ),
     overloaded: counter(
       "gateway_overloaded_total",
-      "Requests refused because too much ran at once; reason is requests or body_memory.",
+      "Requests refused because a limit of the gateway was reached; reason is requests or body_memory.",
       "reason",
     ),
     reloads: counter(
       "gateway_config_reloads_total",
-      "Configurations read again while serving; result is success or failure.",
+      "Configuration reloads; result is success or failure.",
       "result",
     ),
     exportDropped: counter(
       "gateway_export_dropped_total",
-      "Events for the dashboard that were given up: no room was left, or it did not take them.",
+      "Events for the dashboard that were dropped: the queue was full, or the dashboard did not accept them.",
     ),
     sockets: new Gauge({
       name: "gateway_websocket_connections",
-      help: "Open sockets of clients.",
+      help: "Open WebSocket connections of clients.",
       registers,
     }),
   };

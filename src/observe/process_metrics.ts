@@ -3,12 +3,12 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 const MICROSECONDS = 1_000_000;
 
-/** Registers what Prometheus wants to know of any process: memory, processor time and start. */
+/** Registers the standard Prometheus metrics of a process: memory, CPU time and start time. */
 export function registerProcessMetrics(registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: "process_cpu_seconds_total",
-    help: "Processor time of this process, in seconds.",
+    help: "CPU time of this process, in seconds.",
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
@@ -18,7 +18,7 @@ export function registerProcessMetrics(registry: Registry): void {
   });
   new Gauge({
     name: "process_resident_memory_bytes",
-    help: "Memory of this process that is held in RAM.",
+    help: "Resident memory of this process.",
     registers,
     collect() {
       this.set(Deno.memoryUsage().rss);
@@ -26,7 +26,7 @@ export function registerProcessMetrics(registry: Registry): void {
   });
   new Gauge({
     name: "process_start_time_seconds",
-    help: "When this process began, in seconds since 1970.",
+    help: "Start time of this process, in seconds since 1970.",
     registers,
   }).set(performance.timeOrigin / 1000);
 }

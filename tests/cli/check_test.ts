@@ -185,7 +185,7 @@ Deno.test("a key that goes to another machine without encryption is named by che
   using plain = await configFile(text("http"));
   const told = await ran(["check", "--config", plain.path]);
   assertEquals(told.code, 0);
-  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted on its way");
+  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted");
   using secure = await configFile(text("https"));
   const untold = await ran(["check", "--config", secure.path]);
   assert(!untold.out.includes("Warning"), untold.out);

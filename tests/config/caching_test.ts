@@ -48,7 +48,7 @@ Deno.test("an entry may not be larger than all of them", () => {
     "caching: {max_entry_bytes: 11, max_bytes: 10}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: 67108865}":
-      "max_entry_bytes: must be at most max_bytes, which is 67108864 unless given (line 1, column 28)",
+      "max_entry_bytes: must be at most max_bytes, whose default is 67108864 (line 1, column 28)",
     "caching: {max_entry_bytes: 16777216, max_bytes: 16777215}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: '${SIZE}', max_bytes: 10}":

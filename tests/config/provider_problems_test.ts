@@ -107,8 +107,8 @@ Deno.test("an address may have a query, and the path before it is checked as eve
   assertProblem(
     "ollama",
     "base_url: http://a/v1/?x=y",
-    "providers.ollama.base_url: ends in /v1, where the runtime speaks the other API; " +
-      "take /v1 away, or use type compat (line 3, column 15)",
+    "providers.ollama.base_url: ends in /v1, where the runtime serves the other API; " +
+      "remove /v1, or use type compat (line 3, column 15)",
   );
 });
 
@@ -152,8 +152,8 @@ Deno.test("a temperature above 1 is a problem of type messages only", () => {
 Deno.test("a messages provider with both temperature and top_p is warned about", () => {
   const both = ["temperature: 1", "top_p: 0.9"];
   assertEquals(warningsOf(withProvider("anthropic", ...both)), [
-    "providers.anthropic.top_p: is refused beside temperature by many models of type messages; " +
-    "keep one of them (line 4, column 5)",
+    "providers.anthropic.top_p: is refused together with temperature by many models of type messages; " +
+    "remove one of them (line 4, column 5)",
   ]);
   for (const one of both) assertEquals(warningsOf(withProvider("anthropic", one)), []);
   assertEquals(warningsOf(withProvider("openai", ...both)), []);

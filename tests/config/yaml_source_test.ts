@@ -206,5 +206,5 @@ Deno.test("aliases of an ignored key count towards the values that a file may re
     "models: {mode: static, static: *many}",
     "extra: {a: *many}",
   );
-  assertStringIncludes(problemsOf(`${many}\n${twice}`).join(), "is an alias too many");
+  assertStringIncludes(problemsOf(`${many}\n${twice}`).join(), "exceeds the limit of aliases");
 });

@@ -1,6 +1,6 @@
 import { fault, refuse } from "../../src/core/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
-import { stripRequestEcho } from "../../src/remote/answer_alone.ts";
+import { stripRequestEcho } from "../../src/remote/strip_request_echo.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
