@@ -15,7 +15,7 @@ import type { Terminal } from "./terminal.ts";
 
 const COMMANDS: readonly Command[] = [serve, init, check, explain, schema, demo, simulate, help];
 
-/** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
+/** Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first = ""] = args;
   const name = first.startsWith("-") ? "" : first;
