@@ -4,8 +4,8 @@ import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
-import { logWriter } from "../../src/observe/log_writer.ts";
-import { openOutbound } from "../../src/remote/outbound.ts";
+import { newLogWriter } from "../../src/observe/log_writer.ts";
+import { newOutbound } from "../../src/remote/outbound.ts";
 import { createApp } from "../../src/server/app.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
@@ -15,10 +15,10 @@ import { serveUntilStdinEnds } from "./serve.ts";
 const [text = ""] = Deno.args;
 const parsed = parseConfig(text, {});
 if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-const writer = logWriter(await Deno.open("/dev/null", { write: true }));
+const writer = newLogWriter(await Deno.open("/dev/null", { write: true }));
 const log = newLog({ level: "info", format: "json" }, writer.write);
 const world = newRealWorld();
-const outbound = openOutbound({
+const outbound = newOutbound({
   world,
   log,
   dropped: (events) => gateway.metrics.exportDropped(events),

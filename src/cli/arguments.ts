@@ -3,27 +3,27 @@ import { nearest } from "../config/problems.ts";
 
 /** An option of a command. */
 export interface Option {
-  /** What stands for the value in the help; null for a flag. */
+  /** Placeholder of the value in the help; null for a flag. */
   readonly value: string | null;
   readonly about: string;
-  /** May be given several times. */
+  /** True if the option may be repeated. */
   readonly isRepeatable?: boolean;
 }
 
 /** The options of a command by name, without the leading `--`. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Values of the options that were given, in order; a flag has an empty list. */
+/** Values of the options on the command line, in order; a flag has an empty list. */
 export type Given = ReadonlyMap<string, readonly string[]>;
 
-/** Arguments that were understood, or the sentence that says what is wrong with them. */
+/** Parsed arguments, or the problem with them as a sentence. */
 export type Parsed =
   | { readonly ok: true; readonly given: Given }
   | { readonly ok: false; readonly trouble: string };
 
 /**
- * Reads `--name value` and `--name=value`, and one word without dashes where the command takes one,
- * which is given under the name `word`. Anything else is wrong.
+ * Parses `--name value` and `--name=value`, and one positional argument if the command has one; its
+ * value is stored under the name `word`. Any other argument is a problem.
  */
 export function parseArguments(
   args: readonly string[],
@@ -62,12 +62,12 @@ export function parseArguments(
   return { ok: true, given };
 }
 
-/** The value of an option that may be given once. */
+/** Returns the value of an option that is not repeatable. */
 export function valueOf(given: Given, name: string): string | undefined {
   return given.get(name)?.[0];
 }
 
-/** A port from an argument; null when the text is none. */
+/** Returns the port in an argument; null if the text is not a port. */
 export function portOf(text: string): number | null {
   const port = Number(text);
   return /^\d{1,5}$/.test(text) && port <= 65_535 ? port : null;
@@ -78,7 +78,7 @@ function tokensOf(args: readonly string[], options: Options) {
     const type: "boolean" | "string" = value === null ? "boolean" : "string";
     return [name, { type, ...(name === "help" ? { short: "h" } : {}) }] as const;
   });
-  // Strict parsing throws sentences of its own; the tokens allow better ones.
+  // Strict parsing throws its own messages; the tokens allow better ones.
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(types),

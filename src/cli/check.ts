@@ -7,7 +7,7 @@ import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
-/** `switchyard check`: what the file says, or everything that is wrong with it. */
+/** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
 export const check: Command = {
   name: "check",
   about: "Checks a configuration file and prints its routes with what each target can do.",
@@ -70,7 +70,7 @@ function capabilityLines({ provider, wire }: RouteTarget): string[] {
   ];
 }
 
-/** What a target takes beside embeddings; each protocol says itself which fields it cannot keep. */
+/** Returns the supported requests of a target besides embeddings. */
 function taken({ name }: Wire): string {
   switch (name) {
     case "compat":

@@ -1,24 +1,24 @@
 import type { Given, Options } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Everything went well. */
+/** Exit code of a command that succeeded. */
 export const OK = 0;
 
-/** What was asked for could not be done; stderr says why. */
+/** Exit code of a command that failed; the reason is on stderr. */
 export const FAILED = 1;
 
-/** The arguments are wrong. */
+/** Exit code for wrong arguments. */
 const WRONG_USAGE = 2;
 
-/** Something the program can be asked to do. */
+/** A command of the program. */
 export interface Command {
-  /** The first argument; empty for what is done without one. */
+  /** First argument; empty for the default command. */
   readonly name: string;
   readonly about: string;
-  /** What stands for its one word without dashes in the help; absent when it takes none. */
+  /** Placeholder of the positional argument in the help; absent if there is none. */
   readonly word?: string;
   readonly options: Options;
-  /** Ends with the exit code of the process. */
+  /** Runs the command; resolves with the exit code of the process. */
   run(given: Given, terminal: Terminal): Promise<number>;
 }
 
@@ -28,16 +28,16 @@ export const CONFIG_OPTION = {
   about: "The configuration file; ./config.yaml when it is not given.",
 } as const;
 
-/** The file that is read when none is named. */
+/** Default configuration file. */
 export const USUAL_CONFIG = "./config.yaml";
 
-/** Says what is wrong with the arguments of a command and where to read on. */
+/** Writes the problem with the arguments of a command and refers to its help. */
 export function wrongUsage(terminal: Terminal, name: string, trouble: string): number {
   terminal.err(`${trouble} See "${["switchyard", name, "--help"].filter(Boolean).join(" ")}".\n`);
   return WRONG_USAGE;
 }
 
-/** Says everything that stands in the way, one line each. */
+/** Writes all problems, one line each. */
 export function tellProblems(terminal: Terminal, problems: readonly string[]): number {
   terminal.err(problems.map((problem) => `${problem}\n`).join(""));
   return FAILED;

@@ -13,17 +13,17 @@ import { tour } from "./tour.ts";
 
 const USUAL_PORT = 8080;
 
-/** One of each provider type; the ID is the type. */
+/** One provider of each type; its ID is the type. */
 const PROVIDERS = [
   ["compat", "/compat/v1"],
   ["messages", "/messages"],
   ["local", "/local"],
 ] as const;
 
-/** A provider that keeps responses and completions itself. */
+/** ID of a provider that stores responses and completions itself. */
 const KEEPER = "native";
 
-/** Without Conversations: those are the gateway's own here, and so good for every provider. */
+/** Capabilities of the native provider, without Conversations: the gateway stores these for every provider. */
 const NATIVE = {
   chat_completions_lifecycle: true,
   responses_lifecycle: true,
@@ -34,7 +34,7 @@ const NATIVE = {
   hosted_tools: ["web_search"],
 };
 
-/** `switchyard demo`: the gateway over simulated providers, with a round of calls to watch. */
+/** Command `switchyard demo`: serves the gateway over simulated providers and shows example calls. */
 export const demo: Command = {
   name: "demo",
   about: "Serves the gateway over simulated providers. It needs no key and no network.",
@@ -92,7 +92,7 @@ async function openOver(
   return await openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
 }
 
-/** The configuration of the demonstration; the text of what is wrong with it should it not be valid. */
+/** Returns the configuration of the demonstration, or its problems as text. */
 function demoConfig(upstream: string, port: number): Config | string {
   const providers = PROVIDERS.map(([type, path]) => [type, {
     type,
@@ -126,7 +126,7 @@ function demoConfig(upstream: string, port: number): Config | string {
       logging: { level: "warn" },
       providers: { ...Object.fromEntries(providers), [KEEPER]: native },
       routing: { default_strategy: "round-robin", routes: [nativeRoute, ...routes, everyone] },
-      // Failures are asked for here: they should not close a provider for long.
+      // The example calls provoke failures, which should not open a circuit breaker for long.
       circuit_breaker: { open_duration: "2s" },
     }),
     {},

@@ -6,18 +6,18 @@ import type { InFlight } from "../state/in_flight.ts";
 /** Time for the last bytes of responses to reach their clients once no call is in flight. */
 const LAST_BYTES_TIMEOUT_MS = 5_000;
 
-/** What is drained. */
+/** Parts of a gateway that a shutdown uses. */
 export interface Drained {
   readonly inFlight: InFlight;
   readonly world: Pick<World, "after">;
   readonly log: Pick<Log, "warn">;
-  /** Takes no more connections; resolves when none is left. */
+  /** Accepts no more connections; resolves when all are closed. */
   shutDown(): Promise<void>;
 }
 
 /**
- * Lets a gateway end: first it only says so, then it takes no more calls, at last the calls that still
- * run are cut off, each with a failure that its client is told.
+ * Shuts a gateway down: first /ready reports the shutdown, then no more requests are accepted, at last
+ * the calls in flight are cancelled, each with an error for its client.
  */
 export async function drain(
   { inFlight, world, log, shutDown }: Drained,
@@ -35,7 +35,7 @@ export async function drain(
   if (calls > 0) log.warn("calls were cut off: server.drain_timeout has passed", { calls });
   await atMost(LAST_BYTES_TIMEOUT_MS, world, closed);
 
-  /** A request whose head never becomes complete would keep its connection, and with it the process. */
+  /** Bounds the wait for connections: a request with an incomplete head would keep the process alive. */
   async function quiet() {
     do {
       await inFlight.idle();
@@ -44,7 +44,7 @@ export async function drain(
   }
 }
 
-/** Resolves when one of the promises does, after so many milliseconds at the latest. */
+/** Resolves when one of the promises does, after `ms` milliseconds at the latest. */
 function atMost(
   ms: number,
   world: Pick<World, "after">,

@@ -2,7 +2,7 @@ import type { Variables } from "../config/expand.ts";
 import { fillVariables } from "../config/files.ts";
 import { type Loaded, parseConfig } from "../config/load.ts";
 
-/** A configuration made of environment variables, and the sentences that say what it is. */
+/** A configuration made of environment variables, with its description for the user. */
 export interface Offer {
   readonly loaded: Loaded;
   readonly about: string;
@@ -14,7 +14,7 @@ interface Account {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The models are the cheap ones: what a first call should use. */
+/** Provider accounts by environment variable; the default models are cheap ones for a first call. */
 const ACCOUNTS: readonly Account[] = [
   {
     id: "openai",
@@ -34,8 +34,8 @@ const NOTHING = "There is no ./config.yaml, no --config, and none of OPENAI_API_
   'or try "switchyard demo".';
 
 /**
- * A configuration with one route over what the environment and `./.env` offer. With several
- * providers a model must name its own: a plain name would be balanced over those that lack it.
+ * Returns a configuration with one route over the accounts in the environment and `./.env`. With several
+ * providers the requested model must name its provider: a plain name would be balanced over all.
  */
 export async function environmentConfig(environment: Variables): Promise<Offer> {
   const { variables, warnings } = await fillVariables(environment, ["."]);
@@ -71,9 +71,9 @@ function aboutText(offered: readonly Account[]): string {
 }
 
 /**
- * The address of a local runtime from OLLAMA_HOST: a host, host:port or a URL. Without a scheme the
- * port is 11434; the addresses that stand for all of them become loopback. What is no address
- * comes back as it is, for the check of the configuration.
+ * Returns the address of a local runtime from OLLAMA_HOST: a host, host:port or a URL. Without a scheme
+ * the default port is 11434. A wildcard address becomes loopback. Invalid text is returned unchanged,
+ * because the check of the configuration reports it.
  */
 export function ollamaUrl(written: string): string {
   const text = written.trim().replace(/^(["'])(.*)\1$/, "$2");

@@ -14,7 +14,7 @@ import {
 import { explanation } from "./explanation.ts";
 import { CHAT_PATH } from "./first_call.ts";
 
-/** `switchyard explain`: who would serve a request, without sending anything. */
+/** Command `switchyard explain`: prints the targets of a request without sending it. */
 export const explain: Command = {
   name: "explain",
   about:
@@ -51,10 +51,10 @@ export const explain: Command = {
   },
 };
 
-/** What a header may hold (RFC 9110, field values). */
+/** Pattern of a header value (RFC 9110, field values). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The headers of the request, or the sentence that says what is wrong with them. */
+/** Returns the headers of the request, or their problem as a sentence. */
 function headersOf(given: Given): Headers | string {
   const headers = new Headers();
   for (const written of given.get("header") ?? []) {

@@ -21,14 +21,14 @@ import { findMatchInput, mismatchReason, type RouteInput } from "../routing/matc
 import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
 import { serverText, shareText } from "./route_text.ts";
 
-/** What becomes of a request, line by line. */
+/** Explanation of the routing of a request. */
 export interface Explanation {
   readonly lines: readonly string[];
-  /** Some target would get it. */
+  /** True if a target would serve the request. */
   readonly isServed: boolean;
 }
 
-/** Follows a request through the routes without sending anything. */
+/** Returns the routing of a request, without sending it. */
 export function explanation(call: RouteInput, model: string): Explanation {
   const wanted = parseRequestedModel(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
@@ -62,7 +62,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
   return { lines, isServed };
 }
 
-/** Names that the file does not know are mostly slips. */
+/** Returns hints about providers and routes that are not configured, mostly typing errors. */
 function nameHints({ controls, generation }: RouteInput, wanted: RequestedModel): string[] {
   const hints: string[] = [];
   const ids = [...generation.providers.keys()];

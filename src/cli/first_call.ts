@@ -4,18 +4,18 @@ import { isModel, isProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
 import { parseRequestedModel } from "../routing/requested_model.ts";
 
-/** The path of the call that is shown to new users. */
+/** Path of the example call for new users. */
 export const CHAT_PATH = "/v1/chat/completions";
 
-/** The path of a call whose answer can be continued. */
+/** Path of a call whose response can be continued. */
 export const RESPONSES_PATH = "/v1/responses";
 
-/** Stands for a model where the file names none. */
+/** Placeholder of a model if the file names none. */
 const PLACEHOLDER = "MODEL";
 
 /**
- * A model for which a chat call without any headers is served, written `<provider>/<model>`; of the
- * first route where the file names one. Null when every route wants more than a model.
+ * Returns a model, as `<provider>/<model>`, for which a chat call without headers is served, from the
+ * first route where the file names one. Null if every route requires more than a model.
  */
 export function firstModel(generation: Generation): string | null {
   for (const names of [knownModels, () => [PLACEHOLDER]]) {
@@ -33,7 +33,7 @@ export function firstModel(generation: Generation): string | null {
   return null;
 }
 
-/** A curl command for a chat call, to be pasted into a shell. */
+/** Returns a curl command for a chat call, quoted for a shell. */
 export function chatCurl(
   url: string,
   fields: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ export function chatCurl(
   return curlOf(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
 }
 
-/** A curl command that creates a response, to be pasted into a shell. */
+/** Returns a curl command that creates a response, quoted for a shell. */
 export function responsesCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
   return curlOf(`${url}${RESPONSES_PATH}`, fields, "");
 }
@@ -57,7 +57,7 @@ function curlOf(
   return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d '${body}'`;
 }
 
-/** The first call to try; a sentence when there is none to show. */
+/** Returns an example call for the configuration; a sentence if there is none. */
 export function firstCall(generation: Generation, url: string): string {
   const model = firstModel(generation);
   if (model === null) {
@@ -73,7 +73,7 @@ export function firstCall(generation: Generation, url: string): string {
   return hints.length === 0 ? curl : `${curl}\n(${hints.join("; ")})`;
 }
 
-/** A key is only ever named, never shown. */
+/** Returns the header argument with the name of a key variable, never with a key. */
 function keyHeader({ clientKeys, config }: Generation): string {
   if (clientKeys.length === 0) return "";
   const { header, prefix } = config.security.api_key;

@@ -4,30 +4,30 @@ import type { World } from "../core/world.ts";
 import { RESPONSES_PATH } from "./first_call.ts";
 import { postJson, wholeText } from "./post_json.ts";
 
-/** What a response of the tour asks. */
+/** Input of a response of the tour. */
 export const WEATHER_QUESTION = "How is the weather?";
 
-/** What the tour says when the model calls its function. */
+/** Function result that the tour sends. */
 const RESULT = "sunny";
 
-/** The function that a response may call. */
+/** Function that a response may call. */
 export const WEATHER_FUNCTION: JsonObject = {
   type: "function",
   name: "weather",
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
 };
 
-/** How a response and its follow-up went. */
+/** Result of a response and its follow-up. */
 export interface FollowUp {
-  /** For people, without a line break. */
+  /** Result as one line of text, without a line break. */
   readonly line: string;
-  /** Of the last response; null when there was none. */
+  /** ID of the last response; null if there was none. */
   readonly id: string | null;
 }
 
 /**
- * Creates a response that calls a function, and continues it with the result alone: all that was
- * said before is the gateway's to know. Rejects when stopped.
+ * Creates a response that calls a function, and continues it with the function result only: the gateway
+ * stores the earlier items. Rejects if stopped.
  */
 export async function followUp(
   model: string,

@@ -1,14 +1,14 @@
 import { libcPath } from "../sockets/libc.ts";
 
-/** Whether this process may call the C library, and whether this system is one where it does. */
+/** Availability of calls to the C library (FFI) in this process. */
 export interface ForeignFunctions {
   readonly isLinux: boolean;
-  /** Null where the library is not found. */
+  /** Path of the C library; null if it is not found. */
   readonly library: string | null;
   readonly isAllowed: boolean;
 }
 
-/** Returns what holds for this process. */
+/** Returns the availability of FFI in this process. */
 export function foreignFunctions(): ForeignFunctions {
   const library = libcPath() ?? null;
   const isAllowed = library !== null &&
@@ -16,7 +16,7 @@ export function foreignFunctions(): ForeignFunctions {
   return { isLinux: Deno.build.os === "linux", library, isAllowed };
 }
 
-/** Returns the sentence that says what the gateway does without; null where it has everything. */
+/** Returns a sentence about the features that are missing without FFI; null if none is. */
 export function missingFunctions(
   { isLinux, library, isAllowed }: ForeignFunctions,
 ): string | null {

@@ -8,8 +8,8 @@ import { newGateway } from "../gateway/gateway.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
-import { openSpans } from "../observe/spans.ts";
-import { openOutbound } from "../remote/outbound.ts";
+import { newSpans } from "../observe/spans.ts";
+import { newOutbound } from "../remote/outbound.ts";
 import { createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
@@ -21,19 +21,19 @@ import type { Reloadable } from "./reload.ts";
 import { routeLine, writtenRoutes } from "./route_text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A gateway that serves, or why it does not. */
+/** A listening gateway, or the reason why it cannot listen. */
 export type GatewayServer =
   | Reloadable & {
     readonly ok: true;
     readonly url: string;
     readonly generation: Generation;
     readonly world: World;
-    /** Drains the gateway and lets go of everything. */
+    /** Drains the gateway and releases all resources. */
     close(): Promise<void>;
   }
   | Extract<Listening, { readonly ok: false }>;
 
-/** Serves a configuration at the address that it names. */
+/** Serves a configuration at its host and port. */
 export async function openGateway(config: Config, terminal: Terminal): Promise<GatewayServer> {
   const { isColoured, environment } = terminal;
   const { format } = config.logging;
@@ -48,8 +48,8 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
   const serviceName = config.telemetry.service_name;
-  const spans = await openSpans({ serviceName, environment, log });
-  const outbound = openOutbound({
+  const spans = await newSpans({ serviceName, environment, log });
+  const outbound = newOutbound({
     world,
     log,
     dropped: (events) => gateway.metrics.exportDropped(events),
@@ -104,7 +104,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   };
 }
 
-/** The name of this machine; empty when the system does not tell. */
+/** Returns the host name of this machine; empty if it is not available. */
 function hostname(): string {
   try {
     return Deno.hostname();
@@ -113,7 +113,7 @@ function hostname(): string {
   }
 }
 
-/** What a user wants to know first: the address, the routes and a call to try. */
+/** Returns the start message: address, routes and an example call. */
 export function greeting(url: string, generation: Generation): string {
   const routes = writtenRoutes(generation).map(({ route, match }) =>
     `  ${routeLine(route, match)}`
@@ -131,7 +131,7 @@ export function greeting(url: string, generation: Generation): string {
   ].join("\n");
 }
 
-/** What is wrong with this version of Deno; null when nothing is known. */
+/** Returns the known problem of a Deno version; null if there is none. */
 export function runtimeWarning(version: string): string | null {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 8)

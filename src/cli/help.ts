@@ -1,13 +1,13 @@
 import type { Options } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
-/** Options that every command has. */
+/** Options of every command. */
 export const COMMON_OPTIONS: Options = {
   help: { value: null, about: "Shows this text." },
   version: { value: null, about: "Shows the version." },
 };
 
-/** How a command is used; that of the nameless one tells of all the others. */
+/** Returns the help text of a command; the default command also lists all commands. */
 export function helpText(command: Command, all: readonly Command[]): string {
   const named = all.filter(({ name }) => name !== "");
   const commands = named.map(({ name, about }) => [name, about] as const);
@@ -29,7 +29,7 @@ export function helpText(command: Command, all: readonly Command[]): string {
   ].join("\n");
 }
 
-/** Rows of a name and its description, aligned in two columns and indented. */
+/** Returns rows of names and descriptions as two indented columns. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([first = ""]) => first.length));
   return rows.map(([first = "", second = ""]) => `  ${first.padEnd(width)}  ${second}`);

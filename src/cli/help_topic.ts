@@ -6,7 +6,7 @@ import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
 
 const TOPIC = "[TOPIC]";
 
-/** `switchyard help routing`: a page of the documentation; without a topic, the list of all pages. */
+/** Command `switchyard help TOPIC`: prints a page of the documentation; without a topic, the list of all pages. */
 export const help: Command = {
   name: "help",
   about: "Prints a page of the documentation, or the list of all pages.",

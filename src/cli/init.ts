@@ -6,7 +6,7 @@ import { EDGE } from "./starter_edge.ts";
 import { LAPTOP } from "./starter_laptop.ts";
 import { TEAM } from "./starter_team.ts";
 
-/** The files to begin with, by name. */
+/** Starter configurations by name. */
 export const STARTERS: Readonly<Record<string, Starter>> = {
   laptop: LAPTOP,
   edge: EDGE,
@@ -16,7 +16,7 @@ export const STARTERS: Readonly<Record<string, Starter>> = {
 const KINDS = Object.keys(STARTERS);
 const KIND = KINDS.join("|");
 
-/** `switchyard init laptop`: a configuration to begin with. */
+/** Command `switchyard init KIND`: writes a starter configuration. */
 export const init: Command = {
   name: "init",
   about: "Writes a commented ./config.yaml to begin with. An existing file is not changed.",
@@ -56,7 +56,7 @@ function unknownKind(kind: string): string {
   return `There is no file to begin with for "${kind}"${hint}`;
 }
 
-/** 128 bits that cannot be guessed. */
+/** Returns a random secret of 122 bits. */
 function newSecret(): string {
   return crypto.randomUUID().replaceAll("-", "");
 }

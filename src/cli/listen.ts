@@ -6,22 +6,22 @@ import type { Peer } from "../server/peer.ts";
 import { setNoDelay } from "../server/connections/nodelay.ts";
 import type { IdleLimits } from "../server/connections/idle_rules.ts";
 
-/** An address that answers, or the sentence that says why it does not. */
+/** A listening server, or the reason why it cannot listen. */
 export type Listening =
   | {
     readonly ok: true;
-    /** How this machine reaches it; no slash at its end. */
+    /** Base URL of the server on this machine, without a trailing slash. */
     readonly url: string;
-    /** Why small records may be late and connections stay open; null when neither holds. */
+    /** Reason why TCP_NODELAY and connection limits are not available; null if they are. */
     readonly note: string | null;
-    /** Takes no more requests and waits for those that run. */
+    /** Accepts no more requests and waits for those in flight. */
     close(): Promise<void>;
   }
   | { readonly ok: false; readonly isTaken: boolean; readonly trouble: string };
 
 /**
- * Serves requests at a host name or IP address; port 0 picks a free one. Client connections that rest
- * for longer than the limits are closed where their sockets can be reached; without limits, none is.
+ * Serves requests at a host name or IP address; port 0 picks a free one. Client connections
+ * that are idle for longer than the limits are closed if their sockets are accessible.
  */
 export function listen(
   handler: (request: Request, peer: Peer) => Promise<Response>,
@@ -57,7 +57,7 @@ export function listen(
   }
 }
 
-/** A clock that does not keep the process alive. */
+/** Clock whose timers do not keep the process alive. */
 const realClock: Pick<World, "now" | "after"> = {
   now: () => performance.now(),
   after(ms, task) {
@@ -67,12 +67,12 @@ const realClock: Pick<World, "now" | "after"> = {
   },
 };
 
-/** Resolves when the program is stopped. */
+/** Resolves when the program receives a stop signal. */
 export function stopped(stop: Cancellation): Promise<void> {
   return new Promise((resolve) => void stop.onCancel(() => resolve()));
 }
 
-/** A client cannot reach the addresses that stand for all of them. */
+/** Returns the URL of the server; a wildcard address becomes loopback, because clients cannot connect to it. */
 function urlOf(hostname: string, port: number): string {
   const reached = hostname.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;

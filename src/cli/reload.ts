@@ -3,27 +3,27 @@ import type { Reloaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../observe/log.ts";
 
-/** The running gateway, as far as a reload touches it. */
+/** Part of a running gateway that a reload uses. */
 export interface Reloadable {
-  /** What it serves with. */
+  /** Current configuration. */
   readonly config: Config;
   readonly log: Log;
-  /** Serves this from now on; the result says what has changed. */
+  /** Applies a configuration; returns descriptions of the changes. */
   reload(config: Config): readonly string[];
-  /** Counts a reload that has taken a change or was refused. */
+  /** Counts a reload that applied a change or was refused. */
   reloaded(isTaken: boolean): void;
 }
 
-/** Where the configuration comes from. */
+/** Source of the configuration. */
 export interface Origin {
   read(): Promise<Reloaded>;
-  /** What the arguments of the program say wins over the file. */
+  /** Returns the configuration with the command-line arguments applied, which override the file. */
   override(config: Config): Config;
 }
 
 /** Reads the configuration again, on request. */
 export interface Reloader {
-  /** Resolves when what is there now has been read: once more when a reload runs already. */
+  /** Requests a reload; resolves when the current file has been read. A running reload is repeated. */
   request(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface Read {
   readonly warnings: readonly string[];
 }
 
-/** Reloads a gateway; `first` is the file as it was read, and warned about, at the start. */
+/** Returns a reloader of a gateway; `first` is the configuration at start, whose warnings are logged. */
 export function newReloader(gateway: Reloadable, origin: Origin, first: Read): Reloader {
   const { log } = gateway;
   let latest = first.config;
@@ -58,7 +58,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     }
     for (const provider of found.leftOut) log.error("broken provider left out", { provider });
     const isSame = isDeepStrictEqual(found.config, latest);
-    // A key without effect changes only the warnings.
+    // A change of a key without effect changes only the warnings.
     if (!isSame || !isDeepStrictEqual(found.warnings, warned)) {
       for (const warning of found.warnings) log.warn(warning);
     }
@@ -85,12 +85,12 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
   };
 }
 
-/** The part of a file that a running gateway can take, and the keys that wait for a restart. */
+/** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
   const wanted = override(file);
   const { server, telemetry } = running;
   const { format } = running.logging;
-  // The level that an argument asked for holds until the one in the file changes.
+  // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
   const level = isSame ? running.logging.level : file.logging.level;
   const waiting = [

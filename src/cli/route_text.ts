@@ -3,7 +3,7 @@ import { formatDuration } from "../config/units.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Strategy } from "../state/balancers.ts";
 
-/** What a request must have to take this route. Values of headers may be secrets, so they are left out. */
+/** Returns the conditions of a route. Header values may be secrets, so they are omitted. */
 export function matchText({ path, headers, models }: RouteConfig["match"]): string {
   const names = Object.keys(headers);
   return [
@@ -13,14 +13,14 @@ export function matchText({ path, headers, models }: RouteConfig["match"]): stri
   ].join(", ");
 }
 
-/** A target in short: `openai/gpt-4o`, or how its model is found. */
+/** Returns a target as `openai/gpt-4o`, or with the source of its model. */
 export function targetText({ provider: { id, settings }, model }: RouteTarget): string {
   if (model !== null) return `${id}/${model}`;
   const { default_model } = settings;
   return `${id} (requested model${default_model === undefined ? "" : `, else ${default_model}`})`;
 }
 
-/** The part of the requests that a target gets among these, in percent. */
+/** Returns the share of requests of a target among these targets, in percent. */
 export function shareText(
   target: RouteTarget,
   among: readonly RouteTarget[],
@@ -31,7 +31,7 @@ export function shareText(
   return `${Number((share * 100).toFixed(1))}%`;
 }
 
-/** The protocol, the server and the deadline of a target; of its address only the host. */
+/** Returns protocol, host and limits of a target; no other part of its address. */
 export function serverText({ provider: { settings, base }, wire }: RouteTarget): string {
   const { timeout, timeout_mode } = settings;
   const type = wire.name === "responses" ? `${settings.type}, Responses API` : settings.type;
@@ -43,7 +43,7 @@ export function serverText({ provider: { settings, base }, wire }: RouteTarget):
   return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;
 }
 
-/** Text of the limit of attempts at once; empty without a limit. */
+/** Returns the text of the concurrency limit; empty without a limit. */
 function slotsText({ max_concurrent, max_queued, queue_timeout }: ProviderConfig): string[] {
   if (max_concurrent === undefined) return [];
   const queue = max_queued === 0
@@ -52,7 +52,7 @@ function slotsText({ max_concurrent, max_queued, queue_timeout }: ProviderConfig
   return [`at most ${max_concurrent} at once, ${queue}`];
 }
 
-/** A route in one line: what it matches and who serves it. */
+/** Returns a route as one line: its conditions and its targets. */
 export function routeLine(route: Route, match: RouteConfig["match"]): string {
   const open = route.targets.filter(({ weight }) => weight > 0);
   const [only] = open;
@@ -66,7 +66,7 @@ export function routeLine(route: Route, match: RouteConfig["match"]): string {
   return `${route.name}: ${matchText(match)} -> ${served}${fallback}`;
 }
 
-/** Each route with the words of the file that it was made from. */
+/** Returns each route with its conditions in the configuration. */
 export function writtenRoutes(
   { routes, config }: Generation,
 ): readonly { readonly route: Route; readonly match: RouteConfig["match"] }[] {

@@ -25,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
   help,
 ];
 
-/** Does what the arguments say. The result is the exit code: 0, 1 when it could not be done, 2 for wrong usage. */
+/** Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first = ""] = args;
   const name = first.startsWith("-") ? "" : first;

@@ -20,7 +20,7 @@ import type { Terminal } from "./terminal.ts";
 
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
-/** `switchyard --config FILE`: serves until it is told to stop; then running work is finished first. */
+/** Default command `switchyard --config FILE`: serves until a stop signal, then finishes calls in flight. */
 export const serve: Command = {
   name: "",
   about: "A gateway for language-model APIs. Without a command it serves a configuration file.",
@@ -37,7 +37,7 @@ export const serve: Command = {
     const wrong = wrongValue(given);
     if (wrong !== null) return wrongUsage(terminal, "", wrong);
     const path = valueOf(given, "config") ?? await usualFile();
-    // A file is watched from before it is read, so that no change goes unnoticed.
+    // The watch starts before the file is read, so that no change is missed.
     const watch = path === null ? null : watchConfig(path);
     const loaded = path === null ? await offered(terminal) : await load(path, terminal.environment);
     const code = loaded.ok
@@ -50,7 +50,7 @@ export const serve: Command = {
 
 interface Started {
   readonly loaded: Extract<Loaded, { readonly ok: true }>;
-  /** Null when the configuration is made of the environment. */
+  /** Path of the file; null if the configuration comes from the environment. */
   readonly path: string | null;
   readonly watch: ConfigWatch | null;
   readonly given: Given;
@@ -71,7 +71,7 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   return OK;
 }
 
-/** Reloads the gateway whenever its file changes or the terminal asks for it; the result ends that. */
+/** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */
 function follow(
   { loaded, path, watch, given }: Started,
   server: Reloadable,
@@ -98,7 +98,7 @@ function follow(
   };
 }
 
-/** The file that is read when none is named; null when there is none. */
+/** Returns the default file; null if it does not exist. */
 async function usualFile(): Promise<string | null> {
   const usual = await readText(USUAL_CONFIG);
   return usual.ok || !usual.isMissing ? USUAL_CONFIG : null;

@@ -7,7 +7,7 @@ import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
 
-/** `switchyard simulate`: an upstream to point any gateway or client at. */
+/** Command `switchyard simulate`: serves simulated providers for any gateway or client. */
 export const simulate: Command = {
   name: "simulate",
   about: "Serves only the simulator: providers of every type that need no key and no network.",

@@ -1,28 +1,28 @@
 import { Cancellation } from "../core/cancellation.ts";
 import type { Line } from "../observe/log.ts";
-import { logWriter } from "../observe/log_writer.ts";
+import { newLogWriter } from "../observe/log_writer.ts";
 
-/** What a command may touch of the process that runs it. */
+/** Access of a command to its process. */
 export interface Terminal {
-  /** Writes what the user asked for. */
+  /** Writes the output of a command to stdout. */
   out(text: string): void;
-  /** Writes log lines and what went wrong. */
+  /** Writes log lines and problems to stderr. */
   err(text: Line): void;
-  /** Writes a file that is not there yet, for its owner alone; the end of a sentence when it cannot. */
+  /** Creates a file that only its owner can read. Returns null, or the reason as the predicate of a sentence. */
   create(path: string, text: string): string | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether log lines may be coloured. */
+  /** True if log lines may be coloured. */
   readonly isColoured: boolean;
-  /** Cancelled when the program shall end. Only commands that serve call it, once. */
+  /** Returns a cancellation for the stop signal. Commands that serve call it once. */
   stop(): Cancellation;
-  /** Runs the task whenever the program shall read its configuration again; the result takes it back. */
+  /** Calls the task on each reload signal. Returns an unsubscribe function. */
   onReload(task: () => void): () => void;
 }
 
-/** The terminal of this process. Flush it before the process ends: errors are written in the background. */
+/** Returns the terminal of this process. Callers flush it at the end: stderr is written in the background. */
 export function realTerminal(): Terminal & { flush(): Promise<void> } {
   const encoder = new TextEncoder();
-  const errors = logWriter(Deno.stderr);
+  const errors = newLogWriter(Deno.stderr);
   return {
     out(text) {
       writeAll(encoder.encode(text));
@@ -45,7 +45,7 @@ function writeAll(bytes: Uint8Array): void {
     let rest = bytes;
     while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
   } catch {
-    // The reader has gone, as `head` does.
+    // The reader closed the pipe, as `head` does.
   }
 }
 
@@ -71,13 +71,13 @@ function filled(file: Deno.FsFile, text: string): boolean {
   }
 }
 
-/** Half a file would be taken for one of the user's. */
+/** Removes an incomplete file, which could be mistaken for a file of the user. */
 function removed(path: string): string {
   Deno.removeSync(path);
   return "cannot be written whole";
 }
 
-/** What the shell says of a process that a signal has ended: 128 and the number of the signal. */
+/** Exit code for each stop signal: 128 plus the number of the signal, as in a shell. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 function stopOnSignal(beforeExit: () => Promise<void>): Cancellation {
@@ -89,7 +89,7 @@ function stopOnSignal(beforeExit: () => Promise<void>): Cancellation {
       Deno.exit(code);
     });
   }
-  // It asks for a reload, also of a program that has nothing to reload: it must not end the process.
+  // SIGHUP requests a reload; without a listener it would end the process.
   Deno.addSignalListener("SIGHUP", () => {});
   return stopping;
 }

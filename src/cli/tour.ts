@@ -9,21 +9,21 @@ import type { Terminal } from "./terminal.ts";
 
 const QUESTION = "Whoever serves this, please repeat it word by word.";
 
-/** Slow enough to be watched. */
+/** Model that streams slowly enough to be watched. */
 const MODEL = "sim-slow-40";
 
-/** Calls a function before it answers. */
+/** Model that calls a function before it answers. */
 const TOOL_MODEL = "sim-tools";
 
-/** What can be done after the tour. */
+/** Result of the tour. */
 export interface Toured {
-  /** A response that can be continued; null when there is none. */
+  /** ID of a response that can be continued; null if there is none. */
   readonly response: string | null;
 }
 
 /**
- * Asks each of the providers the same and shows the words as they stream in, then has each of them
- * answer a response and its follow-up. Ends early when told to stop.
+ * Sends the same request to each provider and prints the streamed text, then creates a response and
+ * its follow-up at each provider. Ends early on cancellation.
  */
 export async function tour(
   url: string,
@@ -40,7 +40,7 @@ export async function tour(
       try {
         await show(provider);
       } catch {
-        // Only a stop or a gateway that is gone ends a call this way.
+        // Only a cancellation or a closed gateway ends a call this way.
         terminal.out(" (broken off)");
       }
       terminal.out("\n");
@@ -84,7 +84,7 @@ async function ask(
   }
 }
 
-/** The text that a chunk brings, or the message of the error that it is. */
+/** Returns the text of a chunk, or the message of an error. */
 function wordsOf(chunk: unknown): string {
   if (!isObject(chunk)) return "";
   const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];

@@ -1,34 +1,34 @@
 import { isObject } from "../core/json/json.ts";
-import { readNumber } from "./fields.ts";
+import { parseNumber } from "./fields.ts";
 import type { Problem } from "./problems.ts";
-import { type Config, LARGEST_CACHE, type WrittenConfig } from "./schema.ts";
+import { type Config, MAX_CACHE_BYTES, type WrittenConfig } from "./schema.ts";
 
-/** What is wrong between the keys of `caching`, in the file as it is written. */
+/** Returns the problems between the keys of `caching`. Takes the value before defaults. */
 export function cachingProblems(caching: unknown): Problem[] {
   if (!isObject(caching) || caching.max_entry_bytes === undefined) return [];
   const { max_entry_bytes, max_bytes } = caching;
-  const entry = readNumber(max_entry_bytes);
-  const all = readNumber(max_bytes ?? LARGEST_CACHE);
+  const entry = parseNumber(max_entry_bytes);
+  const all = parseNumber(max_bytes ?? MAX_CACHE_BYTES);
   if (typeof entry !== "number" || typeof all !== "number" || entry <= all) return [];
   return [{
     path: ["caching", "max_entry_bytes"],
     text: max_bytes === undefined
-      ? `must be at most max_bytes, which is ${LARGEST_CACHE} unless given`
+      ? `must be at most max_bytes, whose default is ${MAX_CACHE_BYTES}`
       : "must be at most max_bytes",
     at: "value",
   }];
 }
 
-/** The cache settings with the default of `max_entry_bytes` capped by a smaller `max_bytes`. */
+/** Returns the cache settings with the default of `max_entry_bytes` capped by a smaller `max_bytes`. */
 export function completeCaching(caching: WrittenConfig["caching"]): WrittenConfig["caching"] {
   const { max_entry_bytes, max_bytes } = caching;
   return { ...caching, max_entry_bytes: Math.min(max_entry_bytes, max_bytes) };
 }
 
-/** Settings of `caching` that are allowed and have no effect. */
+/** Returns a warning for each setting of `caching` that is valid but has no effect. */
 export function cachingWarnings({ caching, security }: Config): Problem[] {
-  const asksForKeys = security.enabled && security.provider === "api_key";
-  if (!caching.per_key || asksForKeys) return [];
-  const text = "has no effect while no client keys are asked for (see security.enabled)";
+  const requiresKeys = security.enabled && security.provider === "api_key";
+  if (!caching.per_key || requiresKeys) return [];
+  const text = "has no effect while no client keys are required (see security.enabled)";
   return [{ path: ["caching", "per_key"], text, at: "value" }];
 }

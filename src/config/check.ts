@@ -10,14 +10,14 @@ import { securityProblems } from "./security_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
 
-/** A frozen configuration, or all that is wrong with it at once. */
+/** Result of a check: a frozen configuration, or all problems of the file together. */
 export type Checked =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Checks a plain value against the schema and against the rules between keys. The rules look at the
- * value as it is written, so that they speak even when the schema has something to say too.
+ * Checks a plain value against the schema and against the rules between keys. The rules read the
+ * value before defaults, so that their problems are reported together with those of the schema.
  */
 export function checkTree(
   value: unknown,
@@ -30,7 +30,7 @@ export function checkTree(
   const problems = [...earlier];
   const places = new Set(earlier.map(({ path }) => JSON.stringify(path)));
   for (const problem of [...found, ...rules(value, outside)]) {
-    // One problem for one place: what follows from the first would only hide it.
+    // Only the first problem of a key is reported: further ones mostly follow from it.
     const place = JSON.stringify(problem.path);
     if (!places.has(place)) problems.push(problem);
     places.add(place);

@@ -3,14 +3,14 @@ import { schemaBelow, typedJsonSchema } from "./json_schema.ts";
 import type { Mark } from "./leaf.ts";
 import { isEmptyAllowed, isTextMeant } from "./widened_schema.ts";
 
-/** Has one written form, also with more digits than a number holds. */
+/** Whole number with a single written form, also with more digits than a double can represent. */
 const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
 
 /**
- * Returns the file with each value as its place means it: a section with nothing below it is an
- * empty one, and a number or boolean in the place of text is the text that was written. A number
- * that could be written in more than one way (`1.0`, `0x10`, `1e5`) stays one, for the file does not
- * say which text is meant.
+ * Returns the file's value with each member converted to the type of its key. A section without
+ * content becomes an empty mapping or list. A number or boolean where the schema expects text becomes
+ * its source text. A number with several written forms (`1.0`, `0x10`, `1e5`) stays a number, because
+ * the intended text is unknown.
  */
 export function coerce(value: unknown, mark: Mark): unknown {
   return isObject(value) ? coerceObject(value, mark, typedJsonSchema()) : value;

@@ -4,29 +4,29 @@ import type { Path } from "./problems.ts";
 import { completeProvider } from "./provider_rules.ts";
 import { PROVIDER_ID, providerSchema } from "./provider_schema.ts";
 
-/** How the places of one file are named. A key that may be a secret is `(key)`. */
+/** Formats paths and provider IDs of one file for messages. A key that may be a secret is shown as `(key)`. */
 export interface Names {
-  /** A path as people write it: `routing.routes[0].name`; `config` for the whole file. */
+  /** Returns a path in dotted form, such as `routing.routes[0].name`; `config` for the whole file. */
   pathText(path: Path): string;
-  /** The ID of a provider. */
+  /** Returns the ID of a provider, or `(key)` if it may be a secret. */
   providerText(id: string): string;
 }
 
 const HIDDEN = "(key)";
 
-/** The characters of a name that messages show. */
-const MAX_SHOWN_CHARACTERS = 128;
+/** Maximum length of a name in messages. */
+const MAX_SHOWN_CHARS = 128;
 
-// Known keys look like this. Other text in the place of a key may be a secret that slipped there.
+// All known keys match this pattern. A key that does not match may be a secret in the wrong place.
 const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
 
 /**
- * The names in a file with this plain value. A slip in YAML (`? secret`, `{secret}`, `secret:`) makes
- * a key of a value, and then nothing stands below it. So a key is shown when it looks like a word
- * and has a value or is known in its place. The ID of a provider may look like a secret: it is shown
- * when a route names it, when it needs nothing below it, or when it is a word above a mapping.
+ * Returns the names for a file with this plain value. A YAML mistake (`? secret`, `{secret}`,
+ * `secret:`) turns a value into a key without a value. A key is therefore shown only if it looks like
+ * a word and has a value or is a known key at its path. A provider ID may look like a secret. It is
+ * shown if a route names it, if it is valid without settings, or if it is a word above a mapping.
  */
-export function namesOf(root: unknown): Names {
+export function newNames(root: unknown): Names {
   const providers = isObject(root) && isObject(root.providers) ? root.providers : {};
   const referenced = referencedProviders(root);
   const knownKeys = newKnownKeys();
@@ -63,12 +63,12 @@ export function namesOf(root: unknown): Names {
   };
 }
 
-/** Log lines are cut, and what is wrong with a provider follows its ID. */
+/** Returns a name cut to its maximum length: log lines are cut too, and the problem follows the ID. */
 function shortened(name: string): string {
-  return name.length > MAX_SHOWN_CHARACTERS ? `${name.slice(0, MAX_SHOWN_CHARACTERS)}…` : name;
+  return name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name;
 }
 
-/** Undefined for a key that is missing: such a name is not from the file. */
+/** Returns the member or item of a value; undefined if the key is missing from the file. */
 function inside(value: unknown, step: string | number): unknown {
   if (typeof step === "number") return Array.isArray(value) ? value[step] : undefined;
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;

@@ -1,16 +1,16 @@
 import { isObject } from "../core/json/json.ts";
 import type { Path, Problem } from "./problems.ts";
 
-/** A configuration as it is written, without its broken providers. */
+/** A configuration before defaults, without its broken providers. */
 export interface Salvaged {
   readonly value: unknown;
-  /** The IDs of the providers that are left out. */
+  /** IDs of the omitted providers. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Leaves out the providers that have problems, and the targets and fallbacks that name one. Null when
- * there is a problem anywhere else.
+ * Returns the configuration without the providers that have problems, and without the targets and
+ * fallbacks that name them. Null if there is a problem anywhere else.
  */
 export function withoutBroken(value: unknown, problems: readonly Problem[]): Salvaged | null {
   if (!isObject(value) || !isObject(value.providers)) return null;
@@ -29,7 +29,7 @@ function providerAt([section, id]: Path): string | null {
   return section === "providers" && typeof id === "string" ? id : null;
 }
 
-/** The target or fallback that a path leads to or into; undefined when it leads elsewhere. */
+/** Returns the target or fallback that contains a path; undefined for any other path. */
 function targetAt(routing: unknown, [section, list, route, kind, index]: Path): unknown {
   if (section !== "routing" || list !== "routes") return undefined;
   if (!isObject(routing) || !Array.isArray(routing.routes) || typeof route !== "number") return;

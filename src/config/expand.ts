@@ -1,20 +1,21 @@
-/** The variables that a file may name. */
+/** Environment variables that a file can reference, by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A text after expansion. */
+/** Text after expansion of its variables. */
 export interface Expanded {
   readonly text: string;
   /** Variables without a value and without a default, each once. */
   readonly missing: readonly string[];
-  /** What is wrong with a `${`; never holds a part of the text. */
+  /** The problem of a malformed `${`; null if there is none. Never contains a part of the text. */
   readonly problem: string | null;
 }
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:-)([^}]*))?\}|\$\{/g;
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}`. The default also stands in for an empty value, as in a
- * shell; `$${` gives `${`; any other `$` stays. What was put in is not expanded again.
+ * Returns the text with `${NAME}` and `${NAME:-default}` replaced. The default also replaces an empty
+ * value, as in a shell. `$${` becomes `${`; any other `$` is unchanged. Inserted values are not
+ * expanded.
  */
 export function expand(text: string, variables: Variables): Expanded {
   const missing = new Set<string>();

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { Variables } from "./expand.ts";
 
-/** The text of a file, or what stands in the way of reading it. */
+/** The text of a file, or the reason why it cannot be read. */
 export type FileText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly isMissing: boolean; readonly trouble: string };
 
-/** Reads a text file; whatever goes wrong comes back as the end of a sentence about the file. */
+/** Reads a text file. An error is returned as the predicate of a sentence about the file. */
 export async function readText(path: string): Promise<FileText> {
   try {
     return { ok: true, text: await Deno.readTextFile(path) };
@@ -18,8 +18,8 @@ export async function readText(path: string): Promise<FileText> {
 }
 
 /**
- * The environment, filled up from the `.env` files of these directories; earlier ones win. A `.env`
- * that is there and cannot be read is a warning.
+ * Returns the environment variables, completed from the `.env` files of these directories; earlier
+ * files win. A `.env` file that exists but cannot be read is a warning.
  */
 export async function fillVariables(
   environment: Variables,

@@ -15,7 +15,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["record", "must be a mapping"],
 ]);
 
-/** What the schema found, in words. */
+/** Returns the issues of the schema as problems of the file. */
 export function issueProblems(issues: readonly Issue[], value: unknown): Problem[] {
   const knownKeys = newKnownKeys();
   return issues.flatMap((issue) => {
@@ -38,7 +38,7 @@ function problemsOf(issue: Issue, path: Path, value: unknown, knownKeys: KnownKe
 function issueText(issue: Issue, value: unknown): string {
   if (value === undefined) return "is required";
   if (value === null && issue.code !== "invalid_key") {
-    return "has no value; give it one or take the key out";
+    return "has no value; add a value or remove the key";
   }
   switch (issue.code) {
     case "invalid_type":
@@ -74,14 +74,14 @@ function typeText(issue: z.core.$ZodIssueInvalidType, value: unknown): string {
   if (issue.message.startsWith("must be")) return issue.message;
   const isBare = typeof value === "number" || typeof value === "boolean";
   if (issue.expected === "string" && isBare) return "must be text; put it in quotes";
-  return KINDS.get(issue.expected) ?? "is not of the right kind";
+  return KINDS.get(issue.expected) ?? "has the wrong type";
 }
 
 function limitText(origin: string, comparison: string, limit: number | bigint): string {
   return origin === "array" ? "must not be empty" : `must be ${comparison} ${limit}`;
 }
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Returns the words as `a`, `a or b` or `a, b or c`. */
 function wordList(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;

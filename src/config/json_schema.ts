@@ -7,8 +7,8 @@ import { widened } from "./widened_schema.ts";
 let typed: JsonObject | null = null;
 
 /**
- * Returns the JSON Schema (draft 2020-12) of the file in which every value has its final type: no
- * variables, no empty sections. Rules between keys are not in it. Built once.
+ * Returns the JSON Schema (draft 2020-12) of the file with the final type of each value: no
+ * variables, no empty sections. It does not contain rules between keys. Built once.
  */
 export function typedJsonSchema(): JsonObject {
   return typed ??= newTypedSchema();
@@ -19,22 +19,22 @@ function newTypedSchema(): JsonObject {
     io: "input",
     target: "draft-2020-12",
     override: ({ jsonSchema }) => {
-      // The limits of the platform say nothing to a reader.
+      // The integer limit of the platform is no rule of the configuration.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
   return isObject(schema) ? { title: "Switchyard configuration", ...schema } : {};
 }
 
-/** The JSON Schema of the file as it may be written, for editors: all that the gateway reads is valid. */
+/** Returns the JSON Schema for editors: every file that the gateway accepts is valid. */
 export function configJsonSchema(): JsonObject {
   return { ...widened(typedJsonSchema()), patternProperties: { "^x-": {} } };
 }
 
-/** Gives the keys that may stand in the mapping at a place; none when any may. */
+/** Returns the known keys of the mapping at a path; none if any key is allowed. */
 export type KnownKeys = (path: Path) => readonly string[];
 
-/** Looks keys up in the schema. */
+/** Returns a lookup of known keys in the schema. */
 export function newKnownKeys(): KnownKeys {
   return (path) => {
     const schema = path.reduce<unknown>(schemaBelow, typedJsonSchema());
@@ -42,7 +42,7 @@ export function newKnownKeys(): KnownKeys {
   };
 }
 
-/** The schema of a member or an element of what has this schema; undefined when there is none. */
+/** Returns the schema of a member or an item of a value with this schema; undefined if there is none. */
 export function schemaBelow(schema: unknown, step: string | number): unknown {
   if (!isObject(schema)) return undefined;
   if (typeof step === "number") return schema.items;

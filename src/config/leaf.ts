@@ -1,23 +1,23 @@
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
 
-/** The place of a value: offsets of its key and of itself, and the same for what is inside. */
+/** Position of a value in the file: the offsets of its key and of its value, and those of its members. */
 export interface Mark {
   readonly key: number | null;
   readonly value: number;
   readonly inside: ReadonlyMap<string | number, Mark>;
-  /** A number or a boolean as the file has it; null for any other value. */
+  /** Source text of a number or a boolean; null for any other value. */
   readonly written: string | null;
 }
 
-/** A value with its places. */
+/** A value with its position in the file. */
 export interface Leaf {
   readonly value: unknown;
   readonly mark: Mark;
-  /** How many values it is made of, repeated ones counted each time. */
+  /** Number of values in it, each repetition counted. */
   readonly size: number;
 }
 
-/** Returns the mapping of these members, read at this offset. */
+/** Returns the mapping of these members at this offset. */
 export function objectLeaf(members: ReadonlyMap<string, Leaf>, at: number): Leaf {
   const inside = new Map<string, Mark>();
   let size = 1;
@@ -30,7 +30,7 @@ export function objectLeaf(members: ReadonlyMap<string, Leaf>, at: number): Leaf
   return { value: Object.fromEntries(values), mark, size };
 }
 
-/** Returns a value with nothing inside; `written` is the text of a number or a boolean. */
+/** Returns a value without members; `written` is the source text of a number or a boolean. */
 export function bareLeaf(value: unknown, at: number, written: string | null = null): Leaf {
   return { value, mark: { key: null, value: at, inside: new Map(), written }, size: 1 };
 }

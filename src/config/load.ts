@@ -14,30 +14,30 @@ import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
 import { withoutBroken } from "./drop_broken_providers.ts";
-import { readSource, type Source } from "./yaml_source.ts";
+import { parseSource, type Source } from "./yaml_source.ts";
 import { unusedWarnings } from "./unused_keys.ts";
 
-/** A configuration, or everything that is wrong with the file: one line each, never a value from it. */
+/** A configuration, or all problems of its file: one line each, never with a value from the file. */
 export type Loaded =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** What a reload finds: a configuration, maybe without some providers, or why there is none. */
+/** Result of a reload: a configuration, maybe without broken providers, or the problems of the file. */
 export type Reloaded =
   | {
     readonly ok: true;
     readonly config: Config;
     readonly warnings: readonly string[];
-    /** The providers that are broken, so that the configuration does without them; as in messages. */
+    /** Names of the omitted broken providers, as shown in messages. */
     readonly leftOut: readonly string[];
-    /** What is wrong with those. */
+    /** The problems of the omitted providers. */
     readonly problems: readonly string[];
   }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * The configuration in a file. Variables come from the environment, then from `.env` beside the
- * file, then from `.env` in the working directory. A file that cannot be read is a problem.
+ * Returns the configuration of a file. Variables come from the environment, then from `.env` beside
+ * the file, then from `.env` in the working directory. A file that cannot be read is a problem.
  */
 export async function load(path: string, environment: Variables): Promise<Loaded> {
   const read = await readConfig(path, environment);
@@ -46,7 +46,7 @@ export async function load(path: string, environment: Variables): Promise<Loaded
   return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
 }
 
-/** As `load`, but a provider that is broken on its own is left out. */
+/** Returns the configuration of a file as `load` does, but omits broken providers. */
 export async function reload(path: string, environment: Variables): Promise<Reloaded> {
   const read = await readConfig(path, environment);
   if (!read.ok) return read;
@@ -54,9 +54,9 @@ export async function reload(path: string, environment: Variables): Promise<Relo
   return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
 }
 
-/** The configuration in a text: YAML or JSON, with these variables for `${NAME}`. Asks nothing else. */
+/** Returns the configuration of a YAML or JSON text with these variables. Reads no files. */
 export function parseConfig(text: string, variables: Variables): Loaded {
-  return configIn(readSource(text, variables), NOTHING_OUTSIDE);
+  return configIn(parseSource(text, variables), NOTHING_OUTSIDE);
 }
 
 function configIn(source: Source, outside: Outside): Loaded {
@@ -67,11 +67,11 @@ function configIn(source: Source, outside: Outside): Loaded {
 }
 
 /**
- * As `parseConfig`, but providers that are broken on their own are left out, with the targets and
- * fallbacks that name them. Not so when no provider or a route without a target would remain.
+ * Returns the configuration of a text as `parseConfig` does, but omits broken providers and the targets
+ * and fallbacks that name them. The text is refused if no provider or a route without target remains.
  */
 export function parseReload(text: string, variables: Variables): Reloaded {
-  return salvagedIn(readSource(text, variables), NOTHING_OUTSIDE);
+  return salvagedIn(parseSource(text, variables), NOTHING_OUTSIDE);
 }
 
 function salvagedIn(source: Source, outside: Outside): Reloaded {
@@ -94,7 +94,7 @@ function salvagedIn(source: Source, outside: Outside): Reloaded {
   return {
     ok: true,
     config: again.config,
-    // Those about routes are left away: they name places in lists that have become shorter.
+    // Warnings about routes are omitted: their list indices are wrong after targets were removed.
     warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, again.config)]),
     leftOut: rest.leftOut.map(source.names.providerText),
     problems: problemsOf(source, checked.problems),
@@ -108,13 +108,13 @@ async function readConfig(path: string, environment: Variables) {
     return { ok: false, problems: [problem] } as const;
   }
   const filled = await fillVariables(environment, [dirname(path), "."]);
-  const source = readSource(file.text, filled.variables);
+  const source = parseSource(file.text, filled.variables);
   const files = await readTlsFiles(source.value, dirname(path));
   const outside = { files, proxy: parseProxyRule((name) => environment[name]) };
   return { ok: true, source, outside, warnings: filled.warnings } as const;
 }
 
-/** A variable that is not set is often the reason for what is wrong in its place. */
+/** Returns the problems as lines, with the warnings of unset variables at the same paths: often the cause. */
 function problemsOf(source: Source, problems: readonly Problem[]): string[] {
   const places = new Set(problems.map(({ path }) => JSON.stringify(path)));
   const reasons = source.warnings.filter(({ path }) => places.has(JSON.stringify(path)));
@@ -131,7 +131,7 @@ function warningsOf(source: Source, config: Config): string[] {
   ]);
 }
 
-/** Warnings about what is written, whichever providers are left. */
+/** Returns the warnings about settings that do not depend on the list of routes. */
 function settingWarnings(written: unknown, config: Config): Problem[] {
   return [
     ...unusedWarnings(isObject(written) ? written.providers : null),

@@ -1,23 +1,23 @@
 import { isObject } from "../core/json/json.ts";
 import { isLoopbackName } from "../core/loopback.ts";
-import { readBoolean } from "./fields.ts";
+import { parseBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
-/** What is wrong between the keys of `data_sharing` and `general`, in the file as it is written. */
+/** Returns the problems between the keys of `data_sharing` and `general`. Takes values before defaults. */
 export function outboundProblems(sharing: unknown, general: unknown = {}): Problem[] {
   if (!isObject(sharing)) return [];
-  const isOn = readBoolean(sharing.enabled) === true;
-  const wantsControl = readBoolean(sharing.remote_control) === true;
+  const isOn = parseBoolean(sharing.enabled) === true;
+  const isControlOn = parseBoolean(sharing.remote_control) === true;
   if (!isOn) {
-    const text = "needs data_sharing.enabled: true";
+    const text = "requires data_sharing.enabled: true";
     const path = ["data_sharing", "remote_control"];
-    return wantsControl ? [{ path, text, at: "value" }] : [];
+    return isControlOn ? [{ path, text, at: "value" }] : [];
   }
   return isObject(general) ? identityProblems(general) : [];
 }
 
-/** What is not written at all is told where it was asked for: there is no other place for it. */
+/** A missing key has no position in the file: it is reported at `data_sharing.enabled`, which requires it. */
 function identityProblems(general: Readonly<Record<string, unknown>>): Problem[] {
   const names = ["api_key", "backend_url"] as const;
   const missing = names.filter((name) => (general[name] ?? null) === null);
@@ -27,14 +27,14 @@ function identityProblems(general: Readonly<Record<string, unknown>>): Problem[]
   const problems = blank.map((name): Problem => ({ path: ["general", name], text, at: "value" }));
   if (needed === "") return problems;
   const path: Path = ["data_sharing", "enabled"];
-  return [...problems, { path, text: `needs ${needed}`, at: "value" }];
+  return [...problems, { path, text: `requires ${needed}`, at: "value" }];
 }
 
 function isBlank(value: unknown): boolean {
   return typeof value === "string" && value.trim() === "";
 }
 
-/** What is allowed and yet surely not meant. */
+/** Returns a warning for each valid setting that is likely a mistake. */
 export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
   const { enabled, share_prompts, share_responses } = data_sharing;
   if (!enabled) {
@@ -46,6 +46,7 @@ export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
   }
   const address = URL.parse(general.backend_url ?? "");
   if (address?.protocol !== "http:" || isLoopbackName(address.hostname)) return [];
-  const text = "is not encrypted on its way: what is shared and the key can be read; use https";
+  const text =
+    "is not encrypted: the key and the shared data can be read on the network; use https";
   return [{ path: ["general", "backend_url"], text, at: "value" }];
 }

@@ -3,22 +3,22 @@ import { decimal, duration, flag, section } from "./fields.ts";
 import { addressProblem } from "./provider_schema.ts";
 import { secretValue } from "./security_schema.ts";
 
-/** An address that the gateway calls by itself; a blank text is none. */
+/** Address of a service that the gateway calls without a client request; blank text means none. */
 const ownAddress = z.string().superRefine((written, context) => {
   if (written.trim() === "") return;
   const problem = addressProblem(written) ?? userProblem(written);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** Credentials in an address would get into places where nobody expects them. */
+/** Returns the problem of an address with credentials, which could appear in logs; null if it has none. */
 function userProblem(written: string): string | null {
   const url = URL.parse(written);
   return url?.username === "" && url.password === ""
     ? null
-    : "must not hold a user name or a password";
+    : "must not contain a user name or a password";
 }
 
-/** Who the gateway is to its dashboard. */
+/** Schema of `general`: identity of the gateway at the dashboard. */
 export const generalSchema = section({
   api_key: secretValue.optional()
     .describe("Key of this gateway at the dashboard, normally ${NAME}."),
@@ -26,7 +26,7 @@ export const generalSchema = section({
     .describe("Address of the dashboard; none is built in."),
 });
 
-/** What the dashboard is told. */
+/** Schema of `data_sharing`: export to the dashboard. */
 export const dataSharingSchema = section({
   enabled: flag().prefault(false)
     .describe("Export figures of each call to the dashboard, without its content."),
@@ -42,7 +42,7 @@ export const dataSharingSchema = section({
     .describe("Longitude of the gateway in degrees, exported as a tag."),
 });
 
-/** How the gateway learns of a newer release. */
+/** Schema of `update_check`: the release check. */
 export const updateCheckSchema = section({
   enabled: flag().prefault(true)
     .describe("Check for a newer release; sends the version and the CPU architecture."),

@@ -1,7 +1,7 @@
 import { nearest, type Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
-/** Prices of providers that are not configured: no harm, but no use either. */
+/** Returns a warning for each price whose provider is not configured. */
 export function pricingWarnings({ pricing, providers }: Config): Problem[] {
   const ids = Object.keys(providers);
   return Object.keys(pricing).flatMap((key): Problem[] => {

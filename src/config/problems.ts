@@ -1,32 +1,32 @@
-/** Where a value stands in the file: keys and list indices. */
+/** Path of a value in the file: keys and list indices. */
 export type Path = readonly (string | number)[];
 
-/** Something to tell about one place of the file. Its text never holds a value from the file. */
+/** A problem or warning about one path of the file. Its text never contains a value from the file. */
 export interface Problem {
   readonly path: Path;
   readonly text: string;
-  /** What the position points at: the key, the value, or a character of the file. */
+  /** Target of the reported position: the key, the value, or an offset in the file. */
   readonly at: "key" | "value" | number;
 }
 
-/** A position in the file, both counted from 1. */
+/** Position in the file; line and column are counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A problem in one line: `path.to.key: what is wrong (line L, column C)`. */
+/** Returns a problem as one line: `path.to.key: what is wrong (line L, column C)`. */
 export function describe(place: string, text: string, { line, column }: Position): string {
   return `${place}: ${text} (line ${line}, column ${column})`;
 }
 
-/** What to say about a key that is not known, with the likely one of those that are. */
+/** Returns the problem text for an unknown key, with the most similar known key. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const likely = nearest(key, known);
   return likely === null ? "is not a known key" : `is not a known key; did you mean "${likely}"?`;
 }
 
-/** The one of the words that is most like the given one; null when none is like it. */
+/** Returns the word most similar to `word`; null if none is similar. */
 export function nearest(word: string, words: readonly string[]): string | null {
   const plain = simplified(word);
   let best: string | null = null;
@@ -46,7 +46,7 @@ function simplified(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
 }
 
-/** How many letters must be added, dropped, replaced or swapped with their neighbour. */
+/** Returns the number of letters to insert, delete, replace or swap with their neighbour. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

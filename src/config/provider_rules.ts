@@ -14,13 +14,13 @@ const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url:
 
 const MESSAGES_URL = "https://api.anthropic.com";
 
-/** The API versions of type messages whose behaviour is known. */
+/** API versions of type messages whose behaviour is known. */
 const KNOWN_VERSIONS: readonly unknown[] = ["2023-06-01", "2026-10-21"];
 
-/** The key of each type whose value is sent in a header. */
+/** For each provider type, the configuration key whose value is sent in a header. */
 const SENT_KEYS = { compat: "organization", messages: "api_version", local: null } as const;
 
-/** Headers that belong to the connection, to the framing of the request or to the coding of its answer. */
+/** Headers that the gateway sets: connection, request framing and response encoding. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -34,12 +34,12 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What is wrong between the keys of the providers, in the file as it is written. */
+/** Returns the problems between the keys of the providers. Takes the value before defaults. */
 export function providerProblems(providers: unknown): Problem[] {
   if (!isObject(providers)) return [];
   const ids = Object.keys(providers);
   if (ids.length === 0) {
-    return [{ path: ["providers"], text: "must hold at least one provider", at: "value" }];
+    return [{ path: ["providers"], text: "must contain at least one provider", at: "value" }];
   }
   return ids.flatMap((id) => {
     const written = providers[id];
@@ -66,7 +66,7 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
   }
   if (type === "local" && typeof written.base_url === "string" && isOtherApi(written.base_url)) {
     const text =
-      "ends in /v1, where the runtime speaks the other API; take /v1 away, or use type compat";
+      "ends in /v1, where the runtime serves the other API; remove /v1, or use type compat";
     problems.push({ path: [...path, "base_url"], text, at: "value" });
   }
   return [
@@ -82,13 +82,13 @@ function sentProblems(written: JsonObject, key: string | null, path: Path): Prob
   return [{ path: [...path, key], text: NOT_A_HEADER_VALUE, at: "value" }];
 }
 
-/** Local runtimes speak Chat Completions below /v1, and their own protocol elsewhere. */
+/** True if a URL ends in /v1: local runtimes serve Chat Completions there, and their native protocol elsewhere. */
 function isOtherApi(url: string): boolean {
   const [address = ""] = url.split("?", 1);
   return /\/v1\/*$/.test(address);
 }
 
-/** Sampling fields are gone in the newer version, and narrower in the older (Messages API, create). */
+/** Version 2026-10-21 has no sampling fields; the older one limits temperature to 1 (Messages API, create). */
 function samplingProblems(written: JsonObject, type: ProviderType, path: Path): Problem[] {
   if (type !== "messages") return [];
   if (written.api_version !== "2026-10-21") {
@@ -96,7 +96,7 @@ function samplingProblems(written: JsonObject, type: ProviderType, path: Path): 
     const text = "must be at most 1 for type messages";
     return isTooHigh ? [{ path: [...path, "temperature"], text, at: "value" }] : [];
   }
-  const text = "is not taken by api_version 2026-10-21; take one of the two out";
+  const text = "is not supported by api_version 2026-10-21; remove one of the two";
   return ["temperature", "top_p"].filter((key) => written[key] !== undefined)
     .map((key) => ({ path: [...path, key], text, at: "key" }));
 }
@@ -109,23 +109,32 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
     const name = key.toLowerCase();
     const place = [...path, "headers", key];
     if (OWN_HEADERS.has(name)) {
-      problems.push({ path: place, text: "is set by the gateway itself", at: "key" });
+      problems.push({
+        path: place,
+        text: "is set by the gateway and cannot be configured",
+        at: "key",
+      });
     } else if (seen.has(name)) {
-      problems.push({ path: place, text: "is given twice; upper case does not count", at: "key" });
+      problems.push({
+        path: place,
+        text: "is set twice; header names are not case-sensitive",
+        at: "key",
+      });
     }
     seen.add(name);
   }
   return problems;
 }
 
-/** What is allowed between the keys of the providers, and likely not meant. */
+/** Returns a warning for each valid combination of provider keys that is likely a mistake. */
 export function providerWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { type, ...settings }]): Problem[] => {
     if (type !== "messages") return [];
     const { temperature, top_p, api_version } = settings;
     const isRefused = temperature !== undefined && top_p !== undefined;
-    const text = "is refused beside temperature by many models of type messages; keep one of them";
-    const unknown = "is not a version that the gateway knows; it is sent as it is";
+    const text =
+      "is refused together with temperature by many models of type messages; remove one of them";
+    const unknown = "is not a version that the gateway knows; it is sent unchanged";
     const path = ["providers", id];
     return [
       ...isRefused ? [{ path: [...path, "top_p"], text, at: "key" } as const] : [],
@@ -136,7 +145,7 @@ export function providerWarnings({ providers }: Config): Problem[] {
   });
 }
 
-/** The type of a provider, written or known by its ID; null while it is open. */
+/** Returns the type of a provider, from its settings or its ID; null if neither determines it. */
 export function typeOf(id: string, written: { readonly type?: unknown }): ProviderType | null {
   if (written.type === undefined) return BUILT_IN.get(id)?.type ?? null;
   return PROVIDER_TYPES.find((type) => type === written.type) ?? null;
@@ -148,7 +157,7 @@ function knownUrl(id: string, type: ProviderType): string | null {
   return type === "messages" ? MESSAGES_URL : null;
 }
 
-/** A provider with everything that its ID, type and profile decide; null while its type or address is open. */
+/** Returns a provider with the defaults of its ID, type and profile; null if its type or address is unknown. */
 export function completeProvider(
   id: string,
   written: WrittenProvider,

@@ -13,19 +13,19 @@ import {
 /** The pattern of a provider ID, of any length. */
 export const PROVIDER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** The words of `providers.*.type`. */
+/** Values of `providers.*.type`. */
 export const PROVIDER_TYPES = ["compat", "messages", "local"] as const;
 
 const baseUrl = z.string().superRefine((written, context) => {
   const problem = urlProblem(written) ??
-    (written.includes("#") ? "must not hold a fragment" : null);
+    (written.includes("#") ? "must not contain a fragment" : null);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** The problem of an address that may hold neither query nor fragment; null when it has none. */
+/** Returns the problem of an address that must not have a query or a fragment; null if it is valid. */
 export function addressProblem(written: string): string | null {
   return urlProblem(written) ??
-    (/[?#]/.test(written) ? "must not hold a query or a fragment" : null);
+    (/[?#]/.test(written) ? "must not contain a query or a fragment" : null);
 }
 
 function urlProblem(written: string): string | null {
@@ -99,7 +99,7 @@ const tls = section({
     ),
 });
 
-/** One provider as it is written in the file; what its type decides is still open. */
+/** Schema of one provider in the file, without the defaults of its type. */
 export const providerSchema = section({
   type: z.enum(PROVIDER_TYPES).optional()
     .describe("Protocol of the upstream; inferred for the IDs openai, anthropic and ollama."),
@@ -172,14 +172,14 @@ export const providerSchema = section({
   capabilities: capabilities.prefault({}).describe("Features of the upstream; never inferred."),
 });
 
-// Upper case means nothing in a header name; so each name stands once, whoever adds to them.
+// Header names are not case-sensitive: lower case makes them unique when headers are merged.
 function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
 }
 
-// `max_tokens: 4096` is the natural way to write it, so a number stands for its digits.
+// Users write `max_tokens: 4096`, so a number is accepted as its decimal text.
 function writtenOut(value: unknown): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
 }

@@ -2,7 +2,7 @@ import { isObject } from "../core/json/json.ts";
 import { typedJsonSchema } from "./json_schema.ts";
 import { DURATION } from "./units.ts";
 
-/** A Markdown table of every key: its name, type, default and meaning. Ends with a line break. */
+/** Returns a Markdown table of all keys with type, default and meaning. Ends with a line break. */
 export function configReference(): string {
   const rows = keyRows(typedJsonSchema(), "");
   return ["| key | type | default | meaning |", "|---|---|---|---|", ...rows, ""].join("\n");

@@ -1,12 +1,12 @@
 import { REQUEST_TYPES } from "../core/endpoint.ts";
 import { isObject } from "../core/json/json.ts";
-import { readNumber } from "./fields.ts";
+import { parseNumber } from "./fields.ts";
 import { nearest, type Path, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_ID } from "./provider_schema.ts";
 import type { Config, RouteConfig } from "./schema.ts";
 
-/** What is wrong between routes, targets and providers, in the file as it is written. */
+/** Returns the problems between routes, targets and providers. Takes values before defaults. */
 export function routingProblems(routing: unknown, providers: unknown): Problem[] {
   if (!isObject(routing) || !Array.isArray(routing.routes)) return [];
   const ids = isObject(providers)
@@ -18,7 +18,7 @@ export function routingProblems(routing: unknown, providers: unknown): Problem[]
     if (!isObject(route)) continue;
     const path = ["routing", "routes", index];
     if (typeof route.name === "string") {
-      const text = "is the name of an earlier route as well";
+      const text = "is already the name of an earlier route";
       if (names.has(route.name)) problems.push({ path: [...path, "name"], text, at: "value" });
       names.add(route.name);
     }
@@ -40,7 +40,7 @@ function matchProblems(match: unknown, path: Path): Problem[] {
   return Object.keys(match.headers).flatMap((name): Problem[] => {
     const isRepeated = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
-    const text = "is given twice; upper case does not count";
+    const text = "is set twice; header names are not case-sensitive";
     return isRepeated ? [{ path: [...path, "match", "headers", name], text, at: "key" }] : [];
   });
 }
@@ -69,19 +69,20 @@ function protocolProblems(items: unknown, path: Path, providers: unknown): Probl
     const provider = typeof id === "string" ? providers[id] : undefined;
     const type = typeof id === "string" && isObject(provider) ? typeOf(id, provider) : null;
     if (type === null || type === "compat") return [];
-    const text = `may only be responses at a provider of type compat; this one is ${type}`;
+    const text =
+      `can be responses only at a provider of type compat; the type of this provider is ${type}`;
     return [{ path: [...path, index, "upstream_request_type"], text, at: "value" }];
   });
 }
 
 function weightProblems(targets: unknown, path: Path): Problem[] {
   if (!Array.isArray(targets) || targets.length === 0) return [];
-  const isDrained = targets.every((target) => isObject(target) && readNumber(target.weight) === 0);
-  const text = "must hold at least one target with a weight above 0";
+  const isDrained = targets.every((target) => isObject(target) && parseNumber(target.weight) === 0);
+  const text = "must contain at least one target with a weight above 0";
   return isDrained ? [{ path, text, at: "value" }] : [];
 }
 
-/** What is allowed and yet surely not meant. */
+/** Returns a warning for each valid setting that is likely a mistake. */
 export function routingWarnings({ routing: { routes }, providers }: Config): Problem[] {
   return routes.flatMap((route, index) => [
     ...shadowWarnings(routes.slice(0, index), route, index),
@@ -100,7 +101,8 @@ function shadowWarnings(
     route.match.path.startsWith(match.path)
   );
   if (first < 0) return [];
-  const text = `is only reached by name, because routing.routes[${first}] takes its requests first`;
+  const text =
+    `is only reached by name, because routing.routes[${first}] matches its requests first`;
   return [{ path: ["routing", "routes", index], text, at: "value" }];
 }
 
@@ -110,9 +112,9 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
       provider === item.provider && model === item.model &&
       type === item.upstream_request_type
     );
-    const text = "is a target of this route already";
+    const text = "is already a target of this route";
     const path = ["routing", "routes", index, "fallback", place];
-    const weightless = "has no meaning in a fallback: they are tried in their order";
+    const weightless = "has no effect in a fallback: fallbacks are tried in order";
     return [
       ...(isTarget ? [{ path, text, at: "value" } as const] : []),
       ...(item.weight === undefined
@@ -124,7 +126,7 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
 
 const TYPES = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
-/** The gateway's own match names have few values; another one is never met. */
+/** Returns a warning for each match on a header of the gateway with an impossible value. */
 function syntheticWarnings(
   { match }: RouteConfig,
   index: number,
@@ -139,9 +141,9 @@ function syntheticWarnings(
 
 function neverMet(name: string, value: string, ids: readonly string[]): string | null {
   if (name === "x-gateway-request-type" && !REQUEST_TYPES.includes(value)) {
-    return `never matches; the types are ${TYPES.format(REQUEST_TYPES)}`;
+    return `never matches; the request types are ${TYPES.format(REQUEST_TYPES)}`;
   }
   return name === "x-gateway-provider" && !ids.includes(value)
-    ? "never matches, because there is no such provider"
+    ? "never matches, because no provider has this ID"
     : null;
 }

@@ -4,7 +4,7 @@ import { headerName, headerValue, integer, section, text } from "./fields.ts";
 const STRATEGIES = ["weighted", "round-robin", "random"] as const;
 
 const path = z.string().regex(/^(?:\*|\/[^*?#\s]*\*?)$/, {
-  error: "must be *, or a path that begins with / and holds * only at its end",
+  error: "must be *, or a path that begins with / and contains * only at its end",
 }).transform((written) => written.replace(/\*$/, ""));
 
 const match = section({
@@ -46,7 +46,7 @@ const route = section({
     .describe("Upstreams tried in order after the chosen target has failed."),
 });
 
-/** Where requests go. */
+/** Schema of `routing`: routes of requests to providers. */
 export const routingSchema = section({
   default_strategy: z.enum(STRATEGIES).default("weighted")
     .describe("Load-balancing strategy of routes that name none."),

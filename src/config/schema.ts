@@ -92,10 +92,11 @@ const circuitBreaker = section({
     .describe("Trial requests when half-open; as many successes close the circuit breaker."),
 });
 
-const LARGEST_ENTRY = 16 * 1024 * 1024;
+/** The default of `caching.max_entry_bytes`. */
+const DEFAULT_MAX_ENTRY_BYTES = 16 * 1024 * 1024;
 
 /** The default of `caching.max_bytes`. */
-export const LARGEST_CACHE = 64 * 1024 * 1024;
+export const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 const caching = section({
   enabled: flag().prefault(false).describe("Cache responses for identical requests."),
@@ -103,11 +104,11 @@ const caching = section({
   max_size: integer(0).prefault(1000).describe(
     "Maximum number of cached responses; 0 caches none.",
   ),
-  max_entry_bytes: integer(1).prefault(LARGEST_ENTRY)
+  max_entry_bytes: integer(1).prefault(DEFAULT_MAX_ENTRY_BYTES)
     .describe(
       "Maximum size of one cached response and its key; at most max_bytes, which also caps the default.",
     ),
-  max_bytes: integer(1).prefault(LARGEST_CACHE)
+  max_bytes: integer(1).prefault(MAX_CACHE_BYTES)
     .describe("Maximum size of all cached responses and their keys."),
   per_key: flag().prefault(false)
     .describe("Give each client key its own cached responses."),
@@ -122,7 +123,7 @@ const price = section({
     .describe("Input tokens written to the provider's cache; default: the input price."),
 });
 
-/** A provider ID, a slash and any model. */
+/** Pattern of a provider ID, a slash and any model name. */
 const PRICED_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]*\/./;
 
 const pricing = z.record(
@@ -135,7 +136,7 @@ const telemetry = section({
     .describe("Service name of exported spans; OTEL_SERVICE_NAME overrides it."),
 });
 
-/** The file as it may be written. Rules between keys are not in here. */
+/** Schema of the configuration file. It does not contain rules between keys. */
 export const configSchema = section({
   server: server.prefault({}).describe(
     "Listener, shutdown and request limits. Changes need a restart.",
@@ -171,10 +172,10 @@ type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]
   : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
   : T;
 
-/** The file after defaults, before what the provider types decide. */
+/** The configuration after defaults, without the defaults of provider types. */
 export type WrittenConfig = z.output<typeof configSchema>;
 
-/** One provider as it is written, after defaults. */
+/** One provider after defaults, without the defaults of its type. */
 export type WrittenProvider = z.output<typeof providerSchema>;
 
 /** TLS settings of a provider with the contents of their files. */
@@ -186,7 +187,7 @@ export interface ProviderTls {
   readonly serverName: string | null;
 }
 
-/** The words of `providers.*.type`. */
+/** Value of `providers.*.type`. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
 /**
@@ -196,18 +197,18 @@ export type ProviderType = (typeof PROVIDER_TYPES)[number];
 export type ProviderConfig = Frozen<
   Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role" | "tls"> & {
     type: ProviderType;
-    /** As written or the one that is known: absolute, http or https, maybe with a slash at its end or a query. */
+    /** Absolute http or https URL, configured or built in; may end with a slash or have a query. */
     base_url: string;
     normalize_developer_role: boolean;
-    /** With the contents of its files. */
+    /** TLS settings with the contents of their files. */
     tls?: ProviderTls;
   }
 >;
 
-/** Valid, complete and frozen. Keys are named as in the file; durations are milliseconds. */
+/** A valid, complete and frozen configuration. Keys have the names of the file; durations are milliseconds. */
 export type Config = Frozen<
   Omit<WrittenConfig, "providers"> & { providers: Record<string, ProviderConfig> }
 >;
 
-/** One route; `match.path` is a literal prefix, empty for any path. */
+/** One route of the configuration; `match.path` is a literal prefix, empty for any path. */
 export type RouteConfig = Config["routing"]["routes"][number];

@@ -1,16 +1,16 @@
 import { isObject } from "../core/json/json.ts";
-import { readBoolean } from "./fields.ts";
+import { parseBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
 
-/** What is wrong between the keys of `security`, in the file as it is written. */
+/** Returns the problems between the keys of `security`. Takes the value before defaults. */
 export function securityProblems(security: unknown): Problem[] {
   if (!isObject(security)) return [];
   const { enabled, provider = "api_key", api_key: settings = {} } = security;
   if (!isObject(settings)) return [];
-  const isOn = readBoolean(enabled) === true && provider === "api_key";
+  const isOn = parseBoolean(enabled) === true && provider === "api_key";
   return [
     ...headerProblems(settings.header),
     ...prefixProblems(settings.header, settings.prefix),
@@ -19,8 +19,8 @@ export function securityProblems(security: unknown): Problem[] {
   ];
 }
 
-/** What these say goes on to providers, to log lines or to the dashboard; a key must not. */
-const PASSED_ON = [
+/** Request headers whose values are sent to providers, log lines or the dashboard; a client key must not be. */
+const FORWARDED_HEADERS = [
   "x-gateway-provider",
   "x-gateway-model",
   "x-gateway-route",
@@ -33,12 +33,12 @@ const PASSED_ON = [
 ];
 
 function headerProblems(header: unknown): Problem[] {
-  if (typeof header !== "string" || !PASSED_ON.includes(header.toLowerCase())) return [];
-  const text = "must not be a header that is passed on, for the keys would be too";
+  if (typeof header !== "string" || !FORWARDED_HEADERS.includes(header.toLowerCase())) return [];
+  const text = "must not be a header that is forwarded, because the keys would be forwarded too";
   return [{ path: [...PLACE, "header"], text, at: "value" }];
 }
 
-/** Any other scheme would be taken for a key. */
+/** An empty prefix would accept any other authorization scheme as a key. */
 function prefixProblems(header: unknown = "Authorization", prefix: unknown): Problem[] {
   if (prefix !== "" || typeof header !== "string") return [];
   if (header.toLowerCase() !== "authorization") return [];
@@ -53,16 +53,16 @@ function nameProblems(keys: unknown): Problem[] {
     if (!isObject(key) || typeof key.name !== "string") return [];
     const isRepeated = names.has(key.name);
     names.add(key.name);
-    const text = "is the name of an earlier key as well";
+    const text = "is already the name of an earlier key";
     return isRepeated ? [{ path: keyPath(index, "name"), text, at: "value" }] : [];
   });
 }
 
-/** Without keys nobody could call, and a blank one is mostly a variable that is not set. */
+/** Without keys every request is refused; a blank key is mostly a variable that is not set. */
 function valueProblems(keys: unknown = []): Problem[] {
   if (!Array.isArray(keys)) return [];
   if (keys.length === 0) {
-    const text = "must hold at least one key while security.enabled is true";
+    const text = "must contain at least one key while security.enabled is true";
     return [{ path: [...PLACE, "keys"], text, at: "value" }];
   }
   return keys.flatMap((key, index): Problem[] => {
@@ -76,12 +76,12 @@ function keyPath(index: number, member: string): Path {
   return [...PLACE, "keys", index, member];
 }
 
-/** What is allowed and yet surely not meant. */
+/** Returns a warning for each valid setting that is likely a mistake. */
 export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
   const { enabled, provider, api_key } = security;
   if (!enabled) return [];
   if (provider !== "api_key") {
-    const text = "is none, so nobody is asked for a key although security.enabled is true";
+    const text = "is none, so no key is required although security.enabled is true";
     return [{ path: ["security", "provider"], text, at: "value" }];
   }
   const repeated = repeatedValues(api_key.keys);
@@ -94,13 +94,13 @@ export function securityWarnings({ security, rate_limiting }: Config): Problem[]
   return [...repeated, ...unused];
 }
 
-/** Of two clients with one key the first is found, so the other's name and rate would never count. */
+/** Returns a warning for each repeated key: the first client with a key is found, never the second. */
 function repeatedValues(keys: Config["security"]["api_key"]["keys"]): Problem[] {
   const values = new Set<string>();
   return keys.flatMap(({ value }, index): Problem[] => {
     const isRepeated = values.has(value);
     values.add(value);
-    const text = "is the value of an earlier key as well: that key's name and rate hold";
+    const text = "is already the value of an earlier key: the name and rate of that key apply";
     return isRepeated ? [{ path: keyPath(index, "value"), text, at: "value" }] : [];
   });
 }

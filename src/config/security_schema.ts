@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flag, headerName, integer, section, text } from "./fields.ts";
 
-/** A host name as it stands in a `Host` header, without its port. */
+/** Schema of a host name as in a `Host` header, without the port. */
 export const hostName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, {
   error: "must be a host name such as gateway.example.com, without a scheme and a port",
 });
@@ -9,14 +9,15 @@ export const hostName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, {
 const ORIGIN =
   /^(?:\*|[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._*-]+)(?::(?:\d{1,5}|\*))?)$/;
 
-/** A web origin (RFC 6454, section 6.2) in which `*` may stand for a part. */
+/** Schema of a web origin (RFC 6454, section 6.2); `*` matches any part. */
 export const webOrigin = z.string().regex(ORIGIN, {
-  error: "must be *, or scheme, host and maybe a port such as https://*.example.com, and no path",
+  error:
+    "must be *, or a scheme, a host and an optional port without a path, such as https://*.example.com",
 });
 
 /**
- * A secret that goes in a header; a blank one is none. What a header cannot carry, or loses on the
- * way, could never be equal.
+ * Schema of a secret that is sent in a header; blank text means none. Characters that a header cannot
+ * carry are refused, because such a secret would never match.
  */
 export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|\s*)$/, {
   error: "must be one line of printable ASCII characters without blanks around it",
@@ -29,7 +30,7 @@ const clientKey = section({
     .describe("Rate limit of this client; default: rate_limiting.requests_per_minute."),
 });
 
-/** Who may call. */
+/** Schema of `security`: client authentication. */
 export const securitySchema = section({
   enabled: flag().prefault(false).describe("Require a client key on /v1/*."),
   provider: z.enum(["none", "api_key"]).default("api_key")

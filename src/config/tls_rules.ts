@@ -7,22 +7,22 @@ import { type FileText, readText } from "./files.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
 
-/** What the configuration depends on beside its text and variables. */
+/** Inputs of the configuration besides its text and variables. */
 export interface Outside {
-  /** The files that `providers.*.tls` names, by name as written. */
+  /** Contents of the files in `providers.*.tls`, by configured name. */
   readonly files: ReadonlyMap<string, FileText>;
-  /** The rule by which requests go through a proxy; null when there is no proxy. */
+  /** True for each destination that is reached through a proxy; null if no proxy is set. */
   readonly proxy: ProxyRule | null;
 }
 
-/** No files and no proxy. */
+/** Inputs without TLS files and without a proxy. */
 export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null };
 
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 
 type FileKey = (typeof FILE_KEYS)[number];
 
-/** Reads the files that the providers name for TLS, relative to a directory. */
+/** Reads the TLS files of all providers, relative to a directory. */
 export async function readTlsFiles(
   tree: unknown,
   directory: string,
@@ -37,7 +37,7 @@ export async function readTlsFiles(
   return files;
 }
 
-/** What is wrong with the TLS settings of the providers, in the file as it is written. */
+/** Returns the problems of the TLS settings of the providers. Takes the value before defaults. */
 export function tlsProblems(providers: unknown, outside: Outside): Problem[] {
   return tlsIn(providers).flatMap(({ tls, path, baseUrl }) => {
     const texts = new Map<FileKey, string>();
@@ -60,7 +60,7 @@ function problem(path: Path, text: string): Problem {
   return { path, text, at: "value" };
 }
 
-/** Every mapping under `tls`, with its place. */
+/** Returns each `tls` mapping of the providers, with its path. */
 function tlsIn(providers: unknown) {
   if (!isObject(providers)) return [];
   return Object.entries(providers).flatMap(([id, written]) => {
@@ -74,7 +74,7 @@ function nameOf(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** The text of a file, or what is wrong with it; null where no file is named. */
+/** Returns the text of a TLS file, or its problem; null if no file is configured. */
 function contentOf(value: unknown, key: FileKey, files: Outside["files"]) {
   const name = nameOf(value);
   if (name === null) return null;
@@ -109,15 +109,15 @@ function identityProblems(
 ): Problem[] {
   const { cert_file, key_file } = tls;
   if ((cert_file === undefined) !== (key_file === undefined)) {
-    const [given, missing] = cert_file === undefined
+    const [present, missing] = cert_file === undefined
       ? ["key_file", "cert_file"]
       : ["cert_file", "key_file"];
-    return [{ path: [...path, given], text: `needs ${missing} beside it`, at: "key" }];
+    return [{ path: [...path, present], text: `requires ${missing}`, at: "key" }];
   }
   const cert = texts.get("cert_file");
   const key = texts.get("key_file");
   if (cert === undefined || key === undefined || isKeyOf(cert, key)) return [];
-  return [problem([...path, "key_file"], "names a key that is not that of the certificate")];
+  return [problem([...path, "key_file"], "names a key that does not belong to the certificate")];
 }
 
 function isKeyOf(cert: string, key: string): boolean {
@@ -128,7 +128,7 @@ function isKeyOf(cert: string, key: string): boolean {
   }
 }
 
-/** Through a proxy the runtime connects, which knows no other server name than the address. */
+/** Connections through a proxy are opened by the runtime, which verifies only the host of the URL. */
 function proxyProblems(
   { server_name }: JsonObject,
   baseUrl: unknown,
@@ -141,11 +141,11 @@ function proxyProblems(
   const port = url.port === "" ? 443 : Number(url.port);
   if (!proxy({ hostname, port, isSecure: true })) return [];
   const text = "cannot be used through the proxy of HTTPS_PROXY or ALL_PROXY; " +
-    "add the host to NO_PROXY, or take it out";
+    "add the host to NO_PROXY, or remove server_name";
   return [problem([...path, "server_name"], text)];
 }
 
-/** The TLS settings of a provider whose files have been checked. */
+/** Returns the TLS settings of a provider with the contents of its checked files. */
 export function completeTls(
   written: NonNullable<WrittenProvider["tls"]>,
   { files }: Outside,
@@ -166,7 +166,7 @@ export function completeTls(
 /** Headers that authenticate the gateway to a provider. */
 const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
 
-/** What is allowed between the address, the key and the TLS settings of a provider, and likely not meant. */
+/** Returns a warning for each provider whose address makes TLS settings useless or exposes credentials. */
 export function tlsWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { base_url, api_key, headers, tls }]) => {
     const url = URL.parse(base_url);
@@ -180,7 +180,8 @@ export function tlsWarnings({ providers }: Config): Problem[] {
     const hasKey = api_key !== undefined || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);
     if (hasKey && !isLoopbackName(url.hostname)) {
-      const text = "is not encrypted on its way to another machine: the provider's key and every " +
+      const text =
+        "is not encrypted, and the host is another machine: the provider's key and every " +
         "request can be read; use https";
       found.push(problem([...path, "base_url"], text));
     }

@@ -1,9 +1,9 @@
-/** The written form of a duration, for the JSON Schema as well. */
+/** Pattern of a duration; also used in the JSON Schema. */
 export const DURATION = /^(?=\d)(?:\d{1,15}h)?(?:\d{1,15}m)?(?:\d{1,15}s)?(?:\d{1,15}ms)?$/;
 
 const UNITS = [["h", 3_600_000], ["m", 60_000], ["s", 1_000], ["ms", 1]] as const;
 
-/** Milliseconds of `250ms`, `30s`, `10m`, `1h` or `1h30m`; null for any other text. */
+/** Returns the milliseconds of `250ms`, `30s`, `10m`, `1h` or `1h30m`; null for any other text. */
 export function parseDuration(text: string): number | null {
   if (!DURATION.test(text)) return null;
   let total = 0;
@@ -14,7 +14,7 @@ export function parseDuration(text: string): number | null {
   return total;
 }
 
-/** The shortest written form of whole milliseconds: 5400000 is `1h30m`, 0 is `0s`. */
+/** Returns the shortest duration text for whole milliseconds: 5400000 is `1h30m`, 0 is `0s`. */
 export function formatDuration(milliseconds: number): string {
   let rest = milliseconds;
   let text = "";

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { readBoolean, readNumber } from "./fields.ts";
+import { parseBoolean, parseNumber } from "./fields.ts";
 import { nearest, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import type { ProviderType } from "./schema.ts";
 
 type Types = readonly ProviderType[];
 
-/** Keys that only one type uses. */
+/** Provider keys that only some types use. */
 const KEYS: readonly (readonly [key: string, types: Types])[] = [
   ["top_k", ["local"]],
   ["organization", ["compat"]],
@@ -15,7 +15,7 @@ const KEYS: readonly (readonly [key: string, types: Types])[] = [
   ["normalize_developer_role", ["compat"]],
 ];
 
-/** The types that use each capability. */
+/** Provider types that use each capability. */
 const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["chat_completions_lifecycle", ["compat"]],
   ["responses_lifecycle", ["compat"]],
@@ -32,7 +32,7 @@ const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["adaptive_thinking", ["messages"]],
 ];
 
-/** A key of a provider without effect, as its path below the provider, and the reason. */
+/** A provider key without effect: its path below the provider, and the reason. */
 interface Unused {
   readonly path: readonly string[];
   readonly text: string;
@@ -54,8 +54,8 @@ export function unusedWarnings(providers: unknown): Problem[] {
 }
 
 /**
- * The file without the provider keys that have no effect, so that nothing behind the configuration
- * can send or compare them. The same object when there are none.
+ * Returns the file without the provider keys that have no effect, so that no later code can send or
+ * compare them. Returns the same object if there are none.
  */
 export function withoutUnused(value: JsonObject): JsonObject {
   const { providers } = value;
@@ -79,7 +79,7 @@ function withoutPlaces(
   const kept = Object.entries(written).flatMap(([key, value]) => {
     const inner = [...path, key];
     if (places.has(JSON.stringify(inner))) return [];
-    // No key without effect is deeper than this.
+    // Keys without effect are at most two levels below the provider.
     const isSection = isObject(value) && path.length === 0;
     return [[key, isSection ? withoutPlaces(value, inner, places) : value] as const];
   });
@@ -105,7 +105,7 @@ function unusedKeys(id: string, written: unknown): Unused[] {
 
 function foreign(type: ProviderType, types: Types): string {
   const only = types.length === 1 ? `type ${types[0]} uses` : `types ${types.join(" and ")} use`;
-  return `has no effect at type ${type}; only ${only} it`;
+  return `has no effect for type ${type}; only ${only} it`;
 }
 
 const PROFILES = ["deepseek"];
@@ -116,16 +116,16 @@ function unknownProfile(profile: unknown): Unused[] {
   const hint = likely === null ? `; known: ${PROFILES.join(", ")}` : `; did you mean "${likely}"?`;
   return [{
     path: ["compatibility_profile"],
-    text: `has no effect: this profile is not known${hint}`,
+    text: `has no effect: this profile is unknown${hint}`,
   }];
 }
 
-/** A capability that is switched off asks for nothing. */
+/** Returns the enabled capabilities that the provider type does not use. */
 function unusedCapabilities(capabilities: unknown, type: ProviderType): Unused[] {
   if (!isObject(capabilities)) return [];
   return CAPABILITIES.flatMap(([name, types]): Unused[] => {
     const value = capabilities[name];
-    const isOn = Array.isArray(value) ? value.length > 0 : readBoolean(value) === true;
+    const isOn = Array.isArray(value) ? value.length > 0 : parseBoolean(value) === true;
     if (!isOn || types.includes(type)) return [];
     return [{ path: ["capabilities", name], text: foreign(type, types) }];
   });
@@ -145,11 +145,11 @@ function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
   });
 }
 
-/** Settings of a queue at a provider that has none. */
+/** Returns the queue settings of a provider without a queue. */
 function unusedQueue({ max_concurrent, max_queued, queue_timeout }: JsonObject): Unused[] {
   const missing = max_concurrent === undefined
     ? "max_concurrent"
-    : max_queued === undefined || readNumber(max_queued) === 0
+    : max_queued === undefined || parseNumber(max_queued) === 0
     ? "max_queued"
     : null;
   const written = { max_queued, queue_timeout };
@@ -160,11 +160,11 @@ function unusedQueue({ max_concurrent, max_queued, queue_timeout }: JsonObject):
   );
 }
 
-/** The lists of models that belong to another mode than the one that is set. */
+/** Returns the model list settings that belong to a mode that is not set. */
 function unusedModels(models: unknown): Unused[] {
   if (!isObject(models)) return [];
   return (["static", "fetch"] as const).flatMap((key): Unused[] => {
     if (models[key] === undefined || models.mode === key) return [];
-    return [{ path: ["models", key], text: `has no effect: it is for mode ${key} only` }];
+    return [{ path: ["models", key], text: `has no effect: it applies to mode ${key} only` }];
   });
 }

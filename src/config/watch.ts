@@ -1,29 +1,29 @@
 import { basename, dirname, resolve } from "node:path";
 
-/** So many milliseconds without a further event, and a change is taken for complete. */
-const QUIET = 100;
+/** A change is complete after this time without a further event. */
+const QUIET_MS = 100;
 
-/** A directory that is never quiet is looked at this often, in milliseconds. */
-const PATIENCE = 1_000;
+/** Maximum delay of a reload in a directory with continuous events. */
+const MAX_DELAY_MS = 1_000;
 
 /** Watches a configuration file. */
 export interface ConfigWatch {
-  /** Runs the task after each change, also after those since the watch began. To be called once. */
+  /** Calls the task after each change since the watch was created. Must be called once. */
   each(task: () => void): void;
-  /** No task runs any more. May be called again. */
+  /** Ends the watch: the task is not called afterwards. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
- * Watches the directory of a file, because what is watched there outlives the file: it may be
- * written to, replaced, be or lie behind a link that is swapped, or be away for a while. The `.env`
- * beside it counts too. What was read is for the task to compare: it may also run without a change.
- * Null when the system does not allow it.
+ * Watches the directory of a configuration file. The directory outlives the file: the file may be
+ * written, replaced, removed for a time, or reached through a symbolic link that is swapped. Changes
+ * of `.env` beside it count too. The task may run without a change, so it must compare contents.
+ * Returns null if the system does not allow a watch.
  */
 export function watchConfig(path: string): ConfigWatch | null {
   const file = resolve(path);
   const names = new Set([basename(file), ".env"]);
-  const watcher = watcherOf(dirname(file));
+  const watcher = newWatcher(dirname(file));
   if (watcher === null) return null;
   let watching = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,21 +33,21 @@ export function watchConfig(path: string): ConfigWatch | null {
   async function follow(events: AsyncIterable<Deno.FsEvent>, task: () => void) {
     try {
       for await (const event of events) {
-        if (matters(event, names)) soon(task);
+        if (isRelevant(event, names)) soon(task);
       }
     } catch {
-      // The system has taken the watch away; a reload can still be asked for.
+      // The system ended the watch; SIGHUP still triggers a reload.
     }
   }
 
   function soon(task: () => void) {
     waitingSince ??= performance.now();
-    const left = waitingSince + PATIENCE - performance.now();
+    const left = waitingSince + MAX_DELAY_MS - performance.now();
     clearTimeout(timer);
     timer = setTimeout(() => {
       waitingSince = null;
       task();
-    }, Math.min(QUIET, left));
+    }, Math.min(QUIET_MS, left));
   }
 
   return {
@@ -64,7 +64,7 @@ export function watchConfig(path: string): ConfigWatch | null {
   };
 }
 
-function watcherOf(directory: string): Deno.FsWatcher | null {
+function newWatcher(directory: string): Deno.FsWatcher | null {
   try {
     return Deno.watchFs(directory, { recursive: false });
   } catch {
@@ -73,10 +73,11 @@ function watcherOf(directory: string): Deno.FsWatcher | null {
 }
 
 /**
- * Reading is no change. A log may be written beside the file, and each of its lines would count, so a
- * write counts only by name; an entry that comes or goes may be a link on the way to the file.
+ * True if an event may have changed the file. A read does not. A write counts only for the watched
+ * names, because a log file in the same directory is written continuously. A created or removed entry
+ * always counts: it may be a symbolic link on the path to the file.
  */
-function matters({ kind, paths }: Deno.FsEvent, names: ReadonlySet<string>): boolean {
+function isRelevant({ kind, paths }: Deno.FsEvent, names: ReadonlySet<string>): boolean {
   switch (kind) {
     case "access":
       return false;

@@ -2,20 +2,20 @@ import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts"
 import { FALSE, NUMBER, TRUE } from "./fields.ts";
 import { DURATION } from "./units.ts";
 
-/** Text with a variable in it may become anything. */
+/** Schema of text with a variable, whose value can have any type. */
 const VARIABLE = { type: "string", pattern: "\\$\\{" };
 
 const NUMBER_TEXT = { type: "string", pattern: anyOfThese(NUMBER) };
 const FLAG_TEXT = { type: "string", pattern: anyOfThese(TRUE, FALSE) };
 
-/** The patterns between blanks, which are trimmed before they are read. */
+/** Returns one pattern for all of these, with blanks around it: the parser trims them. */
 function anyOfThese(...patterns: readonly RegExp[]): string {
   return `^\\s*(?:${patterns.map(({ source }) => source.replace(/^\^|\$$/g, "")).join("|")})\\s*$`;
 }
 
 /**
- * The schema with what is also read in the place of each type: text with a variable, a number as
- * text, a number where text is meant, and nothing in the place of a section.
+ * Returns the schema with the other accepted forms of each type: text with a variable, a number as
+ * text, a number where text is expected, and null for a section.
  */
 export function widened(schema: JsonObject): JsonObject {
   switch (schema.type) {
@@ -48,7 +48,7 @@ function mapped(properties: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, orNull(value)]));
 }
 
-/** A member that may be written with nothing below it. */
+/** Returns the schema of a member, with null if its section may be empty. */
 function orNull(schema: JsonValue | undefined): JsonValue {
   const wide = widenedValue(schema);
   return isObject(wide) && isEmptyAllowed(wide) && typeof wide.type === "string"
@@ -60,13 +60,13 @@ function widenedValue(schema: JsonValue | undefined): JsonValue {
   return isObject(schema) ? widened(schema) : schema ?? {};
 }
 
-/** True if nothing in the place of this schema is read as an empty mapping or an empty list. */
+/** True if null is accepted as an empty mapping or an empty list for this schema. */
 export function isEmptyAllowed({ type, minItems, default: usual = [] }: JsonObject): boolean {
   const isEmptyList = minItems === undefined && Array.isArray(usual) && usual.length === 0;
   return type === "object" || type === "array" && isEmptyList;
 }
 
-/** True if a number or a boolean in the place of this schema is read as text. A duration needs its unit. */
+/** True if a number or a boolean is accepted as text for this schema. A duration requires its unit. */
 export function isTextMeant({ type, pattern }: JsonObject): boolean {
   return type === "string" && pattern !== DURATION.source;
 }
@@ -80,7 +80,7 @@ function widenedText(schema: JsonObject): JsonObject {
   return anyOf(schema, others);
 }
 
-/** What describes the key stays outside, where editors look for it. */
+/** Returns a choice of schemas. Description and default stay outside it, because editors read them there. */
 function anyOf(schema: JsonObject, others: readonly JsonObject[]): JsonObject {
   const { description, default: usual, ...type } = schema;
   return {

@@ -4,7 +4,7 @@ import { expand, type Variables } from "./expand.ts";
 import { bareLeaf, type Leaf, type Mark, objectLeaf, offset } from "./leaf.ts";
 import type { Path, Problem } from "./problems.ts";
 
-/** A YAML tree as a plain value: variables expanded, aliases and merges followed. */
+/** A YAML tree as a plain value, with variables, aliases and merges expanded. */
 export interface Tree extends Leaf {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -19,45 +19,47 @@ interface Anchor {
   readonly leaf: Leaf;
   readonly path: Path;
   /** The problems and warnings inside, if the anchor is under an ignored key: not yet reported. */
-  readonly unheard: Notes;
+  readonly unreported: Notes;
 }
 
 interface Walk {
   readonly variables: Variables;
-  /** Collects the problems and warnings of the part that is being read. */
+  /** Problems and warnings of the current part of the file. */
   notes: Notes;
   /** True inside a top-level key that is ignored. */
   isIgnored: boolean;
-  /** What aliases may stand for; an anchor is here once its value is complete. */
+  /** Completed values by anchor name, for aliases. */
   readonly anchors: Map<string, Anchor>;
-  /** How many more values aliases may repeat. */
+  /** Number of further values that aliases may repeat. */
   left: number;
 }
 
-const MOST_REPEATED = 100_000;
-const DEEPEST = 32;
+/** Maximum number of values that the aliases of one file repeat. */
+const MAX_REPEATED_VALUES = 100_000;
+/** Maximum nesting depth of the file. */
+const MAX_DEPTH = 32;
 
-/** The prefix of top-level keys that are ignored: they hold anchors. */
+/** Prefix of ignored top-level keys; users define anchors there. */
 const IGNORED = "x-";
 
 /**
- * Reads the tree; every mapping becomes an object of own properties, whatever its keys are. Of
- * top-level keys that begin with `x-` only what aliases take from them is read.
+ * Parses the tree. Each mapping becomes an object of own properties, whatever its keys are. Values
+ * under top-level keys that begin with `x-` are used only through aliases.
  */
-export function readTree(root: Node | null, variables: Variables): Tree {
+export function parseTree(root: Node | null, variables: Variables): Tree {
   const walk: Walk = {
     variables,
     notes: { problems: [], warnings: [] },
     isIgnored: false,
     anchors: new Map(),
-    left: MOST_REPEATED,
+    left: MAX_REPEATED_VALUES,
   };
   const leaf = readNode(root, [], walk);
   const { problems, warnings } = walk.notes;
   return { ...leaf, problems: problems.map(withoutMerges), warnings: warnings.map(withoutMerges) };
 }
 
-/** Members that are merged belong to the mapping around the `<<`. */
+/** Returns a problem whose path names the mapping that contains the `<<`. */
 function withoutMerges(note: Problem): Problem {
   if (!note.path.includes("<<")) return note;
   const path = note.path.filter((step, index) => {
@@ -73,17 +75,17 @@ function readNode(node: unknown, path: Path, walk: Walk): Leaf {
   const leaf = readContent(node, path, walk);
   const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
   if (anchor === undefined) return leaf;
-  const unheard = {
+  const unreported = {
     problems: walk.isIgnored ? problems.slice(problemsBefore) : [],
     warnings: walk.isIgnored ? warnings.slice(warningsBefore) : [],
   };
-  walk.anchors.set(anchor, { leaf, path, unheard });
+  walk.anchors.set(anchor, { leaf, path, unreported });
   return leaf;
 }
 
 function readContent(node: unknown, path: Path, walk: Walk): Leaf {
   const value = offset(node);
-  if (path.length > DEEPEST) {
+  if (path.length > MAX_DEPTH) {
     walk.notes.problems.push({ path: [], text: "is nested too deeply", at: value });
     return bareLeaf(undefined, value);
   }
@@ -102,7 +104,7 @@ function readScalar(value: unknown, at: number, path: Path, walk: Walk): unknown
   for (const name of expanded.missing) {
     walk.notes.warnings.push({
       path,
-      text: `the variable ${name} is not set, so an empty text takes its place`,
+      text: `the variable ${name} is not set, so it is replaced by empty text`,
       at,
     });
   }
@@ -114,24 +116,24 @@ function readAlias(name: string, at: number, path: Path, walk: Walk): Leaf {
   const cost = anchor === undefined ? 0 : costOf(anchor);
   if (anchor !== undefined && cost <= walk.left) {
     walk.left -= cost;
-    const { leaf, unheard } = anchor;
-    // What is wrong under an ignored key matters where it is used.
+    const { leaf, unreported } = anchor;
+    // A problem under an ignored key is reported where an alias uses the value.
     const here = (note: Problem) => {
       return { ...note, path: [...path, ...note.path.slice(anchor.path.length)] };
     };
-    walk.notes.problems.push(...unheard.problems.map(here));
-    walk.notes.warnings.push(...unheard.warnings.map(here));
+    walk.notes.problems.push(...unreported.problems.map(here));
+    walk.notes.warnings.push(...unreported.warnings.map(here));
     return { ...leaf, mark: { ...leaf.mark, key: null, value: at } };
   }
   const text = anchor === undefined
     ? "is an alias of an anchor that is not set before it"
-    : "is an alias too many: the aliases of this file stand for too many values";
+    : "exceeds the limit of aliases: the aliases of this file repeat too many values";
   walk.notes.problems.push({ path, text, at });
   return bareLeaf(undefined, at);
 }
 
-function costOf({ leaf, unheard }: Anchor): number {
-  return leaf.size + unheard.problems.length + unheard.warnings.length;
+function costOf({ leaf, unreported }: Anchor): number {
+  return leaf.size + unreported.problems.length + unreported.warnings.length;
 }
 
 function readList(node: YAMLSeq, path: Path, walk: Walk): Leaf {
@@ -153,13 +155,15 @@ function readMap(node: YAMLMap, path: Path, walk: Walk): Leaf {
   for (const pair of node.items) {
     const at = offset(pair.key);
     const key = keyText(pair.key);
-    const problem = key === null ? "holds a key that is not plain text" : keyProblem(key, members);
+    const problem = key === null
+      ? "contains a key that is not plain text"
+      : keyProblem(key, members);
     if (key === null || problem !== null) {
       const place = key === null ? path : [...path, key];
       walk.notes.problems.push({ path: place, text: problem ?? "", at });
       continue;
     }
-    // A key without a colon has no value with a place, so the place of the key is reported.
+    // A key without a colon has no value with a position, so the position of the key is reported.
     const leaf = pair.value === null
       ? bareLeaf(null, at)
       : readMember(pair.value, [...path, key], walk);
@@ -194,18 +198,18 @@ function keyText(node: unknown): string | null {
 }
 
 function keyProblem(key: string, members: ReadonlyMap<string, Leaf>): string | null {
-  // Some readers of objects pass over this name, so it would be accepted and ignored.
-  if (key === "__proto__") return "is named __proto__, which no key may be";
-  return members.has(key) ? "is given twice" : null;
+  // Some object parsers skip this name, so it would be accepted and ignored.
+  if (key === "__proto__") return "is named __proto__, which is not allowed";
+  return members.has(key) ? "is set twice" : null;
 }
 
-/** What a mapping says itself wins over what it merges (YAML merge key, type registry). */
+/** Adds merged members; members of the mapping itself win (YAML merge key, type registry). */
 function addMerged(leaf: Leaf, members: Map<string, Leaf>, path: Path, walk: Walk): void {
   const sources = Array.isArray(leaf.value) ? leaf.value : [leaf.value];
   for (const [index, source] of sources.entries()) {
     const mark = Array.isArray(leaf.value) ? leaf.mark.inside.get(index) : leaf.mark;
     if (!isObject(source) || mark === undefined) {
-      const text = "holds a << that does not stand for mappings";
+      const text = "contains a << whose value is not a mapping";
       walk.notes.problems.push({ path, text, at: leaf.mark.value });
       continue;
     }

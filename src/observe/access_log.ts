@@ -2,7 +2,7 @@ import { connectionCause } from "../core/failure.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
-/** One line for each call that is over, and one more for what its client was not told. */
+/** Returns a sink that logs one line per finished call, and further lines for failures hidden from the client. */
 export function accessLog(log: Log): Sink {
   return (report) => {
     log.info("request", accessFields(report));
@@ -24,8 +24,8 @@ export function accessLog(log: Log): Sink {
   };
 }
 
-/** Clients choose the names of their sessions; longer ones are cut to so many characters. */
-const LONGEST_SESSION = 256;
+/** Maximum length of a session name, which clients choose; longer ones are cut. */
+const MAX_SESSION_CHARS = 256;
 
 /** What an access line says: never a prompt, an answer, a key or a query. */
 export function accessFields(report: Readonly<CallReport>) {
@@ -36,7 +36,7 @@ export function accessFields(report: Readonly<CallReport>) {
     path: report.path,
     status: report.status,
     client: report.client,
-    session: report.session?.slice(0, LONGEST_SESSION).toWellFormed() ?? null,
+    session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
     route: report.route,
     provider: report.provider,
     model: report.model,

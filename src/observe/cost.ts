@@ -4,7 +4,7 @@ import { listPrice, type Price } from "../data/prices.ts";
 
 const MILLION = 1_000_000;
 
-/** What a call has cost, in USD; null when the price of the model is not known. */
+/** Returns the cost of a call in USD; null if the price of the model is unknown. */
 export function costOf(
   usage: Usage,
   pricing: Config["pricing"],
@@ -15,7 +15,7 @@ export function costOf(
   return price === null ? null : costAt(price, usage);
 }
 
-/** The price in the file, else the vendor's; null when neither names the model. */
+/** Returns the configured price, else the vendor's list price; null if neither has the model. */
 function priceOf(
   pricing: Config["pricing"],
   provider: string,
@@ -26,7 +26,7 @@ function priceOf(
   return written ?? listPrice(provider, model);
 }
 
-/** The tokens at a price, in USD. The input counts both cache figures, which have prices of their own. */
+/** Returns the cost of tokens in USD. `usage.input` includes cached tokens, which have separate prices. */
 export function costAt(price: Price, usage: Usage): number {
   const { input, output, cached_input = input, cache_write = input } = price;
   const plain = Math.max(0, usage.input - usage.cached - usage.cacheWrite);

@@ -2,20 +2,20 @@ import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../core/version.ts";
 
-/** What a breaker can be, as a number that rises with the trouble. */
+/** Metric value of each circuit breaker state. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 
-/** Where the figures come from that are read when somebody asks. */
+/** Sources of the metrics that are read at scrape time. */
 export interface MetricSources {
-  /** The configuration of this moment: it says which models have a label of their own. */
+  /** Returns the current configuration; only its models have their own label value. */
   config(): Config;
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
-  /** Attempts that run and calls that wait, of each provider with `max_concurrent`. */
+  /** Returns running attempts and queued calls of each provider with `max_concurrent`. */
   slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;
   cache(): Size;
-  /** The stores of stateful objects, by name. */
+  /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
-  /** Bytes of the request bodies that running calls hold. */
+  /** Returns the bytes of request bodies of running calls. */
   bodyBytes(): number;
 }
 
@@ -24,7 +24,7 @@ interface SlotCounts {
   readonly queued: number;
 }
 
-/** What a store holds. */
+/** Size of a store. */
 interface Size {
   readonly entries: number;
   readonly bytes: number;
@@ -42,7 +42,7 @@ function registerActive(registry: Registry, active: ReadonlyMap<string, number>)
   });
 }
 
-/** Registers the figures that are read when somebody asks; `active` are the calls that run, by endpoint. */
+/** Registers the gauges that are read at scrape time; `active` is the number of running calls by endpoint. */
 export function registerGauges(
   registry: Registry,
   sources: MetricSources,

@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Upper bounds in seconds: a model may think for minutes. */
+/** Upper bounds of histogram buckets in seconds: a response may take minutes. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const FIRST_TOKENS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60];
 const OVERHEADS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Every instrument that is fed by reports. */
+/** Instruments that are updated from call reports. */
 export type Instruments = ReturnType<typeof registerInstruments>;
 
-/** Registers the counters and histograms of calls, and the gauge of those that run. */
+/** Registers the counters and histograms of calls, and the gauge of open WebSockets. */
 export function registerInstruments(registry: Registry) {
   const registers = [registry];
 
@@ -62,7 +62,7 @@ export function registerInstruments(registry: Registry) {
     ),
     tokens: counter(
       "gateway_tokens_total",
-      "Tokens that providers have counted; direction is input or output.",
+      "Tokens reported by providers; direction is input or output.",
       "provider",
       "model",
       "direction",

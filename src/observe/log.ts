@@ -1,13 +1,13 @@
-/** How much is written: each level holds the ones behind it. */
+/** Minimum level of log lines; each level includes the later ones of this list. */
 export type Level = "debug" | "info" | "warn" | "error";
 
-/** Fields of a log line, in the order in which they are written; undefined and null ones are left out. */
+/** Fields of a log line in written order; undefined and null fields are omitted. */
 export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A line with its line end, or what makes it when it is written: by then the answer is out. */
+/** A line with its line end, or a function that formats it later, off the request path. */
 export type Line = string | (() => string);
 
-/** Writes lines. Never give it a prompt, an answer, a key or a URL with credentials. */
+/** Writes log lines. Callers must not pass prompts, response bodies, keys or URLs with credentials. */
 export interface Log {
   debug(msg: string, fields?: Fields): void;
   info(msg: string, fields?: Fields): void;
@@ -15,32 +15,33 @@ export interface Log {
   error(msg: string, fields?: Fields): void;
 }
 
-/** What a log needs to know. The level is looked at for each line, so it may change. */
+/** Settings of a log. The level is read for each line, so it may change. */
 export interface LogSettings {
   readonly level: Level;
   readonly format: "console" | "json";
-  /** Whether console lines are coloured: only on a terminal. */
+  /** True if console lines are coloured; only on a terminal. */
   readonly isColoured?: boolean;
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
-/** A longer text is cut to so many characters: clients choose paths and the names of models. */
-const LONGEST = 1000;
 
-/** Nearly every line, told quickly. */
+/** Maximum length of a text field: clients choose paths and model names. */
+const MAX_FIELD_CHARS = 1000;
+
+/** Pattern of text without special characters: a fast test for nearly every line. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** What would end a line, move its text about or speak to a terminal. */
+/** Characters that would end a line, reorder its text or control a terminal. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const COLOURS: Record<Level, number> = { debug: 90, info: 36, warn: 33, error: 31 };
 
-/** The text of a line. */
+/** Returns the text of a line. */
 export function textOf(line: Line): string {
   return typeof line === "string" ? line : line();
 }
 
-/** A log that gives each line to `write`. */
+/** Returns a log that passes each line to `write`. */
 export function newLog(
   settings: LogSettings,
   write: (line: Line) => void,
@@ -71,10 +72,10 @@ export function newLog(
   };
 }
 
-/** Written by hand: the whole as one object costs several times as much, at every call. */
+/** Returns the fields as JSON members. JSON.stringify of one object costs several times as much per call. */
 function members(fields: Fields): string {
   let text = "";
-  // No list of pairs is made: that alone costs as much as the line.
+  // Object.entries is avoided: its list costs as much as the line.
   for (const name in fields) {
     const value = fields[name];
     if (value === null || value === undefined) continue;
@@ -83,7 +84,7 @@ function members(fields: Fields): string {
   return text;
 }
 
-/** Text with blanks or control characters is quoted, so that a line stays one line. */
+/** Returns the fields as `name=value` pairs; text with blanks or control characters is quoted. */
 function pairs(fields: Fields): string {
   let text = "";
   for (const [name, value] of Object.entries(fields)) {
@@ -95,14 +96,14 @@ function pairs(fields: Fields): string {
 }
 
 function shortened(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_FIELD_CHARS ? `${text.slice(0, MAX_FIELD_CHARS)}…` : text;
 }
 
 function quoted(text: string): string {
   return /^[ !\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : visible(JSON.stringify(text));
 }
 
-/** JSON escapes only some of the characters that nobody sees. */
+/** Returns text with invisible characters escaped; JSON escapes only some of them. */
 function visible(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

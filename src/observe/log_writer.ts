@@ -1,50 +1,50 @@
 import { type Line, textOf } from "./log.ts";
 
-/** Lines are gathered this many milliseconds, so that the road of a request never waits for a log. */
-const GATHER = 50;
+/** Time for which lines are buffered, so that no request waits for the log. */
+const BUFFER_MS = 50;
 
-/** Most lines that wait to be made. */
-const UNMADE = 256;
+/** Maximum number of buffered lines that are not formatted yet. */
+const MAX_UNFORMATTED_LINES = 256;
 
-/** More characters than this are not kept for a reader that is too slow. */
-const MOST = 4 * 1024 * 1024;
+/** Maximum number of buffered characters; beyond it lines are dropped. */
+const MAX_BUFFERED_CHARS = 4 * 1024 * 1024;
 
-/** The end of the process waits so many milliseconds for a reader that takes nothing. */
-const PATIENCE = 1_000;
+/** Time limit of the flush at shutdown, for a reader that is blocked. */
+const FLUSH_TIMEOUT_MS = 1_000;
 
-/** Takes log lines without waiting. */
+/** Buffers log lines and writes them in the background. */
 export interface LogWriter {
   write(line: Line): void;
-  /** Resolves when every line is out, also those being written; for the end of the process. */
+  /** Resolves when all buffered lines are written; for the end of the process. */
   flush(): Promise<void>;
 }
 
-/** What log lines are written to. */
+/** Destination of log lines. */
 export interface LogTarget {
   write(bytes: Uint8Array): Promise<number>;
 }
 
-/** Gathers lines and writes them in the background; lines that find no room are counted and told. */
-export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
+/** Returns a writer that buffers lines. Lines beyond the buffer limit are dropped; their number is logged. */
+export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_MS): LogWriter {
   const encoder = new TextEncoder();
-  let unmade: Line[] = [];
+  let unformatted: Line[] = [];
   let gathered = "";
   let dropped = 0;
   let writing: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function make() {
-    const lines = unmade;
-    unmade = [];
+  function formatLines() {
+    const lines = unformatted;
+    unformatted = [];
     for (const text of lines.map(textOf)) {
-      if (gathered.length + text.length > MOST) dropped++;
+      if (gathered.length + text.length > MAX_BUFFERED_CHARS) dropped++;
       else gathered += text;
     }
   }
 
   function take(): Uint8Array {
-    make();
-    const bytes = encoder.encode(gathered + noteOf(dropped, gathered.startsWith("{")));
+    formatLines();
+    const bytes = encoder.encode(gathered + droppedNote(dropped, gathered.startsWith("{")));
     gathered = "";
     dropped = 0;
     return bytes;
@@ -61,15 +61,15 @@ export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
       let bytes = take();
       while (bytes.length > 0) bytes = bytes.subarray(await target.write(bytes));
     } catch {
-      // Nobody reads the log any more: serving goes on.
+      // The log has no reader any more: the gateway continues to serve.
     } finally {
       writing = null;
-      if (isWaiting()) timer ??= setTimeout(begin, GATHER);
+      if (isWaiting()) timer ??= setTimeout(begin, BUFFER_MS);
     }
   }
 
   function isWaiting(): boolean {
-    return unmade.length > 0 || gathered !== "";
+    return unformatted.length > 0 || gathered !== "";
   }
 
   async function writeRest() {
@@ -78,21 +78,21 @@ export function logWriter(target: LogTarget, patience = PATIENCE): LogWriter {
 
   return {
     write(line) {
-      unmade.push(line);
-      if (unmade.length >= UNMADE) make();
-      if (writing === null) timer ??= setTimeout(begin, GATHER);
+      unformatted.push(line);
+      if (unformatted.length >= MAX_UNFORMATTED_LINES) formatLines();
+      if (writing === null) timer ??= setTimeout(begin, BUFFER_MS);
     },
     async flush() {
       let late: ReturnType<typeof setTimeout> | undefined;
-      const enough = new Promise<void>((resolve) => late = setTimeout(resolve, patience));
+      const enough = new Promise<void>((resolve) => late = setTimeout(resolve, flushTimeoutMs));
       await Promise.race([writeRest(), enough]);
       clearTimeout(late);
     },
   };
 }
 
-/** Who reads one JSON object a line must not meet anything else. */
-function noteOf(dropped: number, isJson: boolean): string {
+/** Returns the line about dropped lines, in the format of the log: each line of a JSON log is an object. */
+function droppedNote(dropped: number, isJson: boolean): string {
   if (dropped === 0) return "";
   const msg = `${dropped} log lines were dropped: the reader is too slow`;
   const time = new Date().toISOString();

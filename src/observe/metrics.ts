@@ -7,36 +7,36 @@ import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 
-/** The limit that refused a request: of concurrent requests, or of bytes of request bodies. */
+/** The limit that refused a request: concurrent requests, or bytes of request bodies. */
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
 
 const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
 
-/** The gateway's metrics for Prometheus, in a registry of their own. */
+/** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {
-  /** A call has begun; its report must follow. */
+  /** Counts a started call; its report must follow. */
   began(endpoint: string): void;
   readonly sink: Sink;
-  /** A socket has been opened, or one has been closed. */
+  /** Counts an opened or closed WebSocket. */
   sockets(change: 1 | -1): void;
-  /** A changed configuration was taken or refused. */
+  /** Counts a changed configuration that was applied or refused. */
   reloaded(isTaken: boolean): void;
-  /** Counts a request that was written again because its reused connection was closed. */
+  /** Counts a request that was sent again because its reused connection was closed. */
   reconnected(provider: string): void;
-  /** Counts a failed connection of a request that is no part of a call. */
+  /** Counts a failed connection of a request outside a call. */
   connectionFailed(provider: string, cause: ConnectionCause): void;
-  /** A request was refused because a limit of the whole gateway was reached. */
+  /** Counts a request that was refused because a limit of the gateway was reached. */
   overloaded(reason: OverloadReason): void;
-  /** So many events for the dashboard were given up. */
+  /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
-  /** Everything in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   scrape(): Promise<string>;
 }
 
-/** Reports that wait to be counted: that takes longer than much else in a call, and can wait for its end. */
-const MOST_WAITING = 64;
+/** Maximum number of queued reports. Counting is slow, so it is done in batches off the request path. */
+const MAX_QUEUED_REPORTS = 64;
 
-/** What is counted of a report; the texts in it are not kept for that. */
+/** Fields of a report that are counted; the queue does not retain its other fields. */
 type Counted = Pick<
   CallReport,
   | "endpoint"
@@ -52,7 +52,7 @@ type Counted = Pick<
   | "cost"
 >;
 
-/** Metrics that begin at zero. Labels hold only what the configuration and the code name. */
+/** Returns metrics that start at zero. Label values come only from the configuration and the code. */
 export function newMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const instruments = registerInstruments(registry);
@@ -83,7 +83,7 @@ export function newMetrics(sources: MetricSources): Metrics {
       add(report.endpoint.path, -1);
       const labels = { provider: report.provider ?? "", model: label(report.model) };
       waiting.push([countedOf(report), labels]);
-      if (waiting.length >= MOST_WAITING) countAll();
+      if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
@@ -153,8 +153,8 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
   const cause = report.brokeOff ? connectionCause(failure) : null;
   if (cause !== null) to.connectionFailures.inc({ provider, cause });
-  // No provider is to blame for a stream that its client leaves, that the end of the gateway cuts off, or
-  // whose answer the gateway refuses to keep.
+  // A stream is not counted as a provider failure if its client disconnected, if the gateway shut down,
+  // or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
   countUse(to, report, labels);
@@ -171,7 +171,7 @@ function countUse(to: Instruments, { usage, cost }: Counted, labels: Labels): vo
   if (write > 0) to.cachedTokens.inc({ ...labels, operation: "write" }, write);
 }
 
-/** A counter throws when it is to go down, and what a provider counts is not ours to trust. */
+/** Returns a finite figure of at least 0: figures of providers are untrusted, and counters throw if decreased. */
 function positive(figure: number): number {
   return Number.isFinite(figure) ? Math.max(0, figure) : 0;
 }
@@ -183,7 +183,7 @@ function countRefusal(to: Instruments, failure: CallReport["failure"]): void {
   if (countedAs === "rate_limited") to.rateLimited.inc();
 }
 
-/** Models that only a client names share one label, so that nobody can fill the registry. */
+/** Label of models that only clients name: one label for all bounds the registry. */
 const OTHER_MODELS = "_dynamic";
 
 function modelLabels({ config }: MetricSources): (model: string | null) => string {

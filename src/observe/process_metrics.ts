@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 const MICROSECONDS = 1_000_000;
 
-/** Registers what Prometheus wants to know of any process: memory, processor time and start. */
+/** Registers the standard Prometheus metrics of a process: memory, CPU time and start time. */
 export function registerProcessMetrics(registry: Registry): void {
   const registers = [registry];
   new Counter({

@@ -3,64 +3,64 @@ import type { ConnectionCause } from "../core/connection_error.ts";
 import type { Usage } from "../core/events.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
-/** One try at one provider. */
+/** One attempt at one provider. */
 export interface Attempt {
   readonly provider: string;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
-  /** Cause of the failed connection; null where none failed. */
+  /** Cause of the failed connection; null if none failed. */
   readonly cause: ConnectionCause | null;
-  /** Counts the tries of one target, from 1. */
+  /** Number of the attempt at its target, from 1. */
   readonly number: number;
-  /** Milliseconds since the call began. A stream's try ends here when the stream begins to deliver. */
+  /** Milliseconds since the call began. The attempt of a stream ends when its delivery begins. */
   readonly began: number;
   readonly ended: number;
 }
 
-/** Returns the retries that were sent: one that an open breaker or a missing slot kept back was not. */
-export function retriesOf(tries: readonly Attempt[]): Attempt[] {
-  return tries.filter(({ number, outcome }) =>
+/** Returns the retries that were sent, without those refused by an open circuit breaker or a full queue. */
+export function retriesOf(attempts: readonly Attempt[]): Attempt[] {
+  return attempts.filter(({ number, outcome }) =>
     number > 1 && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
   );
 }
 
-/** Filled along the road, given once to each sink when the last byte is out. */
+/** Report of a call, filled while it runs. Each sink receives it once, after the last byte is sent. */
 export interface CallReport {
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  /** Where the call began, on the world's clock. */
+  /** Start of the call on the monotonic clock, in milliseconds. */
   readonly began: number;
-  /** The client's trace context, as it was sent; null when there was none. */
+  /** Received `traceparent` header; null if absent. */
   traceparent: string | null;
-  /** What the client calls its session, as it was sent; null when it has no name. */
+  /** Session name that the client sent; null if absent. */
   session: string | null;
-  /** The endpoint that serves the call. */
+  /** Endpoint of the call. */
   endpoint: EndpointFacts;
-  /** The name of the client's key; null when it needs none or has no valid one. */
+  /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
   route: string | null;
   provider: string | null;
   model: string | null;
   status: number;
-  /** The client asked for a stream, whether or not one began. */
+  /** True if the client requested a stream, even if none began. */
   stream: boolean;
   failure: Failure | null;
-  /** The failure came after delivery had begun. */
+  /** True if the failure occurred after delivery had begun. */
   brokeOff: boolean;
-  /** Targets that were given up for the next one. */
+  /** Number of fallbacks from a failed target to the next one. */
   fallbacks: number;
   readonly attempts: Attempt[];
-  /** Milliseconds in queues of providers; 0 if the call never waited. They are part of `ms.upstream`. */
+  /** Milliseconds in queues of providers; 0 if the call never waited. Included in `ms.upstream`. */
   queuedMs: number;
   usage: Usage | null;
-  /** In USD; null when the price or the usage is not known. */
+  /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
-  /** What a look into the cache found; null when none took place. */
+  /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
-  /** Kind and place of what was thrown, never its text; null when nothing was. */
+  /** Type and location of a thrown error, never its message; null if nothing was thrown. */
   bug: string | null;
-  /** Milliseconds since the beginning; upstream is the time spent waiting for upstreams. */
+  /** Milliseconds since the start of the call; `upstream` is the time spent waiting for upstreams. */
   readonly ms: {
     firstByte: number | null;
     firstToken: number | null;
@@ -69,10 +69,10 @@ export interface CallReport {
   };
 }
 
-/** Takes the report of a call that is over. */
+/** Receives the report of a finished call. */
 export type Sink = (report: Readonly<CallReport>) => void;
 
-/** A report of a call that begins now. */
+/** Returns an empty report of a call that begins now. */
 export function newReport(id: string, method: string, path: string, began: number): CallReport {
   return {
     id,
@@ -101,7 +101,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
   };
 }
 
-/** Returns how a call ended. */
+/** Returns the kind of end of a call for logs and spans. */
 export function endOf({ failure, brokeOff }: Pick<CallReport, "failure" | "brokeOff">): End {
   if (failure === null) return "complete";
   const end = logEndOf(failure);

@@ -2,21 +2,21 @@ import { type Failure, isServerFailure } from "../core/failure.ts";
 import { accessFields } from "./access_log.ts";
 import type { Attempt, CallReport } from "./report.ts";
 
-/** Attributes of a span; those that are undefined are left out. */
+/** Attributes of a span; undefined attributes are omitted. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Clients choose names and paths; longer ones are cut to so many characters. */
-const LONGEST = 256;
+/** Maximum length of a name or path, which clients choose; longer ones are cut. */
+const MAX_ATTRIBUTE_CHARS = 256;
 
-/** `POST /v1/chat/completions` (OpenTelemetry HTTP conventions). */
+/** Returns the span name of a request: `POST /v1/chat/completions` (OpenTelemetry HTTP conventions). */
 export function requestName({ method, endpoint }: Readonly<CallReport>): string {
   const word = METHODS.has(method) ? method : "HTTP";
   return endpoint.path === "" ? word : `${word} ${endpoint.path}`;
 }
 
-/** What a request was and how it ended; never a prompt, an answer, a key or a query. */
+/** Returns the attributes of a request span: never a prompt, a response body, a key or a query. */
 export function requestAttributes(report: Readonly<CallReport>): SpanAttributes {
   const { usage, failure, provider, model, cost } = report;
   const { retries, fallback, cache, client, end, ttft_ms } = accessFields(report);
@@ -44,13 +44,13 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
   };
 }
 
-/** `chat MODEL` (OpenTelemetry GenAI conventions). */
-export function tryName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
+/** Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions). */
+export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
   return `${endpoint.operation ?? "call"} ${cut(model)}`;
 }
 
-/** What one try at a provider was; `failure` is the kind of what ended it, null when it went well. */
-export function tryAttributes(
+/** Returns the attributes of an attempt span; `failure` is null after a success. */
+export function attemptAttributes(
   report: Readonly<CallReport>,
   one: Attempt,
   failure: Failure["kind"] | null,
@@ -62,7 +62,7 @@ export function tryAttributes(
   };
 }
 
-/** Whether the span of a request is an error: what the client did wrong is not the server's. */
+/** True if the span of a request is an error; client errors are not errors of a server span. */
 export function isFailed({ failure }: Readonly<CallReport>): boolean {
   return failure !== null && isServerFailure(failure);
 }
@@ -76,12 +76,12 @@ function modelAttributes(
   return {
     "gen_ai.operation.name": endpoint.operation ?? undefined,
     "gen_ai.provider.name": provider,
-    // The older name of the same, which some backends still read.
+    // Older name of gen_ai.provider.name, which some backends still read.
     "gen_ai.system": provider,
     "gen_ai.request.model": cut(model),
   };
 }
 
 function cut(text: string): string {
-  return text.slice(0, LONGEST).toWellFormed();
+  return text.slice(0, MAX_ATTRIBUTE_CHARS).toWellFormed();
 }

@@ -4,45 +4,45 @@ import { VERSION } from "../core/version.ts";
 import type { Log } from "./log.ts";
 import type { Attempt, CallReport, Sink } from "./report.ts";
 import {
+  attemptAttributes,
+  attemptName,
   isFailed,
   requestAttributes,
   requestName,
-  tryAttributes,
-  tryName,
 } from "./span_attributes.ts";
 
-/** The end of the process waits for spans so many milliseconds at most. */
-const PATIENCE = 5_000;
+/** Time limit of the span export at shutdown. */
+const FLUSH_TIMEOUT_MS = 5_000;
 
-/** The spans of calls, on their way to a collector. */
+/** Export of call spans to a collector. */
 export interface Spans {
   readonly sink: Sink;
-  /** Sends what is gathered and lets go of everything, in 5 s at most; for the end of the process. */
+  /** Sends the queued spans and releases all resources within 5 s; for the end of the process. */
   flush(): Promise<void>;
 }
 
-/** What spans need to know. */
+/** Settings of span export. */
 export interface SpanSettings {
-  /** `OTEL_SERVICE_NAME` wins over it. */
+  /** Service name; `OTEL_SERVICE_NAME` overrides it. */
   readonly serviceName: string;
-  /** Decides whether there are spans; all else the packages read from the process environment. */
+  /** Variables that enable spans. The packages read all other variables from the process environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: Pick<Log, "info" | "warn">;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
 /**
- * Spans over OTLP/HTTP, one for each call and one for each of its tries; null when the standard
- * `OTEL_*` variables name no collector or switch them off. The packages are loaded only then.
+ * Returns span export over OTLP/HTTP, with one span for each call and one for each attempt. Null if
+ * the standard `OTEL_*` variables name no collector or disable it; then no package is loaded.
  */
-export async function openSpans(settings: SpanSettings): Promise<Spans | null> {
-  if (!isWanted(settings.environment)) return null;
+export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
+  if (!isEnabled(settings.environment)) return null;
   const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");
   return await spansTo(new OTLPTraceExporter(), settings);
 }
 
-/** Spans that go to this exporter in batches. */
+/** Returns span export to this exporter, in batches. */
 export async function spansTo(exporter: SpanExporter, settings: SpanSettings): Promise<Spans> {
   const { BasicTracerProvider, BatchSpanProcessor } = await import("@opentelemetry/sdk-trace-base");
   const { detectResources, envDetector, resourceFromAttributes } = await import(
@@ -61,7 +61,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   });
   const tracer = provider.getTracer("switchyard", VERSION);
 
-  function tell(report: Readonly<CallReport>) {
+  function exportSpans(report: Readonly<CallReport>) {
     const began = clock() - report.ms.total;
     const at = (ms: number): HrTime => millisToHrTime(began + ms);
     const parent = parseTraceParent(report.traceparent ?? "");
@@ -79,9 +79,9 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       const options: SpanOptions = {
         kind: SpanKind.CLIENT,
         startTime: at(one.began),
-        attributes: tryAttributes(report, one, failure),
+        attributes: attemptAttributes(report, one, failure),
       };
-      end(tracer.startSpan(tryName(report, one), options, inside), failure !== null, at(ended));
+      end(tracer.startSpan(attemptName(report, one), options, inside), failure !== null, at(ended));
     }
     end(request, isFailed(report), at(report.ms.total));
   }
@@ -91,10 +91,10 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     span.end(time);
   }
 
-  return { sink: tell, flush: () => within(PATIENCE, provider.shutdown()) };
+  return { sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, provider.shutdown()) };
 }
 
-function isWanted(environment: SpanSettings["environment"]): boolean {
+function isEnabled(environment: SpanSettings["environment"]): boolean {
   const value = (name: string) => (environment[name] ?? "").trim();
   if (value("OTEL_SDK_DISABLED").toLowerCase() === "true") return false;
   const exporters = value("OTEL_TRACES_EXPORTER") || "otlp";
@@ -103,7 +103,7 @@ function isWanted(environment: SpanSettings["environment"]): boolean {
     value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
 }
 
-/** The try that delivers a stream lasts as long as the stream, and what breaks the stream breaks it. */
+/** Returns failure and end of an attempt; the attempt that delivers a stream ends and fails with the stream. */
 function endingOf(report: Readonly<CallReport>, one: Attempt) {
   const isDelivering = report.stream && one.outcome === "success" && one === report.attempts.at(-1);
   if (!isDelivering) {
@@ -112,16 +112,16 @@ function endingOf(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
-/** An exporter that tells when a collector begins to fail and when it takes spans again. */
+/** Returns an exporter that logs when the collector begins to fail and when it recovers. */
 function watched(exporter: SpanExporter, log: SpanSettings["log"]): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const fails = result.error !== undefined || result.code !== 0;
-        // The error may hold the collector's address with its credentials.
-        if (fails && !isFailing) log.warn("spans are lost: the collector does not take them");
-        if (!fails && isFailing) log.info("the collector takes spans again");
+        // The error may contain the address of the collector with credentials.
+        if (fails && !isFailing) log.warn("spans are lost: the collector does not accept them");
+        if (!fails && isFailing) log.info("the collector accepts spans again");
         isFailing = fails;
         done(result);
       });
@@ -137,7 +137,7 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
   try {
     await Promise.race([work, late]);
   } catch {
-    // What could not be sent has been told by the exporter.
+    // The exporter has already logged the failure.
   } finally {
     clearTimeout(timer);
   }

@@ -5,23 +5,23 @@ import type { Capture } from "../call/call.ts";
 import type { CallReport } from "../observe/report.ts";
 import { type DashboardFields, dashboardFields, type SentRequest } from "./dashboard_fields.ts";
 
-/** Longest request body, and longest response body, that the dashboard receives of a call, in characters. */
+/** Maximum length of the request body and of the response body in an event for the dashboard. */
 export const MAX_SHARED_CHARS = 1024 * 1024;
 
-/** A call that is over, with the content that its configuration shares. */
+/** A finished call with the content that its configuration shares. */
 export interface CapturedCall {
   readonly report: Readonly<CallReport>;
-  /** The body of the request; null unless prompts are shared. */
+  /** The request body; null unless prompts are shared. */
   readonly prompt: string | null;
-  /** The body of the response, or its beginning; null unless responses are shared. */
+  /** The response body or its beginning; null unless responses are shared. */
   readonly response: Uint8Array | string | null;
   /** Returns the fields that only the dashboard receives. Built when it is called. */
   fields(): DashboardFields;
 }
 
 /**
- * Returns what captures a call with this configuration; null while data sharing is off. `share` takes
- * the call when it is over.
+ * Returns a capture for one call with this configuration; null if data sharing is off. Calls `share`
+ * with the finished call.
  */
 export function newCapture(
   { data_sharing }: Pick<Config, "data_sharing">,

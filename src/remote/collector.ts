@@ -4,59 +4,60 @@ import { VERSION } from "../core/version.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { ExportEvent } from "./export.ts";
-import { type Delivered, postOnce } from "./post.ts";
+import { postOnce, type PostResult } from "./post.ts";
 
-/** Where events go, and who sends them. */
+/** Address of the dashboard and identity of this gateway. */
 export interface CollectorSettings {
-  /** The address of the dashboard, without a slash at its end. */
+  /** Base URL of the dashboard, without a trailing slash. */
   readonly backendUrl: string;
   readonly apiKey: string;
   readonly instanceId: string;
 }
 
-/** What the collector needs. */
+/** Dependencies of the collector. */
 export interface CollectorDeps {
   readonly world: World;
   readonly log: Pick<Log, "info" | "warn">;
-  /** So many events were given up. */
+  /** Counts dropped events. */
   dropped(events: number): void;
 }
 
-/** Events on their way to the dashboard. */
+/** Queue of events for the dashboard. */
 export interface Collector {
-  /** Takes an event, or drops it when too many wait. Never waits itself. */
+  /** Queues an event, or drops it if the queue is full. Returns immediately. */
   add(event: ExportEvent): void;
-  /** Whether one more event would be taken, if it is not too large. */
+  /** True if the queue accepts another event that is not too large. */
   hasRoom(): boolean;
-  /** Counts so many events that were given up because there was no room. */
+  /** Counts events that were dropped because the queue was full. */
   drop(events: number): void;
-  /** Sends what is left, within so many milliseconds; what is not taken then is dropped. Takes no more. */
+  /** Sends the queued events within `ms` milliseconds and drops the rest. The queue accepts no more events. */
   flush(ms: number): Promise<void>;
-  /** Drops what is left, at once. Takes no more. */
+  /** Drops the queued events immediately. The queue accepts no more events. */
   discard(): Promise<void>;
 }
 
-/** The most that waits or is being sent. */
-const MOST_EVENTS = 1_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Limits of the queue, including the batch in flight. */
+const MAX_QUEUED_EVENTS = 1_000;
+const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
-/** The most that is sent together; a larger event is sent alone. */
-const BATCH_EVENTS = 100;
-const BATCH_BYTES = 8 * 1024 * 1024;
+/** Limits of one batch; a larger event is sent alone. */
+const MAX_BATCH_EVENTS = 100;
+const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-/** The first event of a batch waits so many milliseconds for others. */
-const GATHER = 1_000;
+/** Time for which a batch waits for further events. */
+const BATCH_DELAY_MS = 1_000;
 
-const ATTEMPTS = 3;
+/** Maximum number of attempts to send one batch. */
+const MAX_ATTEMPTS = 3;
 
-/** Milliseconds before the second attempt; twice as many before the third. */
-const FIRST_PAUSE = 1_000;
+/** Delay before the second attempt; it doubles with each further one. */
+const FIRST_RETRY_DELAY_MS = 1_000;
 
-/** One attempt may take so many milliseconds. */
-const PATIENCE = 10_000;
+/** Timeout of one attempt. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
 
-/** A collector that sends batches one after the other, as soon as there is something to send. */
-export function openCollector(settings: CollectorSettings, deps: CollectorDeps): Collector {
+/** Returns a collector that sends one batch at a time while events are queued. */
+export function newCollector(settings: CollectorSettings, deps: CollectorDeps): Collector {
   const { world, log, dropped } = deps;
   const encoder = new TextEncoder();
   const queue: Uint8Array[] = [];
@@ -69,38 +70,38 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
 
   function schedule() {
     if (sending !== null || queue.length === 0) return;
-    if (queue.length >= BATCH_EVENTS) return void begin();
-    cancelTimer ??= world.after(GATHER, () => void begin());
+    if (queue.length >= MAX_BATCH_EVENTS) return void begin();
+    cancelTimer ??= world.after(BATCH_DELAY_MS, () => void begin());
   }
 
   function begin(): Promise<void> {
     cancelTimer?.();
     cancelTimer = null;
-    return sending = send(taken());
+    return sending = send(takeBatch());
   }
 
-  function taken(): Uint8Array[] {
+  function takeBatch(): Uint8Array[] {
     let bytes = 0;
     const count = queue.findIndex((event, at) => {
       bytes += event.length;
-      return at >= BATCH_EVENTS || (at > 0 && bytes > BATCH_BYTES);
+      return at >= MAX_BATCH_EVENTS || (at > 0 && bytes > MAX_BATCH_BYTES);
     });
     return queue.splice(0, count < 0 ? queue.length : count);
   }
 
   async function send(batch: readonly Uint8Array[]) {
-    const outcome = await delivered(batchBody(batch, settings, world));
+    const outcome = await deliver(batchBody(batch, settings, world));
     held = {
       events: held.events - batch.length,
       bytes: batch.reduce((left, event) => left - event.length, held.bytes),
     };
-    if (outcome.as !== "taken") dropped(batch.length);
-    if (!cut.isCancelled) tell(outcome);
+    if (outcome.kind !== "taken") dropped(batch.length);
+    if (!cut.isCancelled) logOutcome(outcome);
     sending = null;
     if (!isClosed) schedule();
   }
 
-  async function delivered(body: Uint8Array<ArrayBuffer>): Promise<Delivered> {
+  async function deliver(body: Uint8Array<ArrayBuffer>): Promise<PostResult> {
     const { backendUrl, apiKey } = settings;
     const request = {
       url: `${backendUrl}/collector`,
@@ -108,26 +109,26 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
       body,
     };
     for (let attempt = 1;; attempt++) {
-      const outcome = await postOnce(request, { world, patience: PATIENCE, cut });
-      if (outcome.as !== "failed" || attempt === ATTEMPTS || cut.isCancelled) return outcome;
-      await pause(world, cut, FIRST_PAUSE * 2 ** (attempt - 1));
+      const outcome = await postOnce(request, { world, timeoutMs: ATTEMPT_TIMEOUT_MS, cut });
+      if (outcome.kind !== "failed" || attempt === MAX_ATTEMPTS || cut.isCancelled) return outcome;
+      await pause(world, cut, FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1));
     }
   }
 
-  function tell(outcome: Delivered) {
-    if (outcome.as !== "taken") return warn(outcome.reason);
-    if (isFailing) log.info("the dashboard takes events again");
+  function logOutcome(outcome: PostResult) {
+    if (outcome.kind !== "taken") return warn(outcome.reason);
+    if (isFailing) log.info("the dashboard accepts events again");
     isFailing = false;
   }
 
   function drop(events: number) {
     if (events === 0) return;
     dropped(events);
-    if (!isClosed) warn("it is too slow");
+    if (!isClosed) warn("the queue is full");
   }
 
   function warn(reason: string) {
-    if (!isFailing) log.warn("the dashboard does not take events; they are dropped", { reason });
+    if (!isFailing) log.warn("the dashboard does not accept events; they are dropped", { reason });
     isFailing = true;
   }
 
@@ -140,12 +141,12 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
   }
 
   return {
-    hasRoom: () => !isClosed && held.events < MOST_EVENTS,
+    hasRoom: () => !isClosed && held.events < MAX_QUEUED_EVENTS,
     drop,
     add(event) {
-      if (isClosed || held.events >= MOST_EVENTS) return drop(1);
+      if (isClosed || held.events >= MAX_QUEUED_EVENTS) return drop(1);
       const bytes = encoder.encode(JSON.stringify(event));
-      if (held.bytes + bytes.length > MOST_BYTES) return drop(1);
+      if (held.bytes + bytes.length > MAX_QUEUED_BYTES) return drop(1);
       held = { events: held.events + 1, bytes: held.bytes + bytes.length };
       queue.push(bytes);
       schedule();
@@ -153,8 +154,10 @@ export function openCollector(settings: CollectorSettings, deps: CollectorDeps):
     async flush(ms) {
       isClosed = true;
       const cancel = world.after(ms, () => {
-        // Nobody reads the count of dropped events any more.
-        log.warn("the dashboard was too slow at the end; events are lost", { events: held.events });
+        // The metric of dropped events is not scraped after this point.
+        log.warn("events were lost at shutdown: the dashboard was too slow", {
+          events: held.events,
+        });
         void discard();
       });
       while (sending !== null || queue.length > 0) await (sending ?? begin());
@@ -181,10 +184,10 @@ function batchBody(
   const parts: Uint8Array[] = [encoder.encode(`${head.slice(0, -1)},"events":[`)];
   for (const [at, event] of events.entries()) parts.push(...(at > 0 ? [COMMA] : []), event);
   parts.push(encoder.encode("]}"));
-  return joined(parts);
+  return concatBytes(parts);
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -12,20 +12,20 @@ export interface DashboardFields {
   readonly headers: Readonly<Record<string, string>>;
   /** API in which the provider was called; null if no request was sent. */
   readonly upstreamRequestType: string | null;
-  /** Position of the target in its route, from 0, the fallbacks after the targets. */
+  /** Index of the target in its route, from 0; fallbacks follow the targets. */
   readonly targetIndex: number | null;
   /** State of the provider's circuit breaker when the call is over. */
   readonly breaker: "closed" | "half-open" | "open" | null;
   /** Base URL of the provider, without credentials and query. */
   readonly baseUrl: string | null;
-  /** As in the upstream request, whether the client or the configuration set it; null if it is not there. */
+  /** Value in the upstream request, set by the client or the configuration; null if absent. */
   readonly temperature: number | null;
   readonly topP: number | null;
-  /** Of local runtimes only. */
+  /** Value for providers of type local; null for any other type. */
   readonly topK: number | null;
 }
 
-/** Request headers that the dashboard may receive; it never receives another one. */
+/** Request headers that the dashboard may receive; no other header is exported. */
 export const SHARED_HEADERS: readonly string[] = [
   "x-environment",
   "x-gateway-request-type",
@@ -43,7 +43,7 @@ export const SHARED_HEADERS: readonly string[] = [
   "x-gateway-client-lon",
 ];
 
-/** Where the APIs of providers begin. */
+/** Path prefix of each upstream API. */
 const UPSTREAM_TYPES = [
   ["/chat/completions", "chat_completions"],
   ["/responses", "responses"],
@@ -54,8 +54,8 @@ const UPSTREAM_TYPES = [
   ["/api/embed", "embeddings"],
 ] as const;
 
-/** A longer upstream request is not read for its sampling settings. */
-const MAX_READ_CHARS = 1024 * 1024;
+/** Maximum length of an upstream request whose sampling settings are parsed. */
+const MAX_PARSED_CHARS = 1024 * 1024;
 
 /** Returns the dashboard's fields of a call that is over; `sent` is its last upstream request. */
 export function dashboardFields(call: Call, sent: SentRequest | null): DashboardFields {
@@ -77,7 +77,7 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
 }
 
 function sharedHeaders({ headers, generation }: Call): DashboardFields["headers"] {
-  // A client's key may be asked for in any header.
+  // The configuration may name any header for the client key.
   const keyHeader = generation.config.security.api_key.header.toLowerCase();
   const shared: Record<string, string> = {};
   for (const name of SHARED_HEADERS) {
@@ -113,7 +113,7 @@ function samplingOf(
 ): Pick<DashboardFields, "temperature" | "topP" | "topK"> {
   const body = sent?.payload?.text() ?? "";
   const isLocal = sent?.path.startsWith("/api/") ?? false;
-  const members = body.length > MAX_READ_CHARS ? [] : settingsOf(body, isLocal);
+  const members = body.length > MAX_PARSED_CHARS ? [] : settingsOf(body, isLocal);
   const figure = (name: string) => {
     const member = members.findLast(({ key }) => key === name);
     return member === undefined ? null : numberOf(parseJson(body.slice(member.start, member.end)));
@@ -125,7 +125,7 @@ function samplingOf(
   };
 }
 
-/** Local runtimes have their settings one level down. */
+/** Returns the members with sampling settings; local runtimes have them in `options`. */
 function settingsOf(body: string, isLocal: boolean): readonly Member[] {
   const members = parseMembers(body);
   if (!isLocal) return members;

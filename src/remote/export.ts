@@ -1,16 +1,16 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
 import { type CallReport, retriesOf } from "../observe/report.ts";
-import { answerAlone } from "./answer_alone.ts";
+import { stripRequestEcho } from "./strip_request_echo.ts";
 import { type CapturedCall, MAX_SHARED_CHARS } from "./capture.ts";
 import type { DashboardFields } from "./dashboard_fields.ts";
 
-/** One event as the collector sends it. */
+/** One event in a request to the dashboard. */
 export interface ExportEvent {
   readonly type: "metric" | "request_log";
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What decides the content of events: the switches and where the gateway stands. */
+/** Settings of the event content: shared bodies and the position of the gateway. */
 export interface ExportSettings {
   readonly share_prompts: boolean;
   readonly share_responses: boolean;
@@ -18,18 +18,18 @@ export interface ExportSettings {
   readonly gateway_lon?: number | undefined;
 }
 
-/** Clients choose names; longer ones are cut to so many characters. */
-const LONGEST_NAME = 256;
+/** Maximum length of a name, which clients choose; longer ones are cut. */
+const MAX_NAME_CHARS = 256;
 
-/** A provider's error message is cut to so many characters. */
-const LONGEST_MESSAGE = 1000;
+/** Maximum length of a provider's error message; longer ones are cut. */
+const MAX_MESSAGE_CHARS = 1000;
 
 /**
- * The events of a call that ended at `ended`, in milliseconds since 1970: its figures, without any
- * text of a provider or of the call's content; and while content is shared, that content with the
- * provider's error. None for calls of other endpoints than those of clients.
+ * Returns the events of a call that ended at `ended`, in milliseconds since 1970. The first contains
+ * figures only, without text of a provider or of the bodies. The second exists if bodies are shared:
+ * it contains the bodies and the provider's error. Endpoints without a client API have no events.
  */
-export function eventsOf(
+export function newEvents(
   call: CapturedCall,
   settings: ExportSettings,
   ended: number,
@@ -49,12 +49,12 @@ export function eventsOf(
     ...both,
     ...upstreamError(report.failure),
     ...(settings.share_prompts ? content("prompt", call.prompt) : {}),
-    ...(settings.share_responses ? content("response", responseOf(call, settings)) : {}),
+    ...(settings.share_responses ? content("response", sharedResponse(call, settings)) : {}),
   };
   return [metric, { type: "request_log", data: log }];
 }
 
-/** How many events `eventsOf` would make, without making them. */
+/** Returns the number of events that `newEvents` returns, without building them. */
 export function eventCount({ report }: CapturedCall, settings: ExportSettings): number {
   if (report.endpoint.api === null) return 0;
   return sharesContent(settings) ? 2 : 1;
@@ -107,7 +107,7 @@ function figuresOf(report: Readonly<CallReport>, shared: DashboardFields) {
   };
 }
 
-/** Those of the caller are named like their headers: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
+/** Returns the tags of a call. Shared headers become tags: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
 function tagsOf(
   report: Readonly<CallReport>,
   shared: DashboardFields,
@@ -134,7 +134,7 @@ function tagsOf(
   return Object.fromEntries([...callers, ...known]);
 }
 
-/** Only what the provider itself has said, from where keys are already taken out. */
+/** Returns the code and message of an upstream error, whose keys are already redacted. */
 function upstreamError(failure: Failure | null) {
   if (failure === null || isRefusal(failure) || failure.upstream === null) return {};
   const { code, message } = failure.upstream.error;
@@ -144,16 +144,18 @@ function upstreamError(failure: Failure | null) {
       : typeof code === "number"
       ? code
       : null,
-    upstream_error_message: typeof message === "string" ? message.slice(0, LONGEST_MESSAGE) : null,
+    upstream_error_message: typeof message === "string"
+      ? message.slice(0, MAX_MESSAGE_CHARS)
+      : null,
   };
 }
 
-/** An answer that repeats the request is a prompt as well. */
-function responseOf(call: CapturedCall, { share_prompts }: ExportSettings) {
-  return share_prompts ? call.response : answerAlone(call);
+/** Returns the shared response body; without echoes of the request if prompts are not shared. */
+function sharedResponse(call: CapturedCall, { share_prompts }: ExportSettings) {
+  return share_prompts ? call.response : stripRequestEcho(call);
 }
 
-/** A body beyond what is told is cut, and the event says so. */
+/** Returns the members of a body; a body beyond the limit is cut and marked with `_cut`. */
 function content(name: "prompt" | "response", body: string | Uint8Array | null) {
   if (body === null) return {};
   const isCut = body.length > MAX_SHARED_CHARS;
@@ -163,13 +165,13 @@ function content(name: "prompt" | "response", body: string | Uint8Array | null) 
   };
 }
 
-/** A character that is cut in two is left out. */
+/** Returns the beginning of a body as text, without an incomplete last character. */
 function beginning(body: Uint8Array): string {
   return new TextDecoder().decode(body.subarray(0, MAX_SHARED_CHARS), { stream: true });
 }
 
 function shortened(text: string | null): string | null {
-  return text === null ? null : text.slice(0, LONGEST_NAME).toWellFormed();
+  return text === null ? null : text.slice(0, MAX_NAME_CHARS).toWellFormed();
 }
 
 function rounded(ms: number | null): number | null {

@@ -6,53 +6,53 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Generation } from "../call/generation.ts";
 import type { Log } from "../observe/log.ts";
 import { type CapturedCall, newCapture } from "./capture.ts";
-import { openCollector } from "./collector.ts";
-import { eventCount, eventsOf, type ExportSettings } from "./export.ts";
-import { openReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
-import { openRemoteControl } from "./remote_control.ts";
+import { newCollector } from "./collector.ts";
+import { eventCount, type ExportSettings, newEvents } from "./export.ts";
+import { newReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
+import { newRemoteControl } from "./remote_control.ts";
 
-/** What the outbound services need of the gateway. */
+/** Dependencies of the remote services. */
 export interface OutboundDeps {
   readonly world: World;
   readonly log: Log;
-  /** So many events for the dashboard were given up. */
+  /** Counts dropped events. */
   dropped(events: number): void;
-  /** The one that new calls get. */
+  /** Returns the current generation. */
   generation(): Generation;
-  /** Serves a request of the dashboard with all policies of the gateway. */
+  /** Serves a request of the dashboard under all policies of the gateway. */
   handle(request: Request): Promise<Response>;
 }
 
-/** Everything that the gateway does without being asked by a client. */
+/** Remote services of the gateway: data sharing, remote control and the release check. */
 export interface Outbound {
-  /** Returns what captures a call for the dashboard; null while data sharing is off. */
+  /** Returns a capture for one call; null if data sharing is off. */
   readonly newCapture: Gateway["newCapture"];
-  /** Serves this configuration from now on: what it changes is started, ended or replaced. */
+  /** Applies a configuration: starts, ends or replaces the services that it changes. */
   apply(config: Config): void;
-  /** Ends everything; events that wait are sent, within 5 s. */
+  /** Ends all services; queued events are sent within 5 s. */
   close(): Promise<void>;
 }
 
-/** The calls of remote control are over then; their answers get so many milliseconds to be sent. */
-const LAST_ANSWERS = 1_000;
+/** On shutdown: time to send the responses of finished remote commands. */
+const LAST_RESPONSES_TIMEOUT_MS = 1_000;
 
-/** At the end of the process events get so many milliseconds to be sent. */
-const FLUSH = 5_000;
+/** On shutdown: time to send queued events. */
+const FLUSH_TIMEOUT_MS = 5_000;
 
-/** Nothing runs before a configuration is applied. */
-export function openOutbound(deps: OutboundDeps): Outbound {
+/** Returns the remote services; none runs before a configuration is applied. */
+export function newOutbound(deps: OutboundDeps): Outbound {
   const instanceId = deps.world.uuid();
   let closing: Promise<unknown> = Promise.resolve();
 
-  const sharing = slot((settings: Sharing) => {
+  const sharing = newSlot((settings: Sharing) => {
     const { identity } = settings;
     let { content } = settings;
-    const collector = openCollector({ ...identity, instanceId }, deps);
+    const collector = newCollector({ ...identity, instanceId }, deps);
     announce();
 
     function announce() {
       const { share_prompts, share_responses } = content;
-      deps.log.info("the dashboard is told of calls", { share_prompts, share_responses });
+      deps.log.info("calls are exported to the dashboard", { share_prompts, share_responses });
     }
 
     return {
@@ -65,22 +65,22 @@ export function openOutbound(deps: OutboundDeps): Outbound {
         return true;
       },
       share(call: CapturedCall) {
-        // What would be dropped is not put together first: a dead dashboard slows no call.
+        // Events for a full queue are not built: an unreachable dashboard must not slow calls.
         if (!collector.hasRoom()) return collector.drop(eventCount(call, content));
-        for (const event of eventsOf(call, content, deps.world.wall())) collector.add(event);
+        for (const event of newEvents(call, content, deps.world.wall())) collector.add(event);
       },
-      flush: () => collector.flush(FLUSH),
-      // What waits was taken under switches that no longer hold.
+      flush: () => collector.flush(FLUSH_TIMEOUT_MS),
+      // Queued events were captured under settings that no longer apply.
       close: () => collector.discard(),
     };
   });
-  const control = slot((identity: Identity) =>
-    openRemoteControl({ ...identity, instanceId }, deps)
+  const control = newSlot((identity: Identity) =>
+    newRemoteControl({ ...identity, instanceId }, deps)
   );
-  const releases = slot((settings: ReleaseCheckSettings) => openReleaseCheck(settings, deps));
+  const releases = newSlot((settings: ReleaseCheckSettings) => newReleaseCheck(settings, deps));
 
-  /** A service that runs while there are settings for it, anew when it cannot adapt to others. */
-  function slot<Settings, Service extends Replaceable<Settings>>(
+  /** Returns a slot whose service runs while it has settings; it is replaced if it cannot adapt to new ones. */
+  function newSlot<Settings, Service extends Replaceable<Settings>>(
     open: (settings: Settings) => Service,
   ) {
     let current: { readonly settings: Settings; readonly service: Service } | null = null;
@@ -115,14 +115,18 @@ export function openOutbound(deps: OutboundDeps): Outbound {
     async close() {
       releases.apply(null);
       const { service } = control;
-      await Promise.all([closing, service?.finish(LAST_ANSWERS), sharing.service?.flush()]);
+      await Promise.all([
+        closing,
+        service?.finish(LAST_RESPONSES_TIMEOUT_MS),
+        sharing.service?.flush(),
+      ]);
     },
   };
 }
 
-/** What runs under settings. */
+/** A service with settings that can change. */
 interface Replaceable<Settings> {
-  /** Goes on under other settings; false when it must be replaced. */
+  /** Continues with other settings; returns false if the service must be replaced. */
   adapt?(settings: Settings): boolean;
   close(): Promise<void>;
 }
@@ -137,7 +141,7 @@ interface Sharing {
   readonly content: ExportSettings;
 }
 
-/** Whether the first keeps something back that the second has shared. */
+/** True if `next` does not share something that `last` shared. */
 function isNarrower(next: ExportSettings, last: ExportSettings): boolean {
   return last.share_prompts && !next.share_prompts ||
     last.share_responses && !next.share_responses ||

@@ -3,46 +3,46 @@ import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import type { Incoming, World } from "../core/world.ts";
 
-/** What is sent by one POST. */
-export interface Posted {
+/** A POST request. */
+export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** What one POST needs beside its request. */
+/** Dependencies and limits of one POST request. */
 export interface PostDeps {
   readonly world: Pick<World, "after" | "send">;
-  /** Milliseconds that it may take, with the answer. */
-  readonly patience: number;
-  /** Ends it before its time. */
+  /** Timeout in milliseconds, including the response body. */
+  readonly timeoutMs: number;
+  /** Cancels the request. */
   readonly cut: Cancellation;
 }
 
 /**
- * Whether the other side has taken a POST; `failed` may go better next time. The text of its answer is
- * null when it is longer than 4 KiB, or did not come to its end in time.
+ * Result of a POST request; only `failed` is worth a retry. `text` is the response body; null if it
+ * is longer than 4 KiB or incomplete.
  */
-export type Delivered =
-  | { readonly as: "taken"; readonly text: string | null }
-  | { readonly as: "refused" | "failed"; readonly reason: string };
+export type PostResult =
+  | { readonly kind: "taken"; readonly text: string | null }
+  | { readonly kind: "refused" | "failed"; readonly reason: string };
 
-/** Bytes of an answer; more are not read. */
-const ANSWER_LIMIT = 4 * 1024;
+/** Maximum length of a response body. */
+const MAX_RESPONSE_BYTES = 4 * 1024;
 
 /**
- * One attempt, which is written once, without following redirects. Taken when the status is one of success, failed after a
- * network error, a timeout, 429 and 5xx, refused after any other status.
+ * Sends one POST request once, without following redirects. The result is `taken` after a 2xx status,
+ * `failed` after a network error, a timeout, 429 or 5xx, and `refused` after any other status.
  */
-export async function postOnce(request: Posted, deps: PostDeps): Promise<Delivered> {
-  const { world, patience, cut } = deps;
+export async function postOnce(request: PostRequest, deps: PostDeps): Promise<PostResult> {
+  const { world, timeoutMs, cut } = deps;
   const { url, headers, body } = request;
   const cancellation = new Cancellation();
   const end = () => cancellation.cancel(null);
-  const cancelTimeout = world.after(patience, end);
+  const cancelTimeout = world.after(timeoutMs, end);
   const unsubscribe = cut.onCancel(end);
   try {
-    if (cut.isCancelled) return { as: "failed", reason: "the gateway is ending" };
+    if (cut.isCancelled) return { kind: "failed", reason: "the gateway shuts down" };
     const response = await world.send(url, {
       method: "POST",
       headers: { "user-agent": "switchyard", "accept-encoding": "identity", ...headers },
@@ -52,13 +52,13 @@ export async function postOnce(request: Posted, deps: PostDeps): Promise<Deliver
     const text = await boundedText(response, cancellation);
     const { status } = response;
     const reason = `status ${status}`;
-    if (status === 429 || status >= 500) return { as: "failed", reason };
-    if (status < 200 || status > 299) return { as: "refused", reason };
-    return { as: "taken", text };
+    if (status === 429 || status >= 500) return { kind: "failed", reason };
+    if (status < 200 || status > 299) return { kind: "refused", reason };
+    return { kind: "taken", text };
   } catch (error) {
     const cause = error instanceof ConnectionError ? `: ${error.kind}` : "";
-    const reason = cancellation.isCancelled ? "no answer in time" : `no connection${cause}`;
-    return { as: "failed", reason };
+    const reason = cancellation.isCancelled ? "no response in time" : `no connection${cause}`;
+    return { kind: "failed", reason };
   } finally {
     cancelTimeout();
     unsubscribe();
@@ -68,7 +68,7 @@ export async function postOnce(request: Posted, deps: PostDeps): Promise<Deliver
 async function boundedText(response: Incoming, cancellation: Cancellation): Promise<string | null> {
   const body = bodySource(response);
   if (body === null) return "";
-  // The runtime's fetch holds the signal weakly: an abort alone may stop no body.
+  // The runtime's fetch references the signal weakly: an abort alone may not end the body.
   const stop = () => void body.cancel().catch(() => {});
   const unsubscribe = cancellation.onCancel(stop);
   const decoder = new TextDecoder();
@@ -80,7 +80,7 @@ async function boundedText(response: Incoming, cancellation: Cancellation): Prom
       if (cancellation.isCancelled) return null;
       if (bytes === null) return text + decoder.decode();
       size += bytes.length;
-      if (size > ANSWER_LIMIT) return null;
+      if (size > MAX_RESPONSE_BYTES) return null;
       text += decoder.decode(bytes, { stream: true });
     }
   } catch {

@@ -6,65 +6,66 @@ import type { Log } from "../observe/log.ts";
 import { postOnce } from "./post.ts";
 import { isNewer } from "./versions.ts";
 
-/** Where to ask and how often; both times in milliseconds. */
+/** Address, interval and timeout of the release check; times in milliseconds. */
 export interface ReleaseCheckSettings {
   readonly endpoint: string;
   readonly interval: number;
   readonly timeout: number;
 }
 
-/** What the check needs. */
+/** Dependencies of the release check. */
 export interface ReleaseCheckDeps {
   readonly world: World;
   readonly log: Pick<Log, "debug" | "info">;
 }
 
-/** A check that goes on until it is closed. */
+/** A periodic release check. */
 export interface ReleaseCheck {
-  /** Resolves when nothing is asked any more. */
+  /** Ends the check; resolves when no request is in flight. */
   close(): Promise<void>;
 }
 
-/** The first question is asked so many milliseconds after the start: most runs of a test are over then. */
-const FIRST = 30_000;
+/** Delay of the first check: short test runs end before it. */
+const FIRST_CHECK_DELAY_MS = 30_000;
 
 /**
- * Asks for the newest version after 30 s and then after every interval. It sends its own version and
- * the CPU type and nothing else. A newer version is one line in the log, once; trouble is a debug line.
+ * Starts a check for the newest version after 30 s and then after each interval. The request contains
+ * only the running version and the CPU architecture. A newer version is logged once at level info;
+ * failures are logged at level debug.
  */
-export function openReleaseCheck(
+export function newReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,
   { world, log }: ReleaseCheckDeps,
 ): ReleaseCheck {
   const cut = new Cancellation();
-  const question = new TextEncoder().encode(
+  const requestBody = new TextEncoder().encode(
     JSON.stringify({ version: VERSION, arch: Deno.build.arch }),
   );
   const request = {
     url: endpoint,
     headers: { "content-type": "application/json" },
-    body: question,
+    body: requestBody,
   };
-  let told = VERSION;
-  let asking = Promise.resolve();
-  let cancel = world.after(FIRST, next);
+  let lastVersion = VERSION;
+  let checking = Promise.resolve();
+  let cancel = world.after(FIRST_CHECK_DELAY_MS, next);
 
   function next() {
-    asking = ask();
+    checking = checkOnce();
   }
 
-  async function ask() {
-    const answer = await postOnce(request, { world, patience: timeout, cut });
+  async function checkOnce() {
+    const result = await postOnce(request, { world, timeoutMs: timeout, cut });
     if (cut.isCancelled) return;
-    if (answer.as === "taken") tell(versionIn(answer.text));
-    else log.debug("the release check had no answer", { reason: answer.reason });
+    if (result.kind === "taken") logVersion(parseVersionBody(result.text));
+    else log.debug("the release check failed", { reason: result.reason });
     cancel = world.after(interval, next);
   }
 
-  function tell(version: string | null) {
-    if (version === null) return log.debug("the release check had no usable answer");
-    if (!isNewer(version, told)) return;
-    told = version;
+  function logVersion(version: string | null) {
+    if (version === null) return log.debug("the release check had no usable response");
+    if (!isNewer(version, lastVersion)) return;
+    lastVersion = version;
     log.info("a newer version is available", { version, running: VERSION });
   }
 
@@ -72,12 +73,12 @@ export function openReleaseCheck(
     async close() {
       cancel();
       cut.cancel(null);
-      await asking;
+      await checking;
     },
   };
 }
 
-function versionIn(text: string | null): string | null {
+function parseVersionBody(text: string | null): string | null {
   const answer = text === null ? undefined : parseJson(text);
   return isObject(answer) && typeof answer.version === "string" ? answer.version : null;
 }

@@ -1,13 +1,13 @@
 import type { Cancellation } from "../core/cancellation.ts";
 
-/** A body as text, or why it is not whole. */
+/** A whole body as text, or the reason why it is incomplete. */
 export type RemoteBody =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: "too_large" | "stopped" | "broken" };
 
 /**
- * Reads a body to its end. One of more than `limit` bytes, or whose reader is cancelled, is
- * cancelled, so that whoever writes it stops too.
+ * Reads a response body to its end. Beyond `limit` bytes or after a cancellation the body is cancelled,
+ * so that its producer stops too.
  */
 export async function readRemoteBody(
   { body }: Response,
@@ -23,7 +23,7 @@ export async function readRemoteBody(
   const stop = () => void cancelled(reader);
   const unsubscribe = cancellation.onCancel(stop);
   try {
-    return await collected(reader, cancellation, limit);
+    return await readText(reader, cancellation, limit);
   } catch {
     return { ok: false, reason: cancellation.isCancelled ? "stopped" : "broken" };
   } finally {
@@ -31,7 +31,7 @@ export async function readRemoteBody(
   }
 }
 
-async function collected(
+async function readText(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   cancellation: Cancellation,
   limit: number,
@@ -56,6 +56,6 @@ async function cancelled(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
   try {
     await reader.cancel();
   } catch {
-    // A body that already broke cannot be cancelled, and need not be.
+    // A body that already failed cannot be cancelled.
   }
 }

@@ -5,15 +5,16 @@ import type { Log } from "../observe/log.ts";
 import { readRemoteBody, type RemoteBody } from "./remote_body.ts";
 import type { RemoteCommand, SandboxResponse } from "./remote_messages.ts";
 
-/** So many commands run at once; more are answered 429. */
-const MOST_RUNNING = 8;
+/** Maximum number of concurrent commands; further ones are answered with 429. */
+const MAX_RUNNING_COMMANDS = 8;
 
-/** A command may take this many milliseconds. */
-const PATIENCE = 5 * 60 * 1000;
+/** Timeout of one command. */
+const COMMAND_TIMEOUT_MS = 5 * 60 * 1000;
 
-/** The body of an answer may have this many bytes. */
-const BODY_LIMIT = 16 * 1024 * 1024;
+/** Maximum length of a response body. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
+/** Response headers that are returned to the dashboard. */
 const SHOWN_HEADERS = [
   "content-type",
   "x-gateway-request-id",
@@ -22,24 +23,24 @@ const SHOWN_HEADERS = [
   "x-gateway-route",
 ];
 
-/** What commands need of the gateway. */
+/** Dependencies of remote commands. */
 export interface CommandDeps {
   readonly world: World;
   readonly log: Log;
-  /** The gateway's own handler, with all its policies. */
+  /** Serves a request under all policies of the gateway. */
   handle(request: Request): Promise<Response>;
 }
 
-/** The commands of the dashboard that are running. */
+/** Running commands of the dashboard. */
 export interface RemoteCommands {
   /**
-   * Runs a command; `answer` is called once, also when the command is cancelled. One whose id is that
-   * of a running command is ignored: the answer to that one is the only one there is.
+   * Starts a command and calls `answer` once, also after a cancellation. A command with the ID of a
+   * running command is ignored: the dashboard expects one response per ID.
    */
   start(command: RemoteCommand, answer: (response: SandboxResponse) => void): void;
-  /** Resolves when what runs now has come to its end, and each has been answered. */
+  /** Resolves when all commands that run now are answered. */
   idle(): Promise<void>;
-  /** Cancels everything that runs; resolves when it has come to its end. */
+  /** Cancels all running commands; resolves when they have ended. */
   cancel(): Promise<void>;
 }
 
@@ -48,21 +49,21 @@ interface Run {
   readonly cancellation: Cancellation;
 }
 
-/** Runs commands through the gateway's own handler. */
+/** Returns a runner that sends commands to the handler of the gateway. */
 export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCommands {
   const running = new Map<Run, Promise<void>>();
 
   async function run(command: RemoteCommand, cancellation: Cancellation): Promise<SandboxResponse> {
-    const takeBack = world.after(PATIENCE, () => cancellation.cancel(null));
+    const cancelTimeout = world.after(COMMAND_TIMEOUT_MS, () => cancellation.cancel(null));
     try {
       const response = await handle(requestOf(command, cancellation));
-      const body = await readRemoteBody(response, cancellation, BODY_LIMIT);
+      const body = await readRemoteBody(response, cancellation, MAX_BODY_BYTES);
       return outcome(command.id, response, body);
     } catch (error) {
-      log.error("a remote command has failed; this is a bug", { bug: bugText(error) });
-      return refusal(command.id, 500, "The gateway has failed; this is a bug in it.");
+      log.error("a remote command failed; this is a bug", { bug: bugText(error) });
+      return refusal(command.id, 500, "The gateway failed; this is a bug.");
     } finally {
-      takeBack();
+      cancelTimeout();
     }
   }
 
@@ -70,11 +71,13 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
     start(command, answer) {
       const { id } = command;
       if ([...running.keys()].some((one) => one.id === id && !one.cancellation.isCancelled)) {
-        return log.warn("remote control message ignored", { reason: "The command runs already." });
+        return log.warn("remote control message ignored", {
+          reason: "A command with this command_id is already running.",
+        });
       }
-      if (running.size >= MOST_RUNNING) {
+      if (running.size >= MAX_RUNNING_COMMANDS) {
         return answer(
-          refusal(id, 429, `More than ${MOST_RUNNING} commands at once; send it again.`),
+          refusal(id, 429, `More than ${MAX_RUNNING_COMMANDS} commands at once; retry later.`),
         );
       }
       const one = { id, cancellation: new Cancellation() };
@@ -94,7 +97,7 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
   };
 }
 
-/** The answer to a command of which nothing comes back but why. */
+/** Returns the response to a command that failed, without a body. */
 export function refusal(id: string, status: number, error: string): SandboxResponse {
   return { command_id: id, ok: false, status_code: status, headers: {}, body: null, error };
 }
@@ -119,19 +122,19 @@ function outcome(id: string, { ok, status, headers }: Response, body: RemoteBody
     status_code: status,
     headers: shown(headers),
     body: body.text,
-    error: ok ? null : `The gateway answered with status ${status}; its body says why.`,
+    error: ok ? null : `The gateway responded with status ${status}; see body.`,
   };
 }
 
 function incomplete(id: string, reason: Extract<RemoteBody, { ok: false }>["reason"]) {
   switch (reason) {
     case "too_large":
-      return refusal(id, 502, "The answer is larger than 16 MiB.");
+      return refusal(id, 502, "The response is larger than 16 MiB.");
     case "stopped":
-      // Whoever was stopped for another reason has nobody to hear this.
+      // After any other cancellation the connection is closed, so this text is not sent.
       return refusal(id, 504, "The command took longer than 5 minutes.");
     case "broken":
-      return refusal(id, 502, "The answer broke off.");
+      return refusal(id, 502, "The response is incomplete.");
   }
 }
 

@@ -3,54 +3,54 @@ import type { World } from "../core/world.ts";
 import type { Generation } from "../call/generation.ts";
 import type { Log } from "../observe/log.ts";
 import { newRemoteCommands, refusal } from "./remote_commands.ts";
-import { openLink, type RemoteLink } from "./remote_link.ts";
-import { hello, readMessage, type SandboxResponse } from "./remote_messages.ts";
+import { newLink, type RemoteLink } from "./remote_link.ts";
+import { newHello, parseMessage, type SandboxResponse } from "./remote_messages.ts";
 
 const PATH = "/remote-control/ws/gateway";
 
-/** The wait before a connection is tried again, in milliseconds, doubles from the one to the other. */
-const SHORTEST_WAIT = 1_000;
-const LONGEST_WAIT = 15_000;
+/** Delay before a reconnect; it doubles from the minimum to the maximum. */
+const MIN_RECONNECT_DELAY_MS = 1_000;
+const MAX_RECONNECT_DELAY_MS = 15_000;
 
-/** How much of a wait is left to chance, so that a fleet does not come back all at once. */
+/** Random part of each delay, so that many gateways do not reconnect at the same time. */
 const JITTER = 0.5;
 
-/** Characters of a message: the largest request that the gateway takes, and what stands around it. */
-const LARGEST_MESSAGE = 10 * 1024 * 1024 + 64 * 1024;
+/** Maximum length of a message: the largest accepted request and its envelope. */
+const MAX_MESSAGE_CHARS = 10 * 1024 * 1024 + 64 * 1024;
 
-/** Whose remote control it is. */
+/** Address of the dashboard and identity of this gateway. */
 export interface RemoteControlSettings {
-  /** `http:` or `https:`. */
+  /** Base URL of the dashboard, `http:` or `https:`. */
   readonly backendUrl: string;
   readonly apiKey: string;
   readonly instanceId: string;
 }
 
-/** What remote control needs of the gateway. */
+/** Dependencies of remote control. */
 export interface RemoteControlDeps {
   readonly world: World;
   readonly log: Log;
-  /** The one that new calls get. */
+  /** Returns the current generation. */
   generation(): Generation;
-  /** The gateway's own handler, with all its policies. */
+  /** Serves a request under all policies of the gateway. */
   handle(request: Request): Promise<Response>;
 }
 
 /** The control channel of a gateway. */
 export interface RemoteControl {
-  /** Says hello again when a new generation has changed what it says. */
+  /** Sends the hello message again if a new generation has changed it. */
   announce(): void;
-  /** As `close`, after what runs is answered; that is waited for so many milliseconds. */
+  /** Waits at most `ms` milliseconds until running commands are answered, then closes the connection. */
   finish(ms: number): Promise<void>;
-  /** Cancels what runs and ends the connection; resolves when both are over. */
+  /** Cancels running commands and closes the connection; resolves when both have ended. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps a WebSocket to the dashboard open and runs the requests that come from there, each like one
- * of a client: nothing else that the dashboard says has any effect. Lost connections are replaced.
+ * Opens a WebSocket to the dashboard and serves the requests received on it like client requests. No
+ * other message of the dashboard has an effect. A lost connection is opened again.
  */
-export function openRemoteControl(
+export function newRemoteControl(
   settings: RemoteControlSettings,
   deps: RemoteControlDeps,
 ): RemoteControl {
@@ -59,16 +59,16 @@ export function openRemoteControl(
   const commands = newRemoteCommands(deps);
   const url = addressOf(settings.backendUrl);
   let link: RemoteLink | null = null;
-  let wait = SHORTEST_WAIT;
+  let wait = MIN_RECONNECT_DELAY_MS;
   let isLossKnown = false;
   let cancelRetry = () => {};
-  /** What this connection was told; null before it is open. */
-  let said: ReturnType<typeof hello> | null = null;
+  /** Last hello message on this connection; null before it is open. */
+  let lastHello: ReturnType<typeof newHello> | null = null;
   connect();
 
   function connect() {
     try {
-      link = openLink({ url, apiKey, world }, { opened, message, over });
+      link = newLink({ url, apiKey, world }, { opened, message, over });
     } catch {
       log.error("remote control is off: backend_url or api_key cannot be used for a connection");
     }
@@ -81,28 +81,28 @@ export function openRemoteControl(
   }
 
   function greet() {
-    const message = hello(instanceId, deps.generation());
-    if (isDeepStrictEqual(message, said)) return;
-    said = message;
+    const message = newHello(instanceId, deps.generation());
+    if (isDeepStrictEqual(message, lastHello)) return;
+    lastHello = message;
     link?.send(message);
   }
 
   function over(wasGood: boolean) {
     void commands.cancel();
-    said = null;
-    if (wasGood) wait = SHORTEST_WAIT;
-    const text = "no connection for remote control; it is tried again";
+    lastHello = null;
+    if (wasGood) wait = MIN_RECONNECT_DELAY_MS;
+    const text = "remote control is not connected; the connection is retried";
     if (isLossKnown) log.debug(text);
     else log.warn(text);
     isLossKnown = true;
     cancelRetry = world.after(wait * (1 - JITTER * world.random()), connect);
-    wait = Math.min(wait * 2, LONGEST_WAIT);
+    wait = Math.min(wait * 2, MAX_RECONNECT_DELAY_MS);
   }
 
   function message(data: unknown) {
     if (typeof data !== "string") return ignore("The message is binary.");
-    if (data.length > LARGEST_MESSAGE) return ignore("The message is larger than 10 MiB.");
-    const read = readMessage(data);
+    if (data.length > MAX_MESSAGE_CHARS) return ignore("The message is larger than 10 MiB.");
+    const read = parseMessage(data);
     switch (read.type) {
       case "heartbeat":
         return;
@@ -125,7 +125,7 @@ export function openRemoteControl(
 
   return {
     announce() {
-      if (said !== null) greet();
+      if (lastHello !== null) greet();
     },
     async finish(ms) {
       const late = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ export function openRemoteControl(
   };
 }
 
-/** An answer goes to the connection that its command came from, or nowhere. */
+/** Returns a function that sends a response on the connection of its command; dropped if that is closed. */
 function answerOn(link: RemoteLink | null): (response: SandboxResponse) => void {
   return (response) => link?.send({ type: "sandbox.response", ...response });
 }

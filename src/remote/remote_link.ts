@@ -1,89 +1,89 @@
 import type { World } from "../core/world.ts";
 
-/** Milliseconds between two heartbeats of the gateway. */
-const HEARTBEAT = 20_000;
+/** Interval of the heartbeat messages that the gateway sends. */
+const HEARTBEAT_INTERVAL_MS = 20_000;
 
-/** A connection must be open after this many milliseconds. */
-const CONNECT_PATIENCE = 15_000;
+/** Time limit until a connection is open. */
+const CONNECT_TIMEOUT_MS = 15_000;
 
-/** After this many milliseconds without a word from the other side the connection counts as dead. */
-const LONGEST_SILENCE = 60_000;
+/** A connection without a received message for this time is closed. */
+const MAX_SILENCE_MS = 60_000;
 
-/** A closing connection is waited for this many milliseconds. */
-const CLOSE_PATIENCE = 1_000;
+/** Time limit of the closing handshake. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The connection ends when the other side has left so many bytes unread. */
-const MOST_UNREAD = 64 * 1024 * 1024;
+/** Maximum number of unsent bytes; beyond it the connection is closed. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 
-/** What happens on a connection. Nothing is told after `over`. */
+/** Events of a connection. No event follows `over`. */
 export interface LinkEvents {
   opened(): void;
-  /** Text, or something else when the frame was binary. */
+  /** Called with the text of a message; with another type for a binary frame. */
   message(data: unknown): void;
-  /** The connection is over, or never came about; told once, unless this side closes it. */
+  /** Called once if the connection is lost or fails to open; not called after `close`. */
   over(wasGood: boolean): void;
 }
 
 /** One connection to the dashboard. */
 export interface RemoteLink {
-  /** Sends a message as JSON; nothing when the connection is over. */
+  /** Sends a message as JSON; does nothing if the connection is closed. */
   send(message: object): void;
-  /** Ends the connection; resolves when it is closed, after a second at most. */
+  /** Closes the connection; resolves when it is closed, after one second at most. */
   close(): Promise<void>;
 }
 
-/** Where a connection goes, and what tells its time. */
+/** Address, credential and clock of a connection. */
 export interface LinkSettings {
-  /** `ws:` or `wss:`. */
+  /** WebSocket URL, `ws:` or `wss:`. */
   readonly url: string;
   readonly apiKey: string;
   readonly world: World;
 }
 
-/** Connects. Throws when the address or the key is such that no connection can ever be tried. */
-export function openLink({ url, apiKey, world }: LinkSettings, events: LinkEvents): RemoteLink {
+/** Opens a connection. Throws if the address or the key is malformed. */
+export function newLink({ url, apiKey, world }: LinkSettings, events: LinkEvents): RemoteLink {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}` } });
   const closed = Promise.withResolvers<void>();
   let isOver = false;
   let openedAt: number | null = null;
-  let heardAt = 0;
-  let cancelTimer = world.after(CONNECT_PATIENCE, lose);
+  let receivedAt = 0;
+  let cancelTimer = world.after(CONNECT_TIMEOUT_MS, lose);
 
   socket.addEventListener("open", () => {
     if (isOver) return;
-    openedAt = heardAt = world.now();
+    openedAt = receivedAt = world.now();
     cancelTimer();
-    cancelTimer = world.after(HEARTBEAT, beat);
+    cancelTimer = world.after(HEARTBEAT_INTERVAL_MS, beat);
     events.opened();
   });
   socket.addEventListener("message", ({ data }) => {
     if (isOver) return;
-    heardAt = world.now();
+    receivedAt = world.now();
     events.message(data);
   });
-  // Why it failed stands in the error event, with the address; so nobody listens to that one.
+  // The error event contains the address, so it has no listener that could log it.
   socket.addEventListener("close", () => {
     closed.resolve();
     lose();
   });
 
   function beat() {
-    if (world.now() - heardAt >= LONGEST_SILENCE) return lose();
-    cancelTimer = world.after(HEARTBEAT, beat);
+    if (world.now() - receivedAt >= MAX_SILENCE_MS) return lose();
+    cancelTimer = world.after(HEARTBEAT_INTERVAL_MS, beat);
     send({ type: "heartbeat" });
   }
 
   function send(message: object) {
     if (socket.readyState !== WebSocket.OPEN) return;
-    if (socket.bufferedAmount > MOST_UNREAD) return lose();
+    if (socket.bufferedAmount > MAX_UNSENT_BYTES) return lose();
     socket.send(JSON.stringify(message));
   }
 
   function lose() {
     if (isOver) return;
     end();
-    // Whoever accepts and hangs up at once is not a connection to begin again for.
-    events.over(openedAt !== null && world.now() - openedAt >= HEARTBEAT);
+    // A connection that is closed right after it opened does not reset the reconnect delay.
+    events.over(openedAt !== null && world.now() - openedAt >= HEARTBEAT_INTERVAL_MS);
   }
 
   function end() {
@@ -96,7 +96,7 @@ export function openLink({ url, apiKey, world }: LinkSettings, events: LinkEvent
     send,
     async close() {
       if (!isOver) end();
-      const giveUp = world.after(CLOSE_PATIENCE, closed.resolve);
+      const giveUp = world.after(CLOSE_TIMEOUT_MS, closed.resolve);
       await closed.promise;
       giveUp();
     },

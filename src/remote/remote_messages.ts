@@ -3,66 +3,67 @@ import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json/j
 import { VERSION } from "../core/version.ts";
 import type { Generation, RouteTarget } from "../call/generation.ts";
 
-/** What the dashboard may say on the control channel; all else is `wrong`. */
+/** A parsed message of the dashboard; `wrong` is any message that is not supported. */
 export type RemoteMessage =
   | { readonly type: "heartbeat" }
   | { readonly type: "sandbox.execute"; readonly command: RemoteCommand }
   | {
     readonly type: "wrong";
-    /** Null: nobody waits for an answer. */
+    /** ID for the error response; null if the message has none. */
     readonly commandId: string | null;
-    /** One sentence that holds nothing of the message. */
+    /** Reason as one sentence, without any part of the message. */
     readonly reason: string;
   };
 
-/** A request that the dashboard wants tried, as the gateway's own handler takes it. */
+/** A request of the dashboard for the handler of the gateway. */
 export interface RemoteCommand {
   readonly id: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text. */
+  /** Request body as JSON text. */
   readonly body: string;
 }
 
-/** What became of a command. */
+/** Response to a command. */
 export interface SandboxResponse {
   readonly command_id: string;
-  /** True when the whole answer is there and its status is one of success. */
+  /** True if the response is complete and its status is 2xx. */
   readonly ok: boolean;
   readonly status_code: number;
-  /** By lower-case name; only those that are safe to show. */
+  /** Response headers that are safe to show, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole answer as text, that of a stream with all its events; null when there is none. */
+  /** Whole response body as text, with all events of a stream; null if there is none. */
   readonly body: string | null;
-  /** One sentence; null when `ok`. */
+  /** Error as one sentence; null if `ok`. */
   readonly error: string | null;
 }
 
 const TYPES = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
-const LONGEST_ID = 256;
+/** Maximum length of a command ID. */
+const MAX_ID_CHARS = 256;
 const encoder = new TextEncoder();
 
-/** Reads a text message of the dashboard. */
-export function readMessage(text: string): RemoteMessage {
+/** Parses a text message of the dashboard. */
+export function parseMessage(text: string): RemoteMessage {
   const message = parseExact(text);
   if (!isObject(message)) return wrong(null, "The message is not a JSON object.");
   if (message.type === "heartbeat") return { type: "heartbeat" };
-  const id = idOf(message.command_id);
-  if (message.type !== "sandbox.execute") return wrong(id, "The message is of an unknown type.");
+  const id = parseId(message.command_id);
+  if (message.type !== "sandbox.execute") return wrong(id, "The message has an unknown type.");
   if (id === null) return wrong(null, "The command has no usable command_id.");
-  return readCommand(id, message);
+  return parseCommand(id, message);
 }
 
-function readCommand(id: string, { target, request_type, request }: JsonObject): RemoteMessage {
+function parseCommand(id: string, { target, request_type, request }: JsonObject): RemoteMessage {
   if (!isRequestType(request_type)) {
     return wrong(id, `request_type must be ${TYPES.format(REQUEST_TYPES)}.`);
   }
   const path = ROUTED_PATHS[request_type];
-  // What is nested deeper could not be written as JSON again.
+  // A request that is nested deeper could not be encoded as JSON again.
   if (!isObject(request) || isTooDeep(request)) return wrong(id, "request must be a JSON object.");
   const { mode, value } = isObject(target) ? target : {};
-  if (!isName(value)) return wrong(id, "target must hold a mode and a value.");
+  if (!isName(value)) return wrong(id, "target must contain a mode and a value.");
   switch (mode) {
     case "route":
       return execute(id, path, { "x-gateway-route": headerValue(value) }, request);
@@ -89,19 +90,19 @@ function wrong(commandId: string | null, reason: string): RemoteMessage {
   return { type: "wrong", commandId, reason };
 }
 
-function idOf(written: unknown): string | null {
-  return typeof written === "string" && written !== "" && written.length <= LONGEST_ID
+function parseId(written: unknown): string | null {
+  return typeof written === "string" && written !== "" && written.length <= MAX_ID_CHARS
     ? written
     : null;
 }
 
-/** A header cannot hold control characters, and loses blanks at its ends: another name would be left. */
+/** True for a name that a header can carry unchanged: no control characters, no blanks around it. */
 function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.trim() === value &&
     !/\p{Cc}/u.test(value);
 }
 
-/** One character for each byte of UTF-8, as headers arrive from a socket. */
+/** Returns text as one character per UTF-8 byte, like a received header value. */
 function headerValue(text: string): string {
   let value = "";
   for (const byte of encoder.encode(text)) value += String.fromCharCode(byte);
@@ -109,11 +110,11 @@ function headerValue(text: string): string {
 }
 
 /**
- * The first message of a connection, sent again when it changes: who this gateway is and what can be
- * tried at it. Models are canonical, `<provider>/<model>`; those that a provider lists only when
- * asked are not among them.
+ * Returns the first message of a connection: identity, routes and models of this gateway. It is sent
+ * again after a change. Models have the form `<provider>/<model>`; models known only from a request to
+ * the provider are not included.
  */
-export function hello(instanceId: string, { routes }: Generation) {
+export function newHello(instanceId: string, { routes }: Generation) {
   return {
     type: "hello",
     instance_id: instanceId,

@@ -3,26 +3,26 @@ const VERSION =
 
 const NUMBER = /^\d+$/;
 
-/** A longer text is no version. */
-const LONGEST = 128;
+/** Maximum length of a version. */
+const MAX_VERSION_CHARS = 128;
 
-/** Whether a text is a version that comes after the running one (Semantic Versioning 2.0, section 11). */
+/** True if a text is a version newer than the running one (Semantic Versioning 2.0, section 11). */
 export function isNewer(offered: string, running: string): boolean {
-  const [one, other] = [read(offered), read(running)];
+  const [one, other] = [parseVersion(offered), parseVersion(running)];
   if (one === null || other === null) return false;
   for (const [at, number] of one.numbers.entries()) {
     const difference = number - (other.numbers[at] ?? 0);
     if (difference !== 0) return difference > 0;
   }
-  // A version comes after all that lead up to it.
+  // A release is newer than its pre-releases.
   if (one.before.length === 0 || other.before.length === 0) {
     return one.before.length === 0 && other.before.length > 0;
   }
   return isLater(one.before, other.before);
 }
 
-function read(text: string) {
-  const parts = text.length > LONGEST ? null : VERSION.exec(text);
+function parseVersion(text: string) {
+  const parts = text.length > MAX_VERSION_CHARS ? null : VERSION.exec(text);
   if (parts === null) return null;
   const [, major, minor, patch, before] = parts;
   return { numbers: [major, minor, patch].map(Number), before: before?.split(".") ?? [] };
@@ -35,7 +35,7 @@ function isLater(one: readonly string[], other: readonly string[]): boolean {
     if (word === against) continue;
     const [isNumber, isNumberAgainst] = [NUMBER.test(word), NUMBER.test(against)];
     if (isNumber && isNumberAgainst) return Number(word) > Number(against);
-    // Numbers come before words.
+    // Numeric identifiers are older than alphanumeric ones.
     return isNumber === isNumberAgainst ? word > against : isNumberAgainst;
   }
   return false;

@@ -52,7 +52,7 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
   assertEquals([code, err], [0, ""]);
   assertEquals(out.split("\n").slice(1), [
-    "Warning: providers.openai.capabilities.structured_outputs: has no effect at type compat; " +
+    "Warning: providers.openai.capabilities.structured_outputs: has no effect for type compat; " +
     "only types messages and local use it (line 6, column 45)",
     "Listens on 127.0.0.1, port 8080.",
     "",
@@ -162,7 +162,7 @@ Deno.test("a key without effect is named by a warning, and its value is not", as
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "k" });
   assertEquals([code, err], [0, ""]);
   assertEquals(out.split("\n").filter((line) => line.includes("providers.mine")), [
-    "Warning: providers.mine.api_version: has no effect at type compat; only type messages uses it " +
+    "Warning: providers.mine.api_version: has no effect for type compat; only type messages uses it " +
     "(line 12, column 5)",
     "Warning: providers.mine.extra.a: has no effect: type compat uses no extra settings " +
     "(line 13, column 13)",
@@ -185,7 +185,7 @@ Deno.test("a key that goes to another machine without encryption is named by che
   using plain = await configFile(text("http"));
   const told = await ran(["check", "--config", plain.path]);
   assertEquals(told.code, 0);
-  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted on its way");
+  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted");
   using secure = await configFile(text("https"));
   const untold = await ran(["check", "--config", secure.path]);
   assert(!untold.out.includes("Warning"), untold.out);

@@ -139,7 +139,7 @@ Deno.test("no value of the file is ever told", async () => {
   assert(!`${out}${err}`.includes("secret"), err);
 });
 
-const UNUSED = "providers.one.top_k: has no effect at type compat; only type local uses it";
+const UNUSED = "providers.one.top_k: has no effect for type compat; only type local uses it";
 
 Deno.test("a key without effect is warned about at start, and serving begins", async () => {
   using client = testClient();

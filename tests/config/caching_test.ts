@@ -48,7 +48,7 @@ Deno.test("an entry may not be larger than all of them", () => {
     "caching: {max_entry_bytes: 11, max_bytes: 10}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: 67108865}":
-      "max_entry_bytes: must be at most max_bytes, which is 67108864 unless given (line 1, column 28)",
+      "max_entry_bytes: must be at most max_bytes, whose default is 67108864 (line 1, column 28)",
     "caching: {max_entry_bytes: 16777216, max_bytes: 16777215}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
     "caching: {max_entry_bytes: '${SIZE}', max_bytes: 10}":
@@ -80,7 +80,7 @@ Deno.test("a cache of no answers is allowed", () => {
 });
 
 Deno.test("a cache that is to be kept apart by client keys without any is a warning", () => {
-  const text = "has no effect while no client keys are asked for (see security.enabled)";
+  const text = "has no effect while no client keys are required (see security.enabled)";
   const line = "caching: {enabled: true, per_key: true}";
   assertEquals(warningsOf(withSection(line)), [`caching.per_key: ${text} (line 1, column 35)`]);
   const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}";

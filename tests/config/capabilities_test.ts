@@ -80,7 +80,8 @@ Deno.test("a target is asked through Chat Completions unless it says otherwise",
 Deno.test("only a provider of type compat has the Responses API", () => {
   for (const [id, type] of [["anthropic", "messages"], ["ollama", "local"]] as const) {
     const target = `[{provider: ${id}, upstream_request_type: responses}]`;
-    const text = `may only be responses at a provider of type compat; this one is ${type}`;
+    const text =
+      `can be responses only at a provider of type compat; the type of this provider is ${type}`;
     const at = "routing.routes[0]";
     const column = 26 + `[{provider: ${id}, upstream_request_type: `.length;
     assertEquals(problemsOf(withTargets(target)), [

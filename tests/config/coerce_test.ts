@@ -85,7 +85,7 @@ Deno.test("the rules between keys see numbers as the text they are", () => {
     problemsOf(withSection(
       "security: {api_key: {keys: [{name: 1, value: a}, {name: 1, value: b}]}}",
     )),
-    ["security.api_key.keys[1].name: is the name of an earlier key as well (line 1, column 57)"],
+    ["security.api_key.keys[1].name: is already the name of an earlier key (line 1, column 57)"],
   );
   assertEquals(problemsOf(withProvider("openai", "type: 1")), [
     "providers.openai.type: must be compat, messages or local (line 3, column 11)",
@@ -136,13 +136,13 @@ Deno.test("a section with nothing below it is an empty one", () => {
 
 Deno.test("nothing in the place of a value, of a list that needs items or of a file stays an error", () => {
   assertEquals(problemsOf(withProvider("openai", "timeout:")), [
-    "providers.openai.timeout: has no value; give it one or take the key out (line 3, column 13)",
+    "providers.openai.timeout: has no value; add a value or remove the key (line 3, column 13)",
   ]);
   assertEquals(problemsOf(withSection("retry: {retryable_errors: }")), [
-    "retry.retryable_errors: has no value; give it one or take the key out (line 1, column 27)",
+    "retry.retryable_errors: has no value; add a value or remove the key (line 1, column 27)",
   ]);
   assertEquals(problemsOf("providers:\nrouting:\n"), [
-    "providers: must hold at least one provider (line 1, column 11)",
+    "providers: must contain at least one provider (line 1, column 11)",
     "routing.routes: is required (line 2, column 1)",
   ]);
   assertEquals(problemsOf(withSection("cachin:")), [
@@ -151,7 +151,7 @@ Deno.test("nothing in the place of a value, of a list that needs items or of a f
   assertEquals(
     problemsOf(`providers: {openai: {}}\nrouting: {routes: [{name: a, targets: [null]}]}\n`),
     [
-      "routing.routes[0].targets[0]: has no value; give it one or take the key out (line 2, column 40)",
+      "routing.routes[0].targets[0]: has no value; add a value or remove the key (line 2, column 40)",
     ],
   );
 });

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
 
 const MARKER = "sk-7f3a9c1e5b2d8064";
-const EMPTY = "has no value; give it one or take the key out";
+const EMPTY = "has no value; add a value or remove the key";
 const NO_TYPE =
   "type: is required: compat, messages or local (known for openai, anthropic and ollama)";
 

@@ -86,7 +86,7 @@ Deno.test("a reload is refused when a route would lose its last target", () => {
   const drained = "{provider: bad}, {provider: good, weight: 0}";
   assertEquals(
     outcome(parseReload(file(`${GOOD}, ${BAD}`, drained), {})).refused?.at(-1),
-    "routing.routes[0].targets: must hold at least one target with a weight above 0 " +
+    "routing.routes[0].targets: must contain at least one target with a weight above 0 " +
       "once the broken providers are left out",
   );
 });
@@ -94,7 +94,7 @@ Deno.test("a reload is refused when a route would lose its last target", () => {
 Deno.test("a reload is refused when no provider is left", () => {
   const { refused = [] } = outcome(parseReload(file(BAD, "{provider: bad}"), {}));
   const nothing =
-    "providers: must hold at least one provider once the broken providers are left out";
+    "providers: must contain at least one provider once the broken providers are left out";
   assert(refused.includes(nothing), refused.join("\n"));
 });
 

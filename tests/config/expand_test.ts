@@ -96,7 +96,7 @@ Deno.test("keys are never expanded", () => {
 
 Deno.test("a variable that is not set is a warning with its key and its place", () => {
   assertEquals(warningsOf(withProvider("openai", "api_key: ${OPENAI_API_KEY}")), [
-    "providers.openai.api_key: the variable OPENAI_API_KEY is not set, so an empty text takes its place (line 3, column 14)",
+    "providers.openai.api_key: the variable OPENAI_API_KEY is not set, so it is replaced by empty text (line 3, column 14)",
   ]);
   const config = configOf(withProvider("openai", "api_key: ${OPENAI_API_KEY}"));
   assertEquals(config.providers["openai"]?.api_key, undefined);
@@ -105,12 +105,12 @@ Deno.test("a variable that is not set is a warning with its key and its place", 
 Deno.test("a variable that is not set is named beside the problem it makes", () => {
   assertEquals(problemsOf(withSection("server:", "  port: ${PORT}")), [
     "server.port: must be a number (line 2, column 9)",
-    "server.port: the variable PORT is not set, so an empty text takes its place (line 2, column 9)",
+    "server.port: the variable PORT is not set, so it is replaced by empty text (line 2, column 9)",
   ]);
 });
 
 Deno.test("a variable in a flow mapping without quotes is explained", () => {
   assertEquals(problemsOf("providers:\n  openai: {api_key: ${KEY}}\n"), [
-    "config: holds a ${…} that must stand in quotes here (line 2, column 22)",
+    "config: contains a ${…} that must be quoted here (line 2, column 22)",
   ]);
 });

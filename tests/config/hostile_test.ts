@@ -11,7 +11,7 @@ Deno.test("aliases that stand for billions of values are refused", () => {
   const problems = problemsOf(`${levels.join("")}${withSection()}`);
   assertStringIncludes(
     problems.join("\n"),
-    "is an alias too many: the aliases of this file stand for too many values",
+    "exceeds the limit of aliases: the aliases of this file repeat too many values",
   );
 });
 
@@ -38,7 +38,7 @@ Deno.test("a file beyond 1 MiB is refused unread", () => {
 });
 
 Deno.test("a key that would change what objects are is refused", () => {
-  const hidden = "is named __proto__, which no key may be";
+  const hidden = "is named __proto__, which is not allowed";
   assertEquals(problemsOf(withSection("__proto__: {server: 1}")), [
     `(key): ${hidden} (line 1, column 1)`,
   ]);
@@ -62,7 +62,7 @@ Deno.test("numbers beyond measure are refused", () => {
 
 Deno.test("keys that are no text are refused", () => {
   assertEquals(problemsOf(withSection("? [a]\n: b")), [
-    "config: holds a key that is not plain text (line 1, column 3)",
+    "config: contains a key that is not plain text (line 1, column 3)",
   ]);
 });
 

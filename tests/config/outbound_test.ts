@@ -26,9 +26,9 @@ Deno.test("what is wrong in general, data_sharing and update_check is told with 
     "general: {backend_url: 'wss://board.example'}":
       "general.backend_url: must be an absolute URL that begins with http:// or https:// (line 1, column 24)",
     "general: {backend_url: 'https://board.example/?a=b'}":
-      "general.backend_url: must not hold a query or a fragment (line 1, column 24)",
+      "general.backend_url: must not contain a query or a fragment (line 1, column 24)",
     [`general: {backend_url: 'https://${MARKER}@board.example'}`]:
-      "general.backend_url: must not hold a user name or a password (line 1, column 24)",
+      "general.backend_url: must not contain a user name or a password (line 1, column 24)",
     [`general: {api_key: ' ${MARKER}'}`]:
       "general.api_key: must be one line of printable ASCII characters without blanks around it (line 1, column 20)",
     "general: {apikey: k}":
@@ -36,9 +36,9 @@ Deno.test("what is wrong in general, data_sharing and update_check is told with 
     "data_sharing: {enabled: perhaps}":
       "data_sharing.enabled: must be true or false (line 1, column 25)",
     "data_sharing: {enabled: true}":
-      "data_sharing.enabled: needs general.api_key and general.backend_url (line 1, column 25)",
+      "data_sharing.enabled: requires general.api_key and general.backend_url (line 1, column 25)",
     "data_sharing: {remote_control: true}":
-      "data_sharing.remote_control: needs data_sharing.enabled: true (line 1, column 32)",
+      "data_sharing.remote_control: requires data_sharing.enabled: true (line 1, column 32)",
     "data_sharing: {gateway_lat: 90.5}":
       "data_sharing.gateway_lat: must be at most 90 (line 1, column 29)",
     "data_sharing: {gateway_lon: -181}":
@@ -64,10 +64,10 @@ Deno.test("what is wrong in general, data_sharing and update_check is told with 
 Deno.test("sharing needs the one of address and key that is missing", () => {
   const on = "data_sharing: {enabled: true}";
   assertEquals(problemsOf(withSection("general: {api_key: k}", on)), [
-    "data_sharing.enabled: needs general.backend_url (line 2, column 25)",
+    "data_sharing.enabled: requires general.backend_url (line 2, column 25)",
   ]);
   assertEquals(problemsOf(withSection("general: {backend_url: https://board.example}", on)), [
-    "data_sharing.enabled: needs general.api_key (line 2, column 25)",
+    "data_sharing.enabled: requires general.api_key (line 2, column 25)",
   ]);
   assertEquals(problemsOf(withSection(GENERAL, on)), []);
 });
@@ -76,9 +76,9 @@ Deno.test("a key or an address whose variable is not set is an error while shari
   const general = 'general: {api_key: "${KEY}", backend_url: "${BOARD}"}';
   assertEquals(problemsOf(withSection(general, "data_sharing: {enabled: true}")), [
     "general.api_key: must not be blank while data_sharing.enabled is true (line 1, column 20)",
-    "general.api_key: the variable KEY is not set, so an empty text takes its place (line 1, column 20)",
+    "general.api_key: the variable KEY is not set, so it is replaced by empty text (line 1, column 20)",
     "general.backend_url: must not be blank while data_sharing.enabled is true (line 1, column 43)",
-    "general.backend_url: the variable BOARD is not set, so an empty text takes its place (line 1, column 43)",
+    "general.backend_url: the variable BOARD is not set, so it is replaced by empty text (line 1, column 43)",
   ]);
   assertEquals(problemsOf(withSection(general)), []);
 });
@@ -90,7 +90,7 @@ Deno.test("a switch without effect and an open connection to the dashboard are w
   const on = "data_sharing: {enabled: true}";
   const at = (url: string) => withSection(`general: {api_key: k, backend_url: "${url}"}`, on);
   assertEquals(warningsOf(at("http://board.example")), [
-    "general.backend_url: is not encrypted on its way: what is shared and the key can be read; use https (line 1, column 36)",
+    "general.backend_url: is not encrypted: the key and the shared data can be read on the network; use https (line 1, column 36)",
   ]);
   for (const url of ["HTTP://board.example", " http://board.example"]) {
     assertEquals(warningsOf(at(url)).length, 1, url);

@@ -27,7 +27,7 @@ Deno.test("a value of the wrong kind is told with its line and column", () => {
     "type: gemini": "type: must be compat, messages or local (line 3, column 11)",
     "api_key: 0x10": "api_key: must be text; put it in quotes (line 3, column 14)",
     "api_key: [a]": "api_key: must be text (line 3, column 14)",
-    "api_key:": "api_key: has no value; give it one or take the key out (line 3, column 13)",
+    "api_key:": "api_key: has no value; add a value or remove the key (line 3, column 13)",
     'api_key: "a\\nb"':
       "api_key: must be one line of printable ASCII characters (line 3, column 14)",
     "default_model: ' '": "default_model: must not be blank (line 3, column 20)",
@@ -80,7 +80,7 @@ Deno.test("a value of the wrong kind is told with its line and column", () => {
 
 Deno.test("an address is absolute, http or https, without a fragment", () => {
   const absolute = "must be an absolute URL that begins with http:// or https://";
-  const bare = "must not hold a fragment";
+  const bare = "must not contain a fragment";
   const cases: Record<string, string> = {
     "api.example.com": absolute,
     "/v1": absolute,
@@ -107,8 +107,8 @@ Deno.test("an address may have a query, and the path before it is checked as eve
   assertProblem(
     "ollama",
     "base_url: http://a/v1/?x=y",
-    "providers.ollama.base_url: ends in /v1, where the runtime speaks the other API; " +
-      "take /v1 away, or use type compat (line 3, column 15)",
+    "providers.ollama.base_url: ends in /v1, where the runtime serves the other API; " +
+      "remove /v1, or use type compat (line 3, column 15)",
   );
 });
 
@@ -127,7 +127,7 @@ Deno.test("a header value is only asked for where the key is sent", () => {
 
 Deno.test("the newer Messages version takes no sampling defaults", () => {
   const keys = ["api_version: 2026-10-21", "temperature: 1", "top_p: 1"];
-  const text = "is not taken by api_version 2026-10-21; take one of the two out";
+  const text = "is not supported by api_version 2026-10-21; remove one of the two";
   assertEquals(problemsOf(withProvider("anthropic", ...keys)), [
     `providers.anthropic.temperature: ${text} (line 4, column 5)`,
     `providers.anthropic.top_p: ${text} (line 5, column 5)`,
@@ -152,8 +152,8 @@ Deno.test("a temperature above 1 is a problem of type messages only", () => {
 Deno.test("a messages provider with both temperature and top_p is warned about", () => {
   const both = ["temperature: 1", "top_p: 0.9"];
   assertEquals(warningsOf(withProvider("anthropic", ...both)), [
-    "providers.anthropic.top_p: is refused beside temperature by many models of type messages; " +
-    "keep one of them (line 4, column 5)",
+    "providers.anthropic.top_p: is refused together with temperature by many models of type messages; " +
+    "remove one of them (line 4, column 5)",
   ]);
   for (const one of both) assertEquals(warningsOf(withProvider("anthropic", one)), []);
   assertEquals(warningsOf(withProvider("openai", ...both)), []);
@@ -170,7 +170,7 @@ Deno.test("static headers leave the connection alone and are given once", () => 
       "Accept-Encoding",
     ]
   ) {
-    const text = "is set by the gateway itself (line 3, column 16)";
+    const text = "is set by the gateway and cannot be configured (line 3, column 16)";
     assertProblem(
       "openai",
       `headers: { ${name}: x }`,
@@ -180,7 +180,7 @@ Deno.test("static headers leave the connection alone and are given once", () => 
   assertProblem(
     "openai",
     "headers: {X-A: b, x-a: c}",
-    "providers.openai.headers.x-a: is given twice; upper case does not count (line 3, column 23)",
+    "providers.openai.headers.x-a: is set twice; header names are not case-sensitive (line 3, column 23)",
   );
   assertProblem(
     "openai",
@@ -197,7 +197,7 @@ Deno.test("static headers leave the connection alone and are given once", () => 
 Deno.test("at least one provider is needed", () => {
   const text = "providers: {}\nrouting: {routes: [{name: a, targets: [{provider: b}]}]}\n";
   assertEquals(problemsOf(text), [
-    "providers: must hold at least one provider (line 1, column 12)",
+    "providers: must contain at least one provider (line 1, column 12)",
     "routing.routes[0].targets[0].provider: is not a configured provider (line 2, column 51)",
   ]);
 });

@@ -37,7 +37,7 @@ Deno.test("what is wrong with a route is told with its line and column", () => {
     "{name: a, targets: [{provider: openai, weight: 1.5}]}":
       "targets[0].weight: must be a whole number (line 4, column 54)",
     "{name: a, targets: [{provider: openai, weight: 0}]}":
-      "targets: must hold at least one target with a weight above 0 (line 4, column 26)",
+      "targets: must contain at least one target with a weight above 0 (line 4, column 26)",
     [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: -1}]}`]:
       "fallback[0].weight: must be at least 0 (line 4, column 86)",
     [`{name: a, ${TARGETS}, fallback: [{provider: other}]}`]:
@@ -45,13 +45,13 @@ Deno.test("what is wrong with a route is told with its line and column", () => {
     [`{name: a, ${TARGETS}, strategy: fastest}`]:
       "strategy: must be weighted, round-robin or random (line 4, column 58)",
     [`{name: a, ${TARGETS}, match: {path: v1}}`]:
-      "match.path: must be *, or a path that begins with / and holds * only at its end (line 4, column 62)",
+      "match.path: must be *, or a path that begins with / and contains * only at its end (line 4, column 62)",
     [`{name: a, ${TARGETS}, match: {path: '/a*b'}}`]:
-      "match.path: must be *, or a path that begins with / and holds * only at its end (line 4, column 62)",
+      "match.path: must be *, or a path that begins with / and contains * only at its end (line 4, column 62)",
     [`{name: a, ${TARGETS}, match: {models: []}}`]:
       "match.models: must not be empty (line 4, column 64)",
     [`{name: a, ${TARGETS}, match: {headers: {X-A: b, x-a: c}}}`]:
-      "match.headers.x-a: is given twice; upper case does not count (line 4, column 74)",
+      "match.headers.x-a: is set twice; header names are not case-sensitive (line 4, column 74)",
   };
   for (const [route, problem] of Object.entries(cases)) {
     assertEquals(problemsOf(withRoutes(route)), [`routing.routes[0].${problem}`], route);
@@ -61,7 +61,7 @@ Deno.test("what is wrong with a route is told with its line and column", () => {
 Deno.test("the name of a route is its own", () => {
   const other = "{name: a, targets: [{provider: anthropic}], match: {path: /x}}";
   assertEquals(problemsOf(withRoutes(other, `{name: a, ${TARGETS}}`)), [
-    "routing.routes[1].name: is the name of an earlier route as well (line 5, column 14)",
+    "routing.routes[1].name: is already the name of an earlier route (line 5, column 14)",
   ]);
 });
 
@@ -73,14 +73,14 @@ Deno.test("a drained target beside another is allowed", () => {
 Deno.test("a fallback that is a target already is a warning", () => {
   const fallback = "[{provider: openai, model: m}, {provider: openai}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
-    "routing.routes[0].fallback[1]: is a target of this route already (line 4, column 89)",
+    "routing.routes[0].fallback[1]: is already a target of this route (line 4, column 89)",
   ]);
 });
 
 Deno.test("a weight in a fallback has no meaning, which is a warning", () => {
   const fallback = "[{provider: openai, model: m, weight: 3}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
-    "routing.routes[0].fallback[0].weight: has no meaning in a fallback: they are tried in their order (line 4, column 88)",
+    "routing.routes[0].fallback[0].weight: has no effect in a fallback: fallbacks are tried in order (line 4, column 88)",
   ]);
 });
 
@@ -88,7 +88,7 @@ Deno.test("a route behind one that takes all its requests is a warning", () => {
   const shadowed = (first: string, second: string) =>
     warningsOf(withRoutes(`{name: a, ${TARGETS}${first}}`, `{name: b, ${TARGETS}${second}}`));
   const warning =
-    "routing.routes[1]: is only reached by name, because routing.routes[0] takes its requests first (line 5, column 7)";
+    "routing.routes[1]: is only reached by name, because routing.routes[0] matches its requests first (line 5, column 7)";
   assertEquals(shadowed("", ""), [warning]);
   assertEquals(shadowed("", ", match: {models: [m]}"), [warning]);
   assertEquals(shadowed(", match: {path: /v1/*}", ", match: {path: /v1/chat}"), [warning]);
@@ -105,10 +105,10 @@ Deno.test("a value that a synthetic match name never has is a warning", () => {
   }
   const path = "routing.routes[0].match.headers";
   assertEquals(warned("X-Gateway-Request-Type: chat"), [
-    `${path}.X-Gateway-Request-Type: never matches; the types are chat_completions, responses and embeddings`,
+    `${path}.X-Gateway-Request-Type: never matches; the request types are chat_completions, responses and embeddings`,
   ]);
   assertEquals(warned("x-gateway-provider: nobody"), [
-    `${path}.x-gateway-provider: never matches, because there is no such provider`,
+    `${path}.x-gateway-provider: never matches, because no provider has this ID`,
   ]);
   const right = "x-gateway-request-type: responses, x-gateway-provider: openai, x-gateway-model: z";
   assertEquals(warned(right), []);

@@ -29,7 +29,7 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
       "server.idle_timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 1, column 24)",
     "server: 8080": "server: must be a mapping (line 1, column 9)",
     "server: {host: }":
-      "server.host: has no value; give it one or take the key out (line 1, column 16)",
+      "server.host: has no value; add a value or remove the key (line 1, column 16)",
     "logging: {level: loud}":
       "logging.level: must be debug, info, warn or error (line 1, column 18)",
     "logging: {format: xml}": "logging.format: must be console or json (line 1, column 19)",
@@ -95,10 +95,10 @@ retry: {}
     "providers.openai.top_k: must be a number (line 4, column 32)",
     "providers.mine.base_url: is required: no address is known for this ID with type compat (line 5, column 3)",
     "providers.other.type: is required: compat, messages or local (known for openai, anthropic and ollama) (line 6, column 3)",
-    "routing.routes[0].targets: must hold at least one target with a weight above 0 (line 9, column 26)",
+    "routing.routes[0].targets: must contain at least one target with a weight above 0 (line 9, column 26)",
     "routing.routes[0].targets[0].provider: is not a configured provider (line 9, column 38)",
-    "routing.routes[1].name: is the name of an earlier route as well (line 10, column 14)",
+    "routing.routes[1].name: is already the name of an earlier route (line 10, column 14)",
     "routing.routes[1].targets: must not be empty (line 10, column 26)",
-    "retry: is given twice (line 11, column 1)",
+    "retry: is set twice (line 11, column 1)",
   ]);
 });

@@ -13,13 +13,13 @@ Deno.test("what is wrong in security and rate_limiting is told with its place", 
     "security: {isolate_clients: perhaps}":
       "security.isolate_clients: must be true or false (line 1, column 29)",
     "security: {enabled: true}":
-      "security.api_key.keys: must hold at least one key while security.enabled is true (line 1, column 1)",
+      "security.api_key.keys: must contain at least one key while security.enabled is true (line 1, column 1)",
     "security: {enabled: 'true', api_key: {keys: []}}":
-      "security.api_key.keys: must hold at least one key while security.enabled is true (line 1, column 45)",
+      "security.api_key.keys: must contain at least one key while security.enabled is true (line 1, column 45)",
     [security("keys: [{name: a, value: ' '}]")]:
       "security.api_key.keys[0].value: must not be blank while security.enabled is true (line 1, column 61)",
     [security("keys: [{name: a, value: ok}, {name: a, value: b}]")]:
-      "security.api_key.keys[1].name: is the name of an earlier key as well (line 1, column 73)",
+      "security.api_key.keys[1].name: is already the name of an earlier key (line 1, column 73)",
     [security("keys: [{name: ' ', value: b}]")]:
       "security.api_key.keys[0].name: must not be blank (line 1, column 51)",
     [security("keys: [{value: b}]")]:
@@ -39,9 +39,9 @@ Deno.test("what is wrong in security and rate_limiting is told with its place", 
     "security: {api_key: {header: 'a b'}}":
       "security.api_key.header: is not a valid header name (line 1, column 30)",
     "security: {api_key: {header: X-Gateway-SessionID}}":
-      "security.api_key.header: must not be a header that is passed on, for the keys would be too (line 1, column 30)",
+      "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "security: {api_key: {header: Idempotency-Key}}":
-      "security.api_key.header: must not be a header that is passed on, for the keys would be too (line 1, column 30)",
+      "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "rate_limiting: {requests_per_minute: 0}":
       "rate_limiting.requests_per_minute: must be at least 1 (line 1, column 38)",
     "rate_limiting: {burst_size: 0.5}":
@@ -58,7 +58,7 @@ Deno.test("a key whose variable is not set is an error that names key and variab
   const text = withSection(security('keys: [{name: a, value: "${CLIENT_KEY}"}]'));
   assertEquals(problemsOf(text), [
     "security.api_key.keys[0].value: must not be blank while security.enabled is true (line 1, column 61)",
-    "security.api_key.keys[0].value: the variable CLIENT_KEY is not set, so an empty text takes its place (line 1, column 61)",
+    "security.api_key.keys[0].value: the variable CLIENT_KEY is not set, so it is replaced by empty text (line 1, column 61)",
   ]);
   assertEquals(problemsOf(text, { CLIENT_KEY: "k" }), []);
 });
@@ -69,7 +69,7 @@ Deno.test("what is off is off, whatever else is set", () => {
   assertEquals(configOf(off).security.enabled, false);
   const none = withSection(`security: {enabled: true, provider: none, ${keys}}`);
   assertEquals(warningsOf(none, { CLIENT_KEY: "k" }), [
-    "security.provider: is none, so nobody is asked for a key although security.enabled is true (line 1, column 37)",
+    "security.provider: is none, so no key is required although security.enabled is true (line 1, column 37)",
   ]);
 });
 
@@ -119,7 +119,7 @@ Deno.test("allowed hosts are names, allowed origins have a scheme and no path", 
     assertEquals(problemsOf(withSection(line)), [problem], name);
   }
   const origin =
-    "server.allowed_origins[0]: must be *, or scheme, host and maybe a port such as https://*.example.com, and no path (line 1, column 28)";
+    "server.allowed_origins[0]: must be *, or a scheme, a host and an optional port without a path, such as https://*.example.com (line 1, column 28)";
   const wrong = [
     "a.example",
     "https://a/",
@@ -147,7 +147,7 @@ Deno.test("a key with the value of an earlier one is warned about, and the value
   const keys = `[{name: a, value: ${MARKER}}, {name: b, value: ${MARKER}}, {name: c, value: d}]`;
   const warnings = warningsOf(withSection(security(`keys: ${keys}`)));
   assertEquals(warnings.length, 1);
-  const text = "is the value of an earlier key as well: that key's name and rate hold";
+  const text = "is already the value of an earlier key: the name and rate of that key apply";
   assert(warnings[0]?.startsWith(`security.api_key.keys[1].value: ${text} (line 1, `));
   assert(!warnings[0]?.includes(MARKER));
 });

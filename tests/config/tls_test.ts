@@ -112,10 +112,10 @@ Deno.test("a file for TLS that cannot be used is a problem with its place", asyn
     ],
     [
       "cert_file: ca.pem, key_file: server.key",
-      "key_file: names a key that is not that of the certificate (line 6, column 40)",
+      "key_file: names a key that does not belong to the certificate (line 6, column 40)",
     ],
-    ["cert_file: client.pem", "cert_file: needs key_file beside it (line 6, column 11)"],
-    ["key_file: server.key", "key_file: needs cert_file beside it (line 6, column 11)"],
+    ["cert_file: client.pem", "cert_file: requires key_file (line 6, column 11)"],
+    ["key_file: server.key", "key_file: requires cert_file (line 6, column 11)"],
     ["server_name: ''", "server_name: must not be blank (line 6, column 24)"],
     ["ca_flie: x", 'ca_flie: is not a known key; did you mean "ca_file"? (line 6, column 11)'],
   ];
@@ -153,7 +153,7 @@ Deno.test("a server name is refused where the environment sends the provider thr
   await using directory = await directoryWith("server_name: a.test");
   const problem =
     "providers.up.tls.server_name: cannot be used through the proxy of HTTPS_PROXY or " +
-    "ALL_PROXY; add the host to NO_PROXY, or take it out (line 6, column 24)";
+    "ALL_PROXY; add the host to NO_PROXY, or remove server_name (line 6, column 24)";
   for (const name of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) {
     const environment = { [name]: "http://proxy.test" };
     const loaded = await load(directory.file, environment);
@@ -172,7 +172,7 @@ Deno.test("TLS settings for an address without TLS are named as without effect",
 });
 
 Deno.test("a key that goes to another machine without encryption is a warning, also within a private network", () => {
-  const warning = "providers.up.base_url: is not encrypted on its way to another machine: the " +
+  const warning = "providers.up.base_url: is not encrypted, and the host is another machine: the " +
     "provider's key and every request can be read; use https (line 4, column 15)";
   const credentials = [
     "api_key: k",

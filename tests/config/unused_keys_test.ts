@@ -6,14 +6,14 @@ import { configOf, problemsOf, routingOver, warningsOf, withProvider } from "./p
 /** A line of a provider whose key has no effect there, and what the warning says about which key. */
 type Case = readonly [id: string, line: string, key: string, text: string];
 
-const foreign = (type: string, only: string) => `has no effect at type ${type}; only ${only} it`;
+const foreign = (type: string, only: string) => `has no effect for type ${type}; only ${only} it`;
 const LOCAL = "type local uses";
 const COMPAT = "type compat uses";
 const MESSAGES = "type messages uses";
 const NO_EXTRA = "has no effect: type compat uses no extra settings";
 const ONLY_MAX = "has no effect: max_tokens is the only extra setting that type messages uses";
 const NO_NUMBER = "has no effect: it is not a whole number of at least 1";
-const UNKNOWN = "has no effect: this profile is not known";
+const UNKNOWN = "has no effect: this profile is unknown";
 
 const CASES: readonly Case[] = [
   ["openai", "top_k: 1", "top_k", foreign("compat", LOCAL)],
@@ -55,24 +55,29 @@ const CASES: readonly Case[] = [
   ...["0", "many", "-1", "1.5", "'1 '", "12345678901"].map((value): Case => {
     return ["anthropic", `extra: {max_tokens: ${value}}`, "extra.max_tokens", NO_NUMBER];
   }),
-  ["openai", "models: {static: [m]}", "models.static", "has no effect: it is for mode static only"],
+  [
+    "openai",
+    "models: {static: [m]}",
+    "models.static",
+    "has no effect: it applies to mode static only",
+  ],
   [
     "ollama",
     "models: {mode: fetch, static: [m]}",
     "models.static",
-    "has no effect: it is for mode static only",
+    "has no effect: it applies to mode static only",
   ],
   [
     "openai",
     "models: {fetch: {ttl: 1m}}",
     "models.fetch",
-    "has no effect: it is for mode fetch only",
+    "has no effect: it applies to mode fetch only",
   ],
   [
     "anthropic",
     "models: {mode: static, static: [m], fetch: {ttl: 1m}}",
     "models.fetch",
-    "has no effect: it is for mode fetch only",
+    "has no effect: it applies to mode fetch only",
   ],
   ["openai", "max_queued: 3", "max_queued", "has no effect: max_concurrent is not set"],
   ["ollama", "queue_timeout: 3s", "queue_timeout", "has no effect: max_concurrent is not set"],
@@ -151,7 +156,7 @@ Deno.test("such a key is named by its warning also when another provider is left
   assert(loaded.ok);
   assertEquals(loaded.leftOut, ["bad"]);
   assertEquals(loaded.warnings, [
-    "providers.openai.top_k: has no effect at type compat; only type local uses it " +
+    "providers.openai.top_k: has no effect for type compat; only type local uses it " +
     "(line 3, column 12)",
   ]);
 });
@@ -231,7 +236,7 @@ Deno.test("a version of the Messages API that is not known is sent as it is and 
   const file = withProvider("anthropic", "api_version: 2027-01-01", "temperature: 1");
   assertEquals(configOf(file).providers["anthropic"]?.api_version, "2027-01-01");
   assertEquals(warningsOf(file), [
-    "providers.anthropic.api_version: is not a version that the gateway knows; it is sent as it is " +
+    "providers.anthropic.api_version: is not a version that the gateway knows; it is sent unchanged " +
     "(line 3, column 18)",
   ]);
   for (const written of ["''", "' '", "2023-06-01"]) {

@@ -14,14 +14,14 @@ Deno.test("a text that is no YAML is told with line and column", () => {
     "a: 'b": "is not valid YAML: a quote, bracket, comma or colon is missing (line 1, column 6)",
     "a:\n\t- b: c\n": "is not valid YAML: a tab is used as indentation (line 2, column 1)",
     "a: @b":
-      "is not valid YAML: text that begins with this character must stand in quotes (line 1, column 4)",
+      "is not valid YAML: text that begins with this character must be quoted (line 1, column 4)",
     "a: b: c":
       "is not valid YAML: a key must be a single short line that ends with a colon (line 1, column 4)",
     'a: "\\z"':
-      'is not valid YAML: a \\ within "…" is followed by what is no escape (line 1, column 5)',
+      'is not valid YAML: a \\ within "…" does not begin a valid escape (line 1, column 5)',
     "a: !secret b":
-      "holds a tag; tags are not supported, and text that begins with ! must stand in quotes (line 1, column 4)",
-    "a: 1\n---\nb: 2": "holds more than one YAML document (line 2, column 1)",
+      "contains a tag; tags are not supported, and text that begins with ! must be quoted (line 1, column 4)",
+    "a: 1\n---\nb: 2": "contains more than one YAML document (line 2, column 1)",
   };
   for (const [text, problem] of Object.entries(cases)) {
     assertEquals(problemsOf(text), [`config: ${problem}`], text);
@@ -46,12 +46,12 @@ Deno.test("a top level that is no mapping is refused", () => {
   }
 });
 
-Deno.test("a key that is given twice is refused where it is given again", () => {
+Deno.test("a repeated key is refused at its second position", () => {
   assertEquals(problemsOf(withProvider("openai", "timeout: 1s", "timeout: 2s")), [
-    "providers.openai.timeout: is given twice (line 4, column 5)",
+    "providers.openai.timeout: is set twice (line 4, column 5)",
   ]);
   const providers = `providers:\n  openai: {}\n  "openai": {}\n${routingOver("openai")}`;
-  assertEquals(problemsOf(providers), ["providers.openai: is given twice (line 3, column 3)"]);
+  assertEquals(problemsOf(providers), ["providers.openai: is set twice (line 3, column 3)"]);
 });
 
 Deno.test("JSON is read, tabs and all", () => {
@@ -112,7 +112,7 @@ Deno.test("an alias without its anchor, and a merge of what is no mapping, are r
     "providers.openai.api_key: is an alias of an anchor that is not set before it (line 3, column 14)",
   ]);
   assertEquals(problemsOf(withProvider("openai", "<<: text")), [
-    "providers.openai: holds a << that does not stand for mappings (line 3, column 9)",
+    "providers.openai: contains a << whose value is not a mapping (line 3, column 9)",
   ]);
 });
 
@@ -186,7 +186,7 @@ ${routingOver("openai")}`;
     "providers.anthropic.timeout: must be a duration with a unit, such as 30s (line 2, column 44)",
   ]);
   const unset =
-    "the variable NOT_SET is not set, so an empty text takes its place (line 1, column 13)";
+    "the variable NOT_SET is not set, so it is replaced by empty text (line 1, column 13)";
   assertEquals(warningsOf(text.replace("{<<: *broken}", "{}")), [
     `providers.openai.api_key: ${unset}`,
     `providers.ollama.api_key: ${unset}`,
@@ -206,5 +206,5 @@ Deno.test("aliases of an ignored key count towards the values that a file may re
     "models: {mode: static, static: *many}",
     "extra: {a: *many}",
   );
-  assertStringIncludes(problemsOf(`${many}\n${twice}`).join(), "is an alias too many");
+  assertStringIncludes(problemsOf(`${many}\n${twice}`).join(), "exceeds the limit of aliases");
 });

@@ -24,7 +24,7 @@ Deno.test("a provider ID may have any length; a key beyond what YAML takes bare 
 Deno.test("a message about a provider with a long ID shows its beginning and the error", () => {
   const path = `providers.${ID.slice(0, 128)}….`;
   assertEquals(warningsOf(FILE.replace("default_model: m", "top_k: 1")), [
-    `${path}top_k: has no effect at type compat; only type local uses it (line 5, column 5)`,
+    `${path}top_k: has no effect for type compat; only type local uses it (line 5, column 5)`,
   ]);
   assertEquals(problemsOf(FILE.replace("default_model: m", "timeout: 1")), [
     `${path}timeout: must be a duration with a unit, such as 30s (line 5, column 14)`,

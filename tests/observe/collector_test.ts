@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { openSpans } from "../../src/observe/spans.ts";
+import { newSpans } from "../../src/observe/spans.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 interface Received {
@@ -66,7 +66,7 @@ Deno.test("OTEL_SERVICE_NAME wins over the file", async () => {
 
 Deno.test("without a collector, or switched off, there are no spans", async () => {
   const open = (environment: Readonly<Record<string, string>>) =>
-    openSpans({ serviceName: "test", environment, log: { info() {}, warn() {} } });
+    newSpans({ serviceName: "test", environment, log: { info() {}, warn() {} } });
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
   assertEquals(await open({}), null);
   assertEquals(await open({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }), null);

@@ -1,4 +1,4 @@
-import { logWriter } from "../../src/observe/log_writer.ts";
+import { newLogWriter } from "../../src/observe/log_writer.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** A reader that takes what it is given only when the test lets it. */
@@ -26,7 +26,7 @@ function slowReader() {
 
 Deno.test("lines are gathered into one write, and what was not taken is written again", async () => {
   const reader = slowReader();
-  const writer = logWriter(reader);
+  const writer = newLogWriter(reader);
   for (const line of ["one\n", "two\n", "three\n"]) writer.write(line);
   const first = await reader.next();
   assertEquals(first.text, "one\ntwo\nthree\n");
@@ -38,7 +38,7 @@ Deno.test("lines are gathered into one write, and what was not taken is written 
 
 Deno.test("lines that come during a write follow it", async () => {
   const reader = slowReader();
-  const writer = logWriter(reader);
+  const writer = newLogWriter(reader);
   writer.write("one\n");
   const first = await reader.next();
   writer.write("two\n");
@@ -52,7 +52,7 @@ Deno.test("lines that come during a write follow it", async () => {
 Deno.test("a reader that is too slow costs lines, not memory, and is told how many", async () => {
   for (const isJson of [false, true]) {
     const reader = slowReader();
-    const writer = logWriter(reader);
+    const writer = newLogWriter(reader);
     const line = isJson ? `{"msg":"${"x".repeat(99_990)}"}\n` : `${"x".repeat(99_999)}\n`;
     for (let n = 0; n < 50; n++) writer.write(line);
     const { text, take } = await reader.next();
@@ -67,7 +67,7 @@ Deno.test("a reader that is too slow costs lines, not memory, and is told how ma
 
 Deno.test("a flush waits for the lines that are being written and for those behind them", async () => {
   const reader = slowReader();
-  const writer = logWriter(reader);
+  const writer = newLogWriter(reader);
   writer.write("one\n");
   const first = await reader.next();
   writer.write("two\n");
@@ -86,7 +86,7 @@ Deno.test("a flush waits for the lines that are being written and for those behi
 
 Deno.test("a flush writes at once what is gathered, and nothing twice", async () => {
   const reader = slowReader();
-  const writer = logWriter(reader);
+  const writer = newLogWriter(reader);
   writer.write("the last line of all\n");
   const flushed = writer.flush();
   const { text, take } = await reader.next();
@@ -97,7 +97,7 @@ Deno.test("a flush writes at once what is gathered, and nothing twice", async ()
 });
 
 Deno.test("a reader that takes nothing does not keep the process from ending", async () => {
-  const writer = logWriter(slowReader(), 1);
+  const writer = newLogWriter(slowReader(), 1);
   writer.write("never read\n");
   await writer.flush();
 });
@@ -106,7 +106,7 @@ Deno.test("a reader that has gone does no harm", async () => {
   const tried = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
   let writes = 0;
-  const writer = logWriter({
+  const writer = newLogWriter({
     write() {
       writes++;
       (writes === 1 ? tried : again).resolve();
@@ -124,7 +124,7 @@ Deno.test("a reader that has gone does no harm", async () => {
 
 Deno.test("a line is made when it is written, and no more than some hundred wait for that", async () => {
   const reader = slowReader();
-  const writer = logWriter(reader);
+  const writer = newLogWriter(reader);
   let made = 0;
   const line = () => `${++made}\n`;
   for (let n = 0; n < 255; n++) writer.write(line);

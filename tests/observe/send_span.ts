@@ -1,8 +1,8 @@
-import { openSpans } from "../../src/observe/spans.ts";
+import { newSpans } from "../../src/observe/spans.ts";
 import { reportOf } from "./reports.ts";
 
 // A process of its own: the packages read its environment, with the permissions that it has.
-const spans = await openSpans({
+const spans = await newSpans({
   serviceName: "from-file",
   environment: Deno.env.toObject(),
   log: console,

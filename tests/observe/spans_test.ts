@@ -157,8 +157,8 @@ Deno.test("a collector that fails is told once, and once more when it is back", 
   await spans.flush();
   await taken.promise;
   assertEquals(told, [
-    "spans are lost: the collector does not take them",
-    "the collector takes spans again",
+    "spans are lost: the collector does not accept them",
+    "the collector accepts spans again",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { isObject } from "../../src/core/json/json.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import { type Collector, openCollector } from "../../src/remote/collector.ts";
+import { type Collector, newCollector } from "../../src/remote/collector.ts";
 import type { ExportEvent } from "../../src/remote/export.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
@@ -48,7 +48,7 @@ export function collecting(answers: Answers): Collecting {
     },
   });
   const settings = { backendUrl: "https://board.example/x", apiKey: "gk-1", instanceId: "i-1" };
-  const collector = openCollector(settings, {
+  const collector = newCollector(settings, {
     world,
     log: newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line))),
     dropped: (events) => void (dropped += events),

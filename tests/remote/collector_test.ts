@@ -68,7 +68,7 @@ Deno.test("a thousand events are kept, those being sent among them; newer ones a
   test.collector.add(event(2_000));
   assertEquals(test.dropped, 8);
   assertEquals(test.lines.length, 1);
-  assertStringIncludes(test.lines[0] ?? "", '"reason":"it is too slow"');
+  assertStringIncludes(test.lines[0] ?? "", '"reason":"the queue is full"');
   await test.collector.discard();
   assertEquals(test.dropped, 1_008);
 });

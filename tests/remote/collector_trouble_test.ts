@@ -85,10 +85,10 @@ Deno.test("trouble is told once, without the address, and so is its end", async 
     const { time: _time, ...rest } = JSON.parse(line);
     return rest;
   });
-  const trouble = "the dashboard does not take events; they are dropped";
+  const trouble = "the dashboard does not accept events; they are dropped";
   assertEquals(said, [
     { level: "warn", msg: trouble, reason: "status 401" },
-    { level: "info", msg: "the dashboard takes events again" },
+    { level: "info", msg: "the dashboard accepts events again" },
     { level: "warn", msg: trouble, reason: "no connection" },
   ]);
   assert(!test.lines.join("").includes("secret"));

@@ -36,7 +36,7 @@ Deno.test("a dashboard that does not answer fails no call; what finds no room is
   assertEquals(await chat(gateway), 200);
   assertEquals(eventsIn(await dashboard.collection(1)).length, 100);
   assertEquals(await gateway.dropped(), 21);
-  assert(gateway.terminal.written.err.includes('reason="it is too slow"'));
+  assert(gateway.terminal.written.err.includes('reason="the queue is full"'));
   held.resolve(new Response());
   await gateway.close();
   assertEquals(dashboard.collected.flatMap(eventsIn).length, 1_000);

@@ -49,7 +49,7 @@ async function posted(url: string, bodies: readonly string[]): Promise<Delivered
   for (const text of bodies) {
     const request = { url, headers: { "x-a": "b" }, body: new TextEncoder().encode(text) };
     const cut = new Cancellation();
-    found.push(await postOnce(request, { world, patience: 10_000, cut }));
+    found.push(await postOnce(request, { world, timeoutMs: 10_000, cut }));
   }
   world.close();
   return found;
@@ -57,8 +57,8 @@ async function posted(url: string, bodies: readonly string[]): Promise<Delivered
 
 Deno.test("a POST is written once, also when its connection was closed by the other side", async () => {
   await using server = forgetful();
-  const taken = { as: "taken", text: "ok" },
-    failed = { as: "failed", reason: "no connection: closed" };
+  const taken = { kind: "taken", text: "ok" },
+    failed = { kind: "failed", reason: "no connection: closed" };
   const found = await posted(server.url, ["one", "two", "three", "four"]);
   assertEquals<unknown>(found, [taken, failed, taken, failed]);
   assertEquals(server.bodies, ["one", "two", "three", "four"]);
@@ -66,10 +66,10 @@ Deno.test("a POST is written once, also when its connection was closed by the ot
 
 Deno.test("a POST that cannot be sent says why, and no address", async () => {
   assertEquals(await posted("http://127.0.0.1:1/collector", ["x"]), [
-    { as: "failed", reason: "no connection: refused" },
+    { kind: "failed", reason: "no connection: refused" },
   ]);
   assertEquals(await posted("http://no-such-host.invalid/", ["x"]), [
-    { as: "failed", reason: "no connection: dns" },
+    { kind: "failed", reason: "no connection: dns" },
   ]);
 });
 
@@ -77,6 +77,6 @@ Deno.test("a redirect is not followed by a POST", async () => {
   await using server = startUpstream((exchange) =>
     exchange.answer(307, { location: `${server.url}/other` }, "")
   );
-  assertEquals(await posted(server.url, ["x"]), [{ as: "refused", reason: "status 307" }]);
+  assertEquals(await posted(server.url, ["x"]), [{ kind: "refused", reason: "status 307" }]);
   assertEquals(server.requests.map(({ path }) => path), ["/"]);
 });

@@ -1,6 +1,6 @@
 import { VERSION } from "../../src/core/version.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import { openReleaseCheck } from "../../src/remote/release_check.ts";
+import { newReleaseCheck } from "../../src/remote/release_check.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -21,7 +21,7 @@ function checking(
     },
   });
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const check = openReleaseCheck(settings, { world, log });
+  const check = newReleaseCheck(settings, { world, log });
   return { asked, lines, world, check };
 }
 

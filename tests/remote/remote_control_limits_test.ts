@@ -103,7 +103,7 @@ Deno.test("an answer that breaks off is none", async () => {
   });
   await using remote = startRemote({ handle: () => Promise.resolve(new Response(body)) });
   const { ok, status_code, body: got, error } = await executed(await remote.socket());
-  assertEquals([ok, status_code, got, error], [false, 502, null, "The answer broke off."]);
+  assertEquals([ok, status_code, got, error], [false, 502, null, "The response is incomplete."]);
 });
 
 Deno.test("a command is cut after 5 minutes, before its answer or within", async () => {
@@ -188,7 +188,7 @@ Deno.test("a command that runs already is not run twice", async () => {
   const socket = await remote.socket();
   socket.send(command("same"));
   socket.send(command("same"));
-  await remote.logged("The command runs already.");
+  await remote.logged("A command with this command_id is already running.");
   assertEquals(held.signals.length, 1);
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { JsonValue } from "../../src/core/json/json.ts";
-import { readMessage } from "../../src/remote/remote_messages.ts";
+import { parseMessage } from "../../src/remote/remote_messages.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { command, executed, nextOf, startRemote } from "../support/remote.ts";
 
@@ -111,7 +111,7 @@ Deno.test("a binary frame is ignored with a line", async () => {
 
 Deno.test("no message is too strange to be read, and none becomes a command by chance", () => {
   const strange = fc.oneof(fc.string(), fc.json(), fc.json().map((text) => text.slice(1)));
-  fc.assert(fc.property(strange, (text) => readMessage(text).type === "wrong"));
+  fc.assert(fc.property(strange, (text) => parseMessage(text).type === "wrong"));
   const commands = fc.record({
     type: fc.constant("sandbox.execute"),
     command_id: fc.constant("c-1"),
@@ -120,7 +120,7 @@ Deno.test("no message is too strange to be read, and none becomes a command by c
     request: fc.jsonValue(),
   });
   fc.assert(fc.property(commands, (message) => {
-    const read = readMessage(JSON.stringify(message));
+    const read = parseMessage(JSON.stringify(message));
     return read.type === "wrong" && read.commandId === "c-1";
   }));
 });

@@ -1,6 +1,6 @@
 import { fault, refuse } from "../../src/core/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
-import { answerAlone } from "../../src/remote/answer_alone.ts";
+import { stripRequestEcho } from "../../src/remote/strip_request_echo.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
@@ -17,7 +17,9 @@ const RESOURCE = {
 const REPEATED = { instructions: "mark", metadata: { a: "mark" }, tools: [{ name: "mark" }] };
 
 function alone(response: string, more: Partial<CallReport> = {}): string | null {
-  return answerAlone(capturedOf({ endpoint: endpointAt("/v1/responses"), ...more }, { response }));
+  return stripRequestEcho(
+    capturedOf({ endpoint: endpointAt("/v1/responses"), ...more }, { response }),
+  );
 }
 
 Deno.test("of a Response only what was answered is told, in its events too", () => {

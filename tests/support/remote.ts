@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import { openRemoteControl } from "../../src/remote/remote_control.ts";
+import { newRemoteControl } from "../../src/remote/remote_control.ts";
 import { assert } from "./assert.ts";
 import {
   type Dashboard,
@@ -60,7 +60,7 @@ export function startRemote(options: RemoteOptions = {}): Remote {
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
   const generation = compile(parsed.config, 1);
   const { app } = testGateway(config, world);
-  const control = openRemoteControl({
+  const control = newRemoteControl({
     backendUrl: options.backendUrl ?? dashboard.url,
     apiKey: REMOTE_KEY,
     instanceId: "instance-1",
