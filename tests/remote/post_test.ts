@@ -1,6 +1,6 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
-import { type Delivered, postOnce } from "../../src/remote/post.ts";
+import { postOnce, type PostResult } from "../../src/remote/post.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type Line, openLine } from "../support/line.ts";
 import { readRequest } from "../support/received_request.ts";
@@ -43,9 +43,9 @@ function forgetful() {
   };
 }
 
-async function posted(url: string, bodies: readonly string[]): Promise<Delivered[]> {
+async function posted(url: string, bodies: readonly string[]): Promise<PostResult[]> {
   const world = newRealWorld();
-  const found: Delivered[] = [];
+  const found: PostResult[] = [];
   for (const text of bodies) {
     const request = { url, headers: { "x-a": "b" }, body: new TextEncoder().encode(text) };
     const cut = new Cancellation();
