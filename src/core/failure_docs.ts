@@ -32,7 +32,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause:
       "The field, header or query parameter has the right type but a value that is not permitted.",
     cure: "Send a value that the message names.",
-    example: "The X-Gateway-Provider header is given more than once; send it once.",
+    example: "The request has more than one X-Gateway-Provider header; send it once.",
   },
   invalid_metadata: {
     cause: "`metadata` has too many keys, too long keys or values, or a value that is not a text.",
@@ -138,7 +138,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "or belongs to another client key.",
     cure: "Name the provider with the header `X-Gateway-Provider` if the provider stores it.",
     example: "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider keeps it, name that one with the X-Gateway-Provider header.",
+      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
   },
   completion_not_found: {
     cause: "The gateway does not know which provider stores the completion, " +
@@ -287,7 +287,8 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cause: "The provider has failed `circuit_breaker.failure_threshold` times in a row; " +
       "the gateway sends it nothing for `circuit_breaker.open_duration`.",
     cure: "Wait for `Retry-After`, repair the provider, or add a fallback.",
-    example: "The provider has failed too often and is left alone for a while.",
+    example:
+      "The provider has failed too often, so no requests are sent to it for a while; send the request again later.",
   },
   provider_busy: {
     cause:

@@ -54,6 +54,7 @@ export function receiveBody(
         return end(stopped);
       }
     }
+    if (size === length && !done) source.drain();
     if (done || size === length) return end(success(new Uint8Array(trimmed(), 0, size)));
     if (size === buffer.byteLength) grow(size * 2);
     readNext();
@@ -107,6 +108,8 @@ interface Source {
    */
   readonly isBounded: boolean;
   read(into: Bytes): Promise<{ readonly done: boolean; readonly value?: Bytes | undefined }>;
+  /** Reads the end behind the last byte, without waiting: newer runtimes hold the body open until then. */
+  drain(): void;
   cancel(): void;
 }
 
@@ -120,6 +123,7 @@ function newSource(body: ReadableStream<Bytes>): Source {
     return {
       isBounded: true,
       read: (into) => reader.read(into),
+      drain: () => void reader.read(new Uint8Array(1)).catch(() => {}),
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
@@ -127,6 +131,7 @@ function newSource(body: ReadableStream<Bytes>): Source {
     return {
       isBounded: false,
       read: () => reader.read(),
+      drain: () => void reader.read().catch(() => {}),
       cancel: () => void reader.cancel().catch(() => {}),
     };
   }
