@@ -91,7 +91,7 @@ export function newRemoteControl(
     void commands.cancel();
     lastHello = null;
     if (wasGood) wait = MIN_RECONNECT_DELAY_MS;
-    const text = "remote control is not connected; the connection is retried";
+    const text = "no connection for remote control; the connection is retried";
     if (isLossKnown) log.debug(text);
     else log.warn(text);
     isLossKnown = true;
