@@ -8,7 +8,9 @@ function isMeant(allowed: string, origin: string): boolean {
 
 Deno.test("an origin pattern matches the same origins as the equivalent regular expression", () => {
   const piece = fc.constantFrom("a", "b", ".", "*", "-", "ab", "a.b");
-  const name = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+  // A dot at the end of a name is the root of DNS, which a pattern leaves out.
+  const name = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""))
+    .filter((joined) => !joined.endsWith("."));
   const port = fc.constantFrom("", ":*", ":80", ":8080");
   const host = fc.array(fc.constantFrom("a", "b", ".", "-", ":"), { maxLength: 12 })
     .map((pieces) => pieces.join(""));
