@@ -61,7 +61,7 @@ function fitting<T extends Kept>(entries: readonly T[], bytes: number): readonly
 
 /** Binds an unknown ID; a snapshot whose binding was removed to make room is removed with it. */
 function bind(model: Model, id: string, account: string): void {
-  const bytes = bytesOf(id) + bytesOf({ state: "bound", owner: ownerOf(account) });
+  const bytes = bytesOf(id) + bytesOf({ kind: "bound", owner: ownerOf(account) });
   const all = [...model.bound, { id, account, bytes, at: model.time }];
   model.bound = fitting(all, BINDING_BYTES);
   const lost = new Set(all.slice(0, all.length - model.bound.length).map((one) => one.id));
@@ -141,7 +141,7 @@ class Conflict implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, real: Real): Promise<void> {
     const id = model.bound.at(-1 - this.back)?.id ?? "";
     await stored(real.objects.responses.bind(id, ownerOf("two")));
-    const bytes = bytesOf(id) + bytesOf({ state: "conflict" });
+    const bytes = bytesOf(id) + bytesOf({ kind: "conflict" });
     const others = model.bound.filter((one) => one.id !== id);
     model.bound = [...others, { id, account: "", bytes, at: model.time }];
     model.kept = model.kept.filter((one) => one.id !== id);
