@@ -141,7 +141,7 @@ class Conflict implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, real: Real): Promise<void> {
     const id = model.bound.at(-1 - this.back)?.id ?? "";
     await stored(real.objects.responses.bind(id, ownerOf("two")));
-    const bytes = bytesOf(id) + bytesOf({ kind: "conflict" });
+    const bytes = bytesOf(id) + bytesOf({ kind: "conflict", creator: null });
     const others = model.bound.filter((one) => one.id !== id);
     model.bound = [...others, { id, account: "", bytes, at: model.time }];
     model.kept = model.kept.filter((one) => one.id !== id);
