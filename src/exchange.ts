@@ -1,6 +1,6 @@
 import { runCandidates, runOnce } from "./attempts/attempt.ts";
 import { lookUp, remember } from "./cache/cache.ts";
-import type { Catalog } from "./state/catalog.ts";
+import type { Catalog } from "./state/catalogs.ts";
 import type { Reply } from "./core/reply.ts";
 import { type Result, success } from "./core/result.ts";
 import type { Call } from "./call/call.ts";
@@ -16,7 +16,7 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
   const kept = lookup?.answer ?? null;
-  if (kept !== null) return success({ kind: "whole", answer: kept });
+  if (kept !== null) return success({ kind: "whole", response: kept });
   const reply = await runCandidates(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;

@@ -2,7 +2,7 @@ import { parseJson } from "../src/core/json/json.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";
-import { assertShapes, toldEvents } from "./support/told_events.ts";
+import { assertShapes, toldEvents } from "./support/dashboard_events.ts";
 
 const FOLDERS = ["responses_over_compat", "responses_over_messages", "responses_over_local"];
 

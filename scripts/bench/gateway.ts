@@ -5,7 +5,7 @@ import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
 import { newLogWriter } from "../../src/observe/log_writer.ts";
-import { newOutbound } from "../../src/remote/outbound.ts";
+import { newOutbound } from "../../src/remote/remote_services.ts";
 import { createApp } from "../../src/server/app.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 

@@ -40,19 +40,19 @@ export interface SocketEndpoint {
   readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
   /** Returns the session of a new connection. `maxItems` limits the members and elements of a message. */
-  open(maxItems: number): Session;
+  newSession(maxItems: number): Session;
 }
 
 /** The session of one WebSocket connection. */
 export interface Session {
   /** Parses a message. An invalid message does not change the session. */
-  read(text: string): Message;
+  parseMessage(text: string): Message;
 }
 
 /** A message of a client over a WebSocket. */
 export interface Message {
   /** The `stream_id` of all events that answer this message; null if they have none. */
-  readonly label: string | null;
+  readonly streamId: string | null;
   readonly turn: Result<Turn>;
 }
 

@@ -7,7 +7,7 @@ import { utf8Bytes } from "../formats/utf8.ts";
 export function jsonReply(value: JsonObject): Result<Reply> {
   return success({
     kind: "whole",
-    answer: {
+    response: {
       status: 200,
       headers: { "content-type": "application/json" },
       body: utf8Bytes(JSON.stringify(value)),

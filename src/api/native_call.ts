@@ -9,7 +9,7 @@ import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import { newPayload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
-import { parseResponseDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./response_document.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
@@ -81,7 +81,7 @@ async function rewrite(
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);
-  return success({ kind: "whole", answer: { ...reply.answer, body: utf8Bytes(text.value) } });
+  return success({ kind: "whole", response: { ...reply.response, body: utf8Bytes(text.value) } });
 }
 
 function pathOf({ path, query }: NativeCall): string {
@@ -94,13 +94,13 @@ function newResponseHandler(
   received: Received,
 ): ResponseHandler {
   return {
-    kind: "answer",
+    kind: "whole",
     limit: MAX_RESOURCE_BYTES,
     takesAnySuccess: withoutBody !== undefined,
     read(answer) {
       if (withoutBody !== undefined && answer.body.length === 0) {
         const outcome = { resource: withoutBody ?? {}, usage: null };
-        return success({ answer: answerWithoutBody(answer, withoutBody), outcome });
+        return success({ response: answerWithoutBody(answer, withoutBody), outcome });
       }
       const document = parseResponseDocument(answer);
       if (!document.ok) return document;
@@ -116,7 +116,7 @@ function newResponseHandler(
       if (!counted.ok) return counted;
       received.document = document.value;
       return success({
-        answer: { ...answer, headers: answer.headers() },
+        response: { ...answer, headers: answer.headers() },
         outcome: { resource, usage: counted.value },
       });
     },

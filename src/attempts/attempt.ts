@@ -45,6 +45,7 @@ function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | 
 /** Sends a call once to one candidate, without retry or fallback. */
 export async function runOnce(call: Call, candidate: Candidate): Promise<Result<Reply>> {
   const { provider, model } = candidate.target;
+  setCarriage(call, candidate);
   call.report.provider = provider.id;
   if (model !== "") call.report.model = model;
   return await sendOnce(call, candidate, 1);
@@ -60,6 +61,7 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
   const { account } = candidate.target.provider;
   report.provider = candidate.target.provider.id;
   report.model = candidate.target.model;
+  setCarriage(call, candidate);
   for (let attempts = 1;; attempts++) {
     const reply = await sendOnce(call, candidate, attempts);
     if (reply.ok) return { reply, next: { kind: "stop" } };
@@ -79,6 +81,14 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
     if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
 }
+
+/** Records which fields of the request the candidate carries only in part, or with a check. */
+function setCarriage({ report }: Call, { lossy, verified }: Candidate): void {
+  report.lossy = lossy ?? NO_PATHS;
+  report.verified = verified ?? NO_PATHS;
+}
+
+const NO_PATHS: readonly string[] = [];
 
 function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;

@@ -41,11 +41,11 @@ export function remember(
   lookup: Lookup,
   reply: Reply,
 ): void {
-  if (reply.kind !== "whole" || reply.answer.status !== 200) return;
+  if (reply.kind !== "whole" || reply.response.status !== 200) return;
   const served = findServed(call, plan);
   const key = served === plan[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;
-  const answer = storableAnswer(reply.answer);
+  const answer = storableAnswer(reply.response);
   call.state.cache.set(key, answer, key.length + bytesOf(answer));
 }
 

@@ -1,9 +1,9 @@
-import type { Outcome, StreamTranslation } from "../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import type { RequiredTarget } from "./owner.ts";
+import type { RequiredTarget } from "./ownership.ts";
 
 /** A client request as input of routing, cache and attempts. */
 export interface Inference {
@@ -38,6 +38,16 @@ export interface Candidate {
    * processed.
    */
   readonly hasSideEffects: boolean;
+  /**
+   * Paths of the client's request fields that the upstream receives only in part, for the header
+   * `X-Gateway-Lossy`; absent for none.
+   */
+  readonly lossy?: readonly string[];
+  /**
+   * Paths of the client's request fields that the gateway checks on the response because the upstream
+   * does not enforce them, for the header `X-Gateway-Verified`; absent for none.
+   */
+  readonly verified?: readonly string[];
   /** Returns a new handler for each attempt, because a stream translation has state. */
   responseHandler(): ResponseHandler;
   /**
@@ -55,18 +65,18 @@ export type Candidates = readonly [Candidate, ...Candidate[]];
 /** Translation of the upstream's response to the client's response. */
 export type ResponseHandler =
   | {
-    readonly kind: "answer";
+    readonly kind: "whole";
     /** Maximum bytes of the response body; the general limit if absent. */
     readonly limit?: number;
     /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
     readonly takesAnySuccess?: boolean;
     read(
-      answer: UpstreamResponse,
-    ): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }>;
+      response: UpstreamResponse,
+    ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }>;
   }
   | {
     readonly kind: "stream";
-    readonly delivery: StreamTranslation;
+    readonly translation: StreamTranslation;
     /** True if the upstream's headers are forwarded to the client. */
     readonly copiesHeaders?: boolean;
   };

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/bug_text.ts";
 import { newRealWorld } from "../world/real_world.ts";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import { compile } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
@@ -9,7 +9,7 @@ import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
 import { newSpans } from "../observe/spans.ts";
-import { newOutbound } from "../remote/outbound.ts";
+import { newOutbound } from "../remote/remote_services.ts";
 import { createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";

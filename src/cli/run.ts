@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 import { parseArguments } from "./arguments.ts";
 import { check } from "./check.ts";
 import { type Command, OK, wrongUsage } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { Decoder } from "./codec.ts";
+import type { Decoder } from "./stream.ts";
 import type { StreamEvent } from "./events.ts";
 import { type Result, success } from "./result.ts";
 

@@ -34,7 +34,7 @@ export type Reply = WholeReply | StreamReply;
 /** A whole answer. */
 export interface WholeReply {
   readonly kind: "whole";
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
 }
 
 /** Records in groups that arrived together. */

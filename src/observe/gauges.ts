@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 
 /** Metric value of each circuit breaker state. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;

@@ -56,6 +56,9 @@ export interface CallReport {
   usage: Usage | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
+  /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
+  lossy: readonly string[];
+  verified: readonly string[];
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
@@ -68,6 +71,9 @@ export interface CallReport {
     total: number;
   };
 }
+
+/** No request fields; shared, because most calls have none. */
+const NO_PATHS: readonly string[] = [];
 
 /** Receives the report of a finished call. */
 export type Sink = (report: Readonly<CallReport>) => void;
@@ -95,6 +101,8 @@ export function newReport(id: string, method: string, path: string, began: numbe
     queuedMs: 0,
     usage: null,
     cost: null,
+    lossy: NO_PATHS,
+    verified: NO_PATHS,
     cache: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },

@@ -1,6 +1,6 @@
 import type { HrTime, Span, SpanOptions } from "@opentelemetry/api";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 import type { Log } from "./log.ts";
 import type { Attempt, CallReport, Sink } from "./report.ts";
 import {

@@ -51,7 +51,7 @@ export function newCapture(
     reply(reply) {
       if (!share_responses) return reply;
       if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
-      response = reply.answer.body;
+      response = reply.response.body;
       return reply;
     },
     end(call) {

@@ -1,6 +1,6 @@
 import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import { postOnce } from "./post.ts";

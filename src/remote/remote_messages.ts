@@ -1,6 +1,6 @@
 import { isRequestType, REQUEST_TYPES, ROUTED_PATHS } from "../core/endpoint.ts";
 import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json/json.ts";
-import { VERSION } from "../core/version.ts";
+import { VERSION } from "../core/build.ts";
 import type { Generation, RouteTarget } from "../call/generation.ts";
 
 /** A parsed message of the dashboard; `wrong` is any message that is not supported. */

@@ -1,7 +1,7 @@
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
-import { protocolOf, type RequiredTarget } from "../call/owner.ts";
+import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { isModel, prepareTarget } from "./eligible.ts";
 import { matchRoute } from "./match.ts";

@@ -54,7 +54,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     }
     for (const socket of api.sockets ?? []) {
       const facts = factsOf(api, socket);
-      hono.get(socket.path, (context) => serveSocket(context, facts, socket.open));
+      hono.get(socket.path, (context) => serveSocket(context, facts, socket.newSession));
       pathOf(socket.path, api).methods.push("GET");
     }
   }
@@ -102,7 +102,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   function serveSocket(
     { req, env }: PeerContext,
     facts: EndpointFacts,
-    open: SocketEndpoint["open"],
+    open: SocketEndpoint["newSession"],
   ): Response {
     const call = newCall(gateway, req.raw, req.path, facts);
     const stopped = admit(call, req.raw, env) ??

@@ -28,7 +28,7 @@ export interface Responder {
 export function respond(call: Call, result: Result<Reply>, responder: Responder): Response {
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.kind === "whole") return wholeResponse(call, reply.answer, now, responder);
+  if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder);
   const { headers, records } = reply;
   const body = streamBody(
     records,
@@ -50,7 +50,7 @@ export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kin
 
 /** Returns the response to a call that failed, in the error format of its endpoint. */
 export function failureReply({ report }: Call, failure: Failure): WholeReply {
-  return { kind: "whole", answer: report.endpoint.errors.whole(failure) };
+  return { kind: "whole", response: report.endpoint.errors.whole(failure) };
 }
 
 /**
@@ -98,7 +98,7 @@ function noTransform(headers: HeaderFields): HeaderFields {
 }
 
 function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): HeaderFields {
-  const { provider, model, route, cache } = report;
+  const { provider, model, route, cache, lossy, verified } = report;
   return {
     ...answerHeaders,
     "x-gateway-request-id": id,
@@ -110,8 +110,26 @@ function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): Heade
     ...(provider === null ? {} : { "x-gateway-provider": headerText(provider) }),
     ...(model === null ? {} : { "x-gateway-model": headerText(model) }),
     ...(cache === null ? {} : { "x-gateway-cache-status": cache }),
+    ...(lossy.length === 0 ? {} : { "x-gateway-lossy": pathList(lossy) }),
+    ...(verified.length === 0 ? {} : { "x-gateway-verified": pathList(verified) }),
   };
 }
+
+/** Maximum length of a list of field paths in a response header. */
+const MAX_PATH_LIST_CHARS = 1024;
+
+/** Returns field paths as a header value; three full stops at the end stand for paths that do not fit. */
+function pathList(paths: readonly string[]): string {
+  let list = "";
+  for (const path of paths) {
+    const next = list === "" ? headerText(path) : `, ${headerText(path)}`;
+    if (list.length + next.length > MAX_PATH_LIST_CHARS - ELLIPSIS.length) return list + ELLIPSIS;
+    list += next;
+  }
+  return list;
+}
+
+const ELLIPSIS = ", ...";
 
 /**
  * Maximum length of a name in a response header. Clients reject headers of several kilobytes, so

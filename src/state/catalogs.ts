@@ -1,4 +1,9 @@
-import type { Catalog } from "./catalog.ts";
+/** Model list of a provider. */
+export interface Catalog {
+  readonly models: readonly string[];
+  /** Time of the fetch, in seconds since 1970. */
+  readonly created: number;
+}
 
 /** Cache of fetched model lists. Concurrent requests for a list share one fetch. */
 export interface Catalogs {

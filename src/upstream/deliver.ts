@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Outcome, StreamTranslation } from "../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { Failure } from "../core/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
@@ -9,7 +9,7 @@ import type { RecordReader } from "./record_reader.ts";
 /** One upstream stream with its translation for the client. */
 export interface Stream {
   readonly source: RecordReader;
-  readonly delivery: StreamTranslation;
+  readonly translation: StreamTranslation;
   /** Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal is sent. */
   settle(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
@@ -71,11 +71,11 @@ async function* deliver(
   let ending: Failure | null = fault("client_cancelled", "The client has gone.").failure;
   try {
     for (;;) {
-      if (step.failure === null && stream.delivery.done()) ending = null;
+      if (step.failure === null && stream.translation.done()) ending = null;
       if (step.records.length > 0) yield step.records;
       if (step.failure !== null) {
         ending = step.failure;
-        if (ending.kind !== "client_cancelled") yield stream.delivery.fail(ending);
+        if (ending.kind !== "client_cancelled") yield stream.translation.fail(ending);
         return;
       }
       if (ending === null) return;
@@ -113,7 +113,7 @@ function newBudget(): Budget {
 
 /** Reads and translates the next group of records. Stores the response ID and the outcome first. */
 async function advance(stream: Stream, progress: Progress): Promise<Step> {
-  const { source, delivery } = stream;
+  const { source, translation } = stream;
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
   const { records, terminal, failure } = pushGroup(stream, group.value ?? [null], progress.budget);
@@ -124,7 +124,7 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
     if (!identified.ok) return { records: [], failure: identified.failure };
   }
   if (failure !== null || terminal === null) return { records, failure };
-  const outcome = delivery.outcome();
+  const outcome = translation.outcome();
   const settling = outcome === null ? null : stream.settle(outcome);
   if (settling !== null) {
     const settled = await awaitStore(settling, stream.onBug);
@@ -135,8 +135,8 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
 }
 
 /** Stores the ID of the response once it is known; null if there is nothing to store. */
-function identify({ delivery, identify }: Stream): Promise<Result<void>> | null {
-  const id = identify === undefined ? null : delivery.identity?.() ?? null;
+function identify({ translation, identify }: Stream): Promise<Result<void>> | null {
+  const id = identify === undefined ? null : translation.identity?.() ?? null;
   return id === null ? null : identify?.(id) ?? null;
 }
 
@@ -149,15 +149,15 @@ interface Pushed {
 }
 
 function pushGroup(
-  { delivery, onBug }: Stream,
+  { translation, onBug }: Stream,
   group: readonly (StreamRecord | null)[],
   budget: Budget | null,
 ): Pushed {
   const records: StreamRecord[] = [];
   for (const record of group) {
-    const out = translate(delivery, record, onBug);
+    const out = translate(translation, record, onBug);
     if (!out.ok) return { records, terminal: null, failure: out.failure };
-    if (delivery.done()) return { records, terminal: out.value, failure: null };
+    if (translation.done()) return { records, terminal: out.value, failure: null };
     pushAll(records, out.value);
     const isWaiting = budget !== null && record !== null && records.length === 0;
     if (isWaiting && !budget.admits(record)) {

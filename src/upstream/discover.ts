@@ -1,4 +1,4 @@
-import type { Catalog } from "../state/catalog.ts";
+import type { Catalog } from "../state/catalogs.ts";
 import { connectionCause, type Failure } from "../core/failure.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";

@@ -70,7 +70,7 @@ export async function open(
     if (!isSuccess(response.status, reader)) {
       return await rejection(call, candidate.target, response, body);
     }
-    if (reader.kind === "answer") {
+    if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       const read = reader.read({
@@ -79,18 +79,18 @@ export async function open(
         body: bytes.value,
       });
       if (!read.ok) return read;
-      const { answer, outcome } = read.value;
+      const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       const settling = candidate.onComplete(outcome);
       const settled = settling === null ? null : await settling;
-      return settled?.ok === false ? settled : success({ kind: "whole", answer });
+      return settled?.ok === false ? settled : success({ kind: "whole", response: whole });
     }
-    const { delivery } = reader;
+    const { translation } = reader;
     let isCommitted = false;
     const records = await commit({
       source: newRecordReader(body, framingOf(wire)),
-      delivery,
+      translation,
       settle(outcome) {
         report.usage = outcome.usage;
         return candidate.onComplete(outcome);
@@ -104,7 +104,7 @@ export async function open(
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || call.cancellation.reason !== null;
-        if (failure !== null && isLast) report.usage = delivery.usage();
+        if (failure !== null && isLast) report.usage = translation.usage();
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
@@ -118,7 +118,7 @@ export async function open(
 }
 
 function isSuccess(status: number, reader: ResponseHandler): boolean {
-  const takesAny = reader.kind === "answer" && reader.takesAnySuccess === true;
+  const takesAny = reader.kind === "whole" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }
 

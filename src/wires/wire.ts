@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
-import type { Decoder } from "../core/codec.ts";
+import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
@@ -50,6 +50,8 @@ export interface UpstreamRequest {
   readonly payload: Payload | null;
   /** Additional headers, which override the headers of the wire. */
   readonly headers?: HeaderFields;
+  /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
+  readonly lossy?: readonly string[];
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */

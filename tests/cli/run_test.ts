@@ -1,4 +1,4 @@
-import { VERSION } from "../../src/core/version.ts";
+import { VERSION } from "../../src/core/build.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { ran } from "./test_terminal.ts";
 

@@ -8,7 +8,7 @@ import { plainConfig } from "./chat_call.ts";
 import { bodyOf, ENDINGS } from "./cut_body.ts";
 import { assertRefused } from "./delivered.ts";
 import { RECORDINGS } from "./recordings.ts";
-import { assertShapes, toldEvents } from "../support/told_events.ts";
+import { assertShapes, toldEvents } from "../support/dashboard_events.ts";
 
 const PATH = "/v1/responses";
 const ASK = {

@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import { ANSWERS } from "../support/growth/answers.ts";
+import { ANSWERS } from "../support/growth/responses.ts";
 import { CHAT_REQUESTS } from "../support/growth/chat_requests.ts";
 import { growthProblem } from "../support/growth/doubling.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";

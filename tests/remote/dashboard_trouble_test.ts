@@ -2,7 +2,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { type OutboundGateway, outboundGateway } from "./outbound_gateway.ts";
-import { answering, chat, eventsIn, listModels, sharingConfig } from "./told.ts";
+import { answering, chat, eventsIn, listModels, sharingConfig } from "./dashboard_events.ts";
 
 const ON = { enabled: true, share_prompts: true, share_responses: true };
 

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { type Collected, startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
-import { answering, chat, eventsIn, sharingConfig } from "./told.ts";
+import { answering, chat, eventsIn, sharingConfig } from "./dashboard_events.ts";
 
 function typesIn(collected: Collected): unknown[] {
   return eventsIn(collected).map(({ type }) => type);

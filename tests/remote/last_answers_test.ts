@@ -4,7 +4,7 @@ import { COMPLETION, MESSAGES } from "../support/chat_call.ts";
 import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
-import { sharingConfig } from "./told.ts";
+import { sharingConfig } from "./dashboard_events.ts";
 
 Deno.test("a command that runs when the gateway is told to end is still answered", async () => {
   const released = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { VERSION } from "../../src/core/version.ts";
+import { VERSION } from "../../src/core/build.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { newReleaseCheck } from "../../src/remote/release_check.ts";
 import { assert, assertEquals } from "../support/assert.ts";

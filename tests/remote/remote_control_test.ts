@@ -1,5 +1,5 @@
 import { isObject } from "../../src/core/json/json.ts";
-import { VERSION } from "../../src/core/version.ts";
+import { VERSION } from "../../src/core/build.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import type { DashboardSocket } from "../support/dashboard.ts";
 import { nextOf, REMOTE_KEY, startRemote } from "../support/remote.ts";

@@ -7,7 +7,7 @@ import { startDashboard } from "../support/dashboard.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { capturedOf } from "./captured.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
-import { answering, eventsIn, sharingConfig } from "./told.ts";
+import { answering, eventsIn, sharingConfig } from "./dashboard_events.ts";
 
 const RESOURCE = {
   id: "resp_1",

@@ -21,7 +21,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
     hasSideEffects: false,
     responseHandler: () => ({
       kind: "stream",
-      delivery: {
+      translation: {
         push: (record) => success([record]),
         end: () => success([]),
         done: () => false,

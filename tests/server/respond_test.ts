@@ -30,7 +30,7 @@ function callOf() {
     upstreamRequest() {},
     reply(reply) {
       const { kind } = reply;
-      captured.push(reply.kind === "whole" ? new TextDecoder().decode(reply.answer.body) : kind);
+      captured.push(reply.kind === "whole" ? new TextDecoder().decode(reply.response.body) : kind);
       return reply;
     },
     end: ({ report }) => void captured.push(`end ${report.status}`),

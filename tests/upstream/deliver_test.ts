@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/core/codec.ts";
+import type { Outcome } from "../../src/core/stream.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { refuse, type Result, success } from "../../src/core/result.ts";
 import { commit, type Stream } from "../../src/upstream/deliver.ts";
@@ -12,7 +12,7 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is lo
   let pushed = 0;
   const stream: Stream = {
     source: { next: () => Promise.resolve(success([RECORD])) },
-    delivery: {
+    translation: {
       push(record) {
         if (pushed++ > 0) throw new RangeError("the prompt");
         return success([record]);
@@ -40,7 +40,7 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
   const left = [...groups];
   const stream: Stream = {
     source: { next: () => Promise.resolve(success(left.shift() ?? null)) },
-    delivery: {
+    translation: {
       push: (record) => success(record === RECORD ? [record] : []),
       end: () => success([]),
       fail: () => [TERMINAL],
@@ -112,7 +112,7 @@ Deno.test("a group of very many records is delivered whole", async () => {
   const { stream } = waitingStream([[silent(1)]]);
   const committed = await commit({
     ...stream,
-    delivery: { ...stream.delivery, push: () => success(many) },
+    translation: { ...stream.translation, push: () => success(many) },
   });
   assert(committed.ok);
   for await (const group of committed.value) {
@@ -130,7 +130,7 @@ function storingStream(storing: Pick<Stream, "settle" | "identify">) {
   let isDone = false;
   const stream: Stream = {
     source: { next: () => Promise.resolve(success([RECORD, DONE])) },
-    delivery: {
+    translation: {
       push(record) {
         isDone = record === DONE;
         return success([record]);

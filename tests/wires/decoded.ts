@@ -1,4 +1,4 @@
-import type { Codec } from "../../src/core/codec.ts";
+import type { Codec } from "../../src/core/stream.ts";
 import type { StreamEvent } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { type Result, success } from "../../src/core/result.ts";

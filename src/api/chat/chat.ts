@@ -6,12 +6,12 @@ import { success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { hasCapability } from "../../call/capable.ts";
+import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
-import { bindObject } from "../../call/owner.ts";
+import { bindObject } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { newTranslatedHandler } from "../translated_reader.ts";
+import { newTranslatedHandler } from "../translated_handler.ts";
 import { relayAnswer } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
@@ -114,13 +114,13 @@ function relayed(
   if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
     return {
-      kind: "answer",
+      kind: "whole",
       read: (answer) => relayAnswer(answer, identity, extractsReasoning, mint),
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
   return {
     kind: "stream",
-    delivery: newRelay({ identity, includeUsage, extractsReasoning, mint }),
+    translation: newRelay({ identity, includeUsage, extractsReasoning, mint }),
   };
 }

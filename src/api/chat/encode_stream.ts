@@ -1,4 +1,4 @@
-import type { EventEncoder } from "../../core/chain.ts";
+import type { EventEncoder } from "../../core/stream.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../core/codec.ts";
+import type { Outcome } from "../../core/stream.ts";
 import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { HttpResponse, UpstreamResponse } from "../../core/reply.ts";
@@ -28,7 +28,7 @@ export function relayAnswer(
   identity: Identity,
   extractsReasoning: boolean,
   mint: Pick<IdSource, "uuid">,
-): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
+): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
   if (text === null || !isObject(value)) {
@@ -53,7 +53,7 @@ export function relayAnswer(
   pushAll(edits, callEdits(text, "message", callChanges(value.choices, mint)));
   if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({
-    answer: {
+    response: {
       status: 200,
       // The provider's other headers describe its own connection and account.
       headers: { "content-type": "application/json" },

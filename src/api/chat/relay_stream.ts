@@ -1,4 +1,4 @@
-import type { StreamTranslation } from "../../core/codec.ts";
+import type { StreamTranslation } from "../../core/stream.ts";
 import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";

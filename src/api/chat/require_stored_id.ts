@@ -1,4 +1,4 @@
-import type { StreamTranslation } from "../../core/codec.ts";
+import type { StreamTranslation } from "../../core/stream.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord, UpstreamResponse } from "../../core/reply.ts";
@@ -11,16 +11,18 @@ import type { ResponseHandler } from "../../call/inference.ts";
 
 /** Returns a handler for a completion that the upstream stores: a response without an exact id is a fault. */
 export function requireStoredId(reader: ResponseHandler): ResponseHandler {
-  if (reader.kind === "stream") return { ...reader, delivery: newStoredRelay(reader.delivery) };
+  if (reader.kind === "stream") {
+    return { ...reader, translation: newStoredRelay(reader.translation) };
+  }
   return {
-    kind: "answer",
+    kind: "whole",
     read(answer) {
       const id = storedId(answer);
       if (!id.ok) return id;
       const read = reader.read(answer);
       if (!read.ok) return read;
       const outcome = { ...read.value.outcome, resource: { id: id.value } };
-      return success({ answer: read.value.answer, outcome });
+      return success({ response: read.value.response, outcome });
     },
   };
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../
 import type { Reply } from "../../core/reply.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import { isVisible } from "../../call/owner.ts";
+import { isVisible } from "../../call/ownership.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";

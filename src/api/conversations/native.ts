@@ -4,7 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { bindObject, release } from "../../call/owner.ts";
+import { bindObject, release } from "../../call/ownership.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";

@@ -89,7 +89,7 @@ function newResponseHandler(
 ): ResponseHandler {
   const inputs = countOf(document.value.input ?? null);
   return {
-    kind: "answer",
+    kind: "whole",
     read(answer) {
       const received = utf8Text(answer.body);
       if (received === null) {
@@ -100,7 +100,7 @@ function newResponseHandler(
       const usage = parseUsage(text.value);
       if (!usage.ok) return usage;
       return success({
-        answer: {
+        response: {
           status: 200,
           headers: { ...answer.headers(), "content-type": "application/json" },
           body: text.value === received ? answer.body : utf8Bytes(text.value),

@@ -1,7 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import { VERSION } from "../../core/version.ts";
+import { VERSION } from "../../core/build.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
@@ -13,7 +13,7 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 function draining(): Result<Reply> {
   const body = utf8Bytes(JSON.stringify({ status: "draining" }));
   const headers = { "content-type": "application/json" };
-  return success({ kind: "whole", answer: { status: 503, headers, body } });
+  return success({ kind: "whole", response: { status: 503, headers, body } });
 }
 
 /** Health, readiness and metrics endpoints for operators. */
@@ -53,7 +53,7 @@ export const ops: ClientApi = {
       async handle({ metrics }) {
         const body = utf8Bytes(await metrics.scrape());
         const headers = { "content-type": METRICS_TYPE };
-        return success({ kind: "whole", answer: { status: 200, headers, body } });
+        return success({ kind: "whole", response: { status: 200, headers, body } });
       },
     },
   ],

@@ -9,7 +9,7 @@ import {
   type NativeCapability,
   requireCapability,
   requireNativeProvider,
-} from "../../call/capable.ts";
+} from "../../call/capability.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";

@@ -1,11 +1,11 @@
-import type { Outcome } from "../../core/codec.ts";
+import type { Outcome } from "../../core/stream.ts";
 import type { JsonDocument } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
-import { protocolOf } from "../../call/owner.ts";
+import { protocolOf } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
 import { parseMetadata } from "../metadata.ts";
 import type { FinishedResponse } from "./creation.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../core/codec.ts";
+import type { Outcome } from "../../core/stream.ts";
 import type { Usage } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Result } from "../../core/result.ts";

@@ -30,6 +30,6 @@ export const responses: ClientApi = {
     path: ROUTED_PATHS.responses,
     about: "Responses over WebSocket.",
     operation: "chat",
-    open: newResponsesSession,
+    newSession: newResponsesSession,
   }],
 };

@@ -2,7 +2,7 @@ import { isObject, type JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { isHidden } from "../../call/owner.ts";
+import { isHidden } from "../../call/ownership.ts";
 
 /** One page of an upstream's list, with only the completions that the client may see. */
 export interface OwnPage {

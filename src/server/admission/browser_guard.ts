@@ -153,7 +153,7 @@ function preflight(asked: string | null): Reply {
       ? { "access-control-allow-headers": asked }
       : {}),
   };
-  return { kind: "whole", answer: { status: 204, headers, body: EMPTY } };
+  return { kind: "whole", response: { status: 204, headers, body: EMPTY } };
 }
 
 /**

@@ -155,15 +155,19 @@ function serveSocket(
 
   function onMessage(text: string): void {
     const call = calls.next();
-    const { label, turn } = parseMessage(call, text);
-    turns.add(call, label, calls.admit(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn);
+    const { streamId, turn } = parseMessage(call, text);
+    turns.add(
+      call,
+      streamId,
+      calls.admit(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn,
+    );
   }
 
   function parseMessage(call: Call, text: string): Message {
     try {
-      return session.read(text);
+      return session.parseMessage(text);
     } catch (error) {
-      return { label: null, turn: internalError(call, error) };
+      return { streamId: null, turn: internalError(call, error) };
     }
   }
 

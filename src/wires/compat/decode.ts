@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/codec.ts";
+import type { Decoder } from "../../core/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";

@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/codec.ts";
+import type { Decoder } from "../../core/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { decodeAnnotations, thinkingEvents } from "./answer.ts";
+import { decodeAnnotations, thinkingEvents } from "./response.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 

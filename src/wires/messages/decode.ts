@@ -3,7 +3,7 @@ import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../c
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./answer.ts";
+import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./response.ts";
 import { malformed, reportedFault } from "./errors.ts";
 
 /** Position of a block: the length of the text and the number of calls before it. */

@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/codec.ts";
+import type { Decoder } from "../../core/stream.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import {
   isObject,
@@ -12,7 +12,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, parseUsage, USAGE_MEMBERS } from "./answer.ts";
+import { decodeEnd, decodeStart, parseUsage, USAGE_MEMBERS } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";

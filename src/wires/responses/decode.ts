@@ -4,7 +4,7 @@ import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, findFailure } from "./answer.ts";
+import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { newOutputReader } from "./output.ts";
 
 /**

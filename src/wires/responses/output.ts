@@ -8,7 +8,7 @@ import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { type BegunItem, type CallType, isSame, parseItem, TEXT_FIELDS } from "./item.ts";
 import { decodeTokens } from "./logprobs.ts";
-import { newSpeech, type Place, type TextKind } from "./speech.ts";
+import { type ItemPosition, newSpeech, type TextKind } from "./output_text.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -20,7 +20,7 @@ export interface Piece {
   readonly kind: TextKind;
   /** Null if the part is not reasoning. */
   readonly form: ReasoningForm | null;
-  readonly place: Place;
+  readonly place: ItemPosition;
   readonly text: string;
   /** Logprobs of the text, if sent. */
   readonly tokens: readonly JsonObject[];
@@ -35,7 +35,7 @@ export interface OutputReader {
   say(piece: Piece): Events;
   /** Returns the events of a text delta of a call, or of its complete text. */
   write(type: CallType, index: number, text: string, isWhole: boolean): Events;
-  annotate(place: Place, annotation: JsonValue): Events;
+  annotate(place: ItemPosition, annotation: JsonValue): Events;
   /** Returns the events of a complete item that no earlier event contained. */
   finish(index: number, item: Optional): Events;
   hasCalls(): boolean;
@@ -132,7 +132,7 @@ export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
   function restOfParts(
     index: number,
     parts: Optional,
-    read: (part: JsonObject, place: Place) => Events,
+    read: (part: JsonObject, place: ItemPosition) => Events,
   ): Events {
     if (!Array.isArray(parts)) return malformed("an output item without content");
     const events: StreamEvent[] = [];
@@ -146,7 +146,7 @@ export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     return success(events);
   }
 
-  function messagePart(part: JsonObject, place: Place): Events {
+  function messagePart(part: JsonObject, place: ItemPosition): Events {
     const kind = SPOKEN_PARTS.get(part.type);
     const text = kind === undefined ? undefined : part[kind];
     if (kind === undefined || typeof text !== "string") {
@@ -159,7 +159,7 @@ export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     return success([...said.value, ...speech.restOfAnnotations(place, part.annotations)]);
   }
 
-  function reasoningPart(form: ReasoningForm): (part: JsonObject, place: Place) => Events {
+  function reasoningPart(form: ReasoningForm): (part: JsonObject, place: ItemPosition) => Events {
     return ({ text }, place) =>
       typeof text === "string"
         ? say({ kind: "reasoning", form, place, text, tokens: [], isWhole: true })

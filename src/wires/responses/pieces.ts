@@ -3,7 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { decodeTokens } from "./logprobs.ts";
 import type { Piece } from "./output.ts";
-import type { Place } from "./speech.ts";
+import type { ItemPosition } from "./output_text.ts";
 
 type PlaceMember = "content_index" | "summary_index";
 
@@ -61,7 +61,7 @@ export function parsePiece(type: string, event: JsonObject): Result<Piece> | nul
 }
 
 /** Returns the position of the part that an event belongs to; null if the event does not have it. */
-export function parsePlace(event: JsonObject, member: PlaceMember): Place | null {
+export function parsePlace(event: JsonObject, member: PlaceMember): ItemPosition | null {
   const { output_index: item } = event;
   const part = event[member];
   return typeof item === "number" && typeof part === "number" ? { item, part } : null;

@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/codec.ts";
+import type { Decoder } from "../../core/stream.ts";
 import type { StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
@@ -7,7 +7,7 @@ import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, findFailure } from "./answer.ts";
+import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { eventError, reportedFault } from "./errors.ts";
 import type { CallType } from "./item.ts";
 import { newOutputReader } from "./output.ts";

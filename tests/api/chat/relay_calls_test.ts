@@ -246,10 +246,10 @@ function answered(...messages: readonly JsonObject[]): [sent: string, text: stri
   }));
   const sent = JSON.stringify({ ...IDENTITY, object: "chat.completion", choices });
   const identity = { ...IDENTITY, object: "chat.completion" } as const;
-  const { answer } = valueOf(
+  const { response } = valueOf(
     relayAnswer({ body: utf8Bytes(sent) }, identity, false, scriptedWorld()),
   );
-  return [sent, utf8Text(answer.body) ?? ""];
+  return [sent, utf8Text(response.body) ?? ""];
 }
 
 Deno.test("two calls with one id, and one without, have ids of their own in a whole answer", () => {

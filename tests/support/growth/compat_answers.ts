@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, cited, THINK_TEXTS } from "./answer_shape.ts";
+import { type AnswerShape, cited, THINK_TEXTS } from "./response_shape.ts";
 import { chunk, compatAnswer, compatStream, json, times } from "./spoken.ts";
 
 function compatCall(at: number): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, THINK_TEXTS } from "./answer_shape.ts";
+import { type AnswerShape, THINK_TEXTS } from "./response_shape.ts";
 import { localAnswer, localStream, times } from "./spoken.ts";
 
 const LOCAL_CALL: JsonObject = { function: { name: "f", arguments: { a: 1 } } };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, THINK_TEXTS } from "./answer_shape.ts";
+import { type AnswerShape, THINK_TEXTS } from "./response_shape.ts";
 import { block, messagesAnswer, messagesStream, times } from "./spoken.ts";
 
 function toolUse(at: number): JsonObject {

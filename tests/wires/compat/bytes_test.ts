@@ -4,7 +4,7 @@ import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { provider } from "./asked.ts";
+import { provider } from "./encoded_request.ts";
 
 function requestOf(document: JsonDocument, stream = false, setting?: string) {
   const chat = { document, stream, includeUsage: stream };

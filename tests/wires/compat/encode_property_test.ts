@@ -3,7 +3,7 @@ import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { objectTexts, valueTexts } from "../../formats/json_texts.ts";
 import { parseMembers } from "../../../src/formats/edit.ts";
-import { encoded } from "./asked.ts";
+import { encoded } from "./encoded_request.ts";
 
 const DEFAULTS = ["temperature: 0.25", "top_p: 0.5", "normalize_developer_role: true"];
 const CHANGEABLE = ["model", "temperature", "top_p", "messages", "stream_options"];

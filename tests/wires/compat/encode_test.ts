@@ -1,7 +1,7 @@
 import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { encoded, provider } from "./asked.ts";
+import { encoded, provider } from "./encoded_request.ts";
 
 const DEVELOPER = "normalize_developer_role: true";
 

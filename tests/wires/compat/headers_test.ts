@@ -1,7 +1,7 @@
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { upstreamRequestHeaders } from "../../../src/upstream/headers.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { provider } from "./asked.ts";
+import { provider } from "./encoded_request.ts";
 
 /** Returns the upstream headers for a client that sends these headers. */
 function headers(client: Record<string, string>, ...settings: readonly string[]) {

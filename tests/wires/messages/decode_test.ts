@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
-import { decodeText } from "./asked.ts";
+import { decodeText } from "./encoded_request.ts";
 
 const START: StreamEvent = { type: "start", id: "msg_1", model: "m-1", created: 1_700_000_000 };
 const TEXT = { type: "text", text: "Hi", citations: null };

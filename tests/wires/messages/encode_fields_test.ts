@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
-import { encodeFields, encodeText } from "./asked.ts";
+import { encodeFields, encodeText } from "./encoded_request.ts";
 
 /** The upstream request if the client's fields request nothing more. */
 const PLAIN = { model: "m", max_tokens: 32_000, messages: [{ role: "user", content: "Hi" }] };

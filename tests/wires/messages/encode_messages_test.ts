@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf, type Written } from "../../support/translated.ts";
-import { encodeMessages, encodeRequest, encodeText } from "./asked.ts";
+import { encodeMessages, encodeRequest, encodeText } from "./encoded_request.ts";
 
 const USER = { role: "user", content: "Hi" };
 const CACHE = { cache_control: { type: "ephemeral" } };

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
-import { encodeFields } from "./asked.ts";
+import { encodeFields } from "./encoded_request.ts";
 
 const CAPABLE = {
   capabilities: { structured_outputs: true, reasoning_effort: true, adaptive_thinking: true },

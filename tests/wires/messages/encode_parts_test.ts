@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
-import { encodeMessages } from "./asked.ts";
+import { encodeMessages } from "./encoded_request.ts";
 
 function sent(part: Written): unknown {
   return valueOf(encodeMessages([{ role: "user", content: [part] }])).messages;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf } from "../../support/translated.ts";
-import { encodeMessages, encodeText } from "./asked.ts";
+import { encodeMessages, encodeText } from "./encoded_request.ts";
 
 /** One unit of content in a conversation, in order, with the role that it belongs to. */
 type Said = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];

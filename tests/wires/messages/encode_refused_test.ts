@@ -1,5 +1,5 @@
 import { assertFailed, type Written } from "../../support/translated.ts";
-import { encodeMessages, encodeRequest } from "./asked.ts";
+import { encodeMessages, encodeRequest } from "./encoded_request.ts";
 
 const USER = { role: "user", content: "Hi" };
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
-import { encodeFields, encodeText } from "./asked.ts";
+import { encodeFields, encodeText } from "./encoded_request.ts";
 
 const SCHEMA = { type: "object", properties: { a: { oneOf: [{ type: "number" }] } } };
 const EMPTY = { type: "object", properties: {} };

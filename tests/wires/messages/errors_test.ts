@@ -2,7 +2,7 @@ import type { FaultKind } from "../../../src/core/failure.ts";
 import { openaiErrors } from "../../../src/core/openai_error.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { decodeStream, decodeText, streamOf } from "./asked.ts";
+import { decodeStream, decodeText, streamOf } from "./encoded_request.ts";
 
 const KINDS: readonly [type: string, status: number, kind: FaultKind][] = [
   ["invalid_request_error", 400, "upstream_rejected"],

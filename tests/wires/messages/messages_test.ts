@@ -1,7 +1,7 @@
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { type Written } from "../../support/translated.ts";
-import { provider } from "./asked.ts";
+import { provider } from "./encoded_request.ts";
 
 function headers(written: Written, client: Record<string, string> = {}) {
   return messages.headers(provider(written), new Headers(client));

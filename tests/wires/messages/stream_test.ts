@@ -4,7 +4,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
-import { decodeStream, mint, streamOf } from "./asked.ts";
+import { decodeStream, mint, streamOf } from "./encoded_request.ts";
 
 const BEGIN: JsonObject = {
   type: "message_start",

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { decodeText } from "./asked.ts";
+import { decodeText } from "./encoded_request.ts";
 
 const INVALID = "invalid_upstream_response";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { added, encodeFields, encodeText } from "./asked.ts";
+import { added, encodeFields, encodeText } from "./encoded_request.ts";
 
 Deno.test("a plain request is sent with only its input and model, and is not stored upstream", () => {
   assertEquals<unknown>(valueOf(encodeFields({})), {

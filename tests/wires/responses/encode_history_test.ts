@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { encodeMessages } from "./asked.ts";
+import { encodeMessages } from "./encoded_request.ts";
 
 function calling(...calls: readonly JsonObject[]) {
   return { role: "assistant", content: null, tool_calls: calls };

@@ -3,7 +3,7 @@ import { responses } from "../../../src/wires/responses/responses.ts";
 import { parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, encodeAs, providerOf, valueOf } from "../../support/translated.ts";
-import { encodeMessages, encodeRequest } from "./asked.ts";
+import { encodeMessages, encodeRequest } from "./encoded_request.ts";
 
 const USER = { role: "user", content: "Hi" };
 

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../../src/core/jso
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertValid } from "../../support/schemas.ts";
 import { valueOf } from "../../support/translated.ts";
-import { encodeRequest } from "./asked.ts";
+import { encodeRequest } from "./encoded_request.ts";
 
 const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 const ids = fc.string({ minLength: 1, maxLength: 64 }).filter((id) => id === id.trim());

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed } from "../../support/translated.ts";
-import { added, encodeFields } from "./asked.ts";
+import { added, encodeFields } from "./encoded_request.ts";
 
 const SEARCHING = { capabilities: { hosted_tools: ["web_search"] } };
 

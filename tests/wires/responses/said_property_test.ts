@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { textPieces } from "../../support/pieces.ts";
 import { valueOf } from "../../support/translated.ts";
-import { decodeStream, decodeText, streamOf } from "./asked.ts";
+import { decodeStream, decodeText, streamOf } from "./encoded_request.ts";
 import { LABELS } from "./events.ts";
 
 const texts = fc.string({ unit: "grapheme", maxLength: 12 });

@@ -1,5 +1,5 @@
 import { assertFailed } from "../../support/translated.ts";
-import { decodeStream, streamOf } from "./asked.ts";
+import { decodeStream, streamOf } from "./encoded_request.ts";
 import {
   added,
   argued,

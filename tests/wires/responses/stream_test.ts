@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
-import { decodeStream, mint, streamOf } from "./asked.ts";
+import { decodeStream, mint, streamOf } from "./encoded_request.ts";
 import { added, BEGUN, CALL, created, done, ended, message, said, WHOLE } from "./events.ts";
 
 const TOLD = [

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { EventEncoder } from "../../../core/chain.ts";
+import type { EventEncoder } from "../../../core/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
 import type { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";

@@ -60,12 +60,12 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
   const conversation = localConversation(context.continuation);
   if (!request.stream) {
     return {
-      kind: "answer",
+      kind: "whole",
       limit: MAX_RESOURCE_BYTES,
       read: (answer) => parseNativeResponse(answer, { conversation, expected: null }),
     };
   }
-  const delivery = newNativeRelay({
+  const translation = newNativeRelay({
     conversation,
     expected: null,
     newId: () => newId("resp_", world),
@@ -73,7 +73,7 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
     model: target.model,
     hidesErrors: creation.hidesErrors,
   });
-  return { kind: "stream", delivery, copiesHeaders: true };
+  return { kind: "stream", translation, copiesHeaders: true };
 }
 
 /** Tool types that the client runs; every other type runs upstream (OpenAI API, Responses). */

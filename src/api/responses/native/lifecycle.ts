@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { Reply } from "../../../core/reply.ts";
 import type { Result } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import type { NativeCapability } from "../../../call/capable.ts";
-import { release } from "../../../call/owner.ts";
+import type { NativeCapability } from "../../../call/capability.ts";
+import { release } from "../../../call/ownership.ts";
 import type { ResponseHandler } from "../../../call/inference.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest } from "../../client_api.ts";
@@ -79,12 +79,12 @@ function isGone(resource: JsonObject, id: string): boolean {
 
 function newStreamHandler(call: Call, id: string): ResponseHandler {
   const { world } = call;
-  const delivery = newNativeRelay({
+  const translation = newNativeRelay({
     conversation: null,
     expected: id,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
     model: call.report.model ?? "",
   });
-  return { kind: "stream", delivery, copiesHeaders: true };
+  return { kind: "stream", translation, copiesHeaders: true };
 }

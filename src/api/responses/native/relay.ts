@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Outcome, StreamTranslation } from "../../../core/codec.ts";
+import type { Outcome, StreamTranslation } from "../../../core/stream.ts";
 import type { Usage } from "../../../core/events.ts";
 import { isExactId } from "../../../core/ids.ts";
 import {
@@ -15,7 +15,7 @@ import { hasKeyTwice } from "../../../formats/document.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { parseResponseDocument } from "../../answer_document.ts";
+import { parseResponseDocument } from "../../response_document.ts";
 import { withConversation } from "./association.ts";
 import {
   beginsAnswer,
@@ -199,7 +199,7 @@ function parseUsage({ response }: NativeEvent): Usage | null {
 export function parseNativeResponse(
   answer: UpstreamResponse,
   { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
-): Result<{ readonly answer: HttpResponse; readonly outcome: Outcome }> {
+): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const document = parseResponseDocument(answer);
   if (!document.ok) return document;
   const { text, value, members } = document.value;
@@ -222,7 +222,7 @@ export function parseNativeResponse(
   const usage = parseResponseUsage(resource);
   if (!usage.ok) return usage;
   return success({
-    answer: {
+    response: {
       status: answer.status,
       headers: answer.headers(),
       body: conversation === null ? answer.body : utf8Bytes(sent),

@@ -2,7 +2,7 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isHidden, isVisible, resolveOwner } from "../../../call/owner.ts";
+import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import type { Creator } from "../../../state/bindings.ts";
 import type { Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
@@ -93,19 +93,19 @@ export function newResponsesSession(maxItems: number): Session {
   }
 
   return {
-    read(text): Message {
+    parseMessage(text): Message {
       const message = parseMessage(text, maxItems);
       // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
       if (!message.ok) {
         const isParsed = message.failure.kind !== "request_too_large";
-        return { label: isParsed ? findStreamId(parseJson(text)) : null, turn: message };
+        return { streamId: isParsed ? findStreamId(parseJson(text)) : null, turn: message };
       }
       const streamId = findStreamId(message.value.value);
       const frame = parseCreateMessage(message.value);
-      if (!frame.ok) return { label: streamId, turn: frame };
+      if (!frame.ok) return { streamId: streamId, turn: frame };
       const { document, isWarmUp } = frame.value;
       return {
-        label: streamId,
+        streamId: streamId,
         turn: success({
           text: document.text,
           run: (call) => isWarmUp ? warm(call, document) : run(call, document),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { hasCapability } from "../../../call/capable.ts";
-import { protocolOf, type RequiredTarget } from "../../../call/owner.ts";
+import { hasCapability } from "../../../call/capability.ts";
+import { protocolOf, type RequiredTarget } from "../../../call/ownership.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import { toStoredItem } from "../../stored_item.ts";

@@ -51,7 +51,7 @@ export async function remove(
   if (!unbound.value) return unknownResponse();
   return success({
     kind: "whole",
-    answer: { status: 204, headers: {}, body: new Uint8Array() },
+    response: { status: 204, headers: {}, body: new Uint8Array() },
   });
 }
 

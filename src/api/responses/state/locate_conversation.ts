@@ -1,6 +1,6 @@
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isVisible, resolveOwner } from "../../../call/owner.ts";
+import { isVisible, resolveOwner } from "../../../call/ownership.ts";
 import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
 import type { Provider } from "../../../wires/wire.ts";
 

@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure.ts";
 import type { JsonDocument } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { findOwner } from "../../../call/owner.ts";
+import { findOwner } from "../../../call/ownership.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";

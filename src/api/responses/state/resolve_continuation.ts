@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
-import { requireCapability } from "../../../call/capable.ts";
+import { requireCapability } from "../../../call/capability.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
-import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/owner.ts";
+import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/ownership.ts";
 import {
   type Conversation,
   fullConversation,

@@ -2,7 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
-import { newTranslatedHandler } from "../../translated_reader.ts";
+import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { encodeResponse, newResponseEncoder } from "../generate/encoder.ts";

@@ -18,9 +18,11 @@ function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamResponse {
 
 Deno.test("an unstreamed response keeps its bytes and headers", () => {
   const given = answerOf(TEXT);
-  const { answer, outcome } = valueOf(parseNativeResponse(given, { ...PLAIN, expected: "resp_1" }));
-  assertEquals(answer, { ...given, headers: HEADERS });
-  assert(answer.body === given.body);
+  const { response, outcome } = valueOf(
+    parseNativeResponse(given, { ...PLAIN, expected: "resp_1" }),
+  );
+  assertEquals(response, { ...given, headers: HEADERS });
+  assert(response.body === given.body);
   assertEquals(JSON.stringify(outcome.resource).includes('"temperature":1.0'), true);
   assertEquals(outcome.usage, {
     input: 1,
@@ -36,11 +38,11 @@ Deno.test("a local conversation is set in an unstreamed response", () => {
   const options = { ...PLAIN, conversation: "conv_1" };
   for (const theirs of ["", '"conversation":null,', '"conversation":{"id":"conv_x"},']) {
     const text = TEXT.replace('"status"', `${theirs}"status"`);
-    const { answer, outcome } = valueOf(parseNativeResponse(answerOf(text), options));
+    const { response, outcome } = valueOf(parseNativeResponse(answerOf(text), options));
     const ours = '"conversation":{"id":"conv_1"},';
     const wanted = theirs === "" ? TEXT.replace("{", `{${ours}`) : text.replace(theirs, ours);
-    assertEquals(new TextDecoder().decode(answer.body), wanted);
-    assertEquals(answer.headers["x-request-id"], "req_1");
+    assertEquals(new TextDecoder().decode(response.body), wanted);
+    assertEquals(response.headers["x-request-id"], "req_1");
     assertEquals<unknown>(outcome.resource?.conversation, { id: "conv_1" });
   }
 });
@@ -83,7 +85,7 @@ Deno.test("a failed response is returned with its error", () => {
     '"completed"',
     '"failed","error":{"code":"server_error","message":"x"}',
   );
-  const { answer, outcome } = valueOf(parseNativeResponse(answerOf(text), PLAIN));
-  assertEquals(new TextDecoder().decode(answer.body), text);
+  const { response, outcome } = valueOf(parseNativeResponse(answerOf(text), PLAIN));
+  assertEquals(new TextDecoder().decode(response.body), text);
   assertEquals<unknown>(outcome.resource?.status, "failed");
 });

@@ -1,5 +1,5 @@
 import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
-import type { Outcome } from "../../../../src/core/codec.ts";
+import type { Outcome } from "../../../../src/core/stream.ts";
 import type { Failure } from "../../../../src/core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
 import { fault, success } from "../../../../src/core/result.ts";
@@ -98,7 +98,7 @@ export async function relayed(
       },
       cancel: () => Promise.resolve(),
     }, newSseFraming()),
-    delivery: newNativeRelay({
+    translation: newNativeRelay({
       conversation: conversation ?? null,
       expected: expected ?? null,
       newId: () => "resp_new",

@@ -5,7 +5,7 @@ import { local } from "../../../../src/wires/local/local.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { localProvider } from "../../../wires/local/target.ts";
-import { provider } from "../../../wires/messages/asked.ts";
+import { provider } from "../../../wires/messages/encoded_request.ts";
 import { refusalOf, translate } from "../translated.ts";
 
 const TOOL = { type: "function", name: "f" };

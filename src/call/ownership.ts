@@ -10,7 +10,7 @@ import {
 import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { providerById } from "./named_provider.ts";
+import { providerById } from "./capability.ts";
 
 /**
  * The provider that must serve a call, and the provenance of the response that the call continues.

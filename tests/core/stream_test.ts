@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { type EventEncoder, translateStream } from "../../src/core/chain.ts";
-import type { Decoder, StreamTranslation } from "../../src/core/codec.ts";
+import { type EventEncoder, translateStream } from "../../src/core/stream.ts";
+import type { Decoder, StreamTranslation } from "../../src/core/stream.ts";
 import type { Usage } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
 import { fault, success } from "../../src/core/result.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/schema.ts";
-import { RELEASE_ADDRESS } from "../core/release_address.ts";
+import { RELEASE_ADDRESS } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Generation } from "../call/generation.ts";
@@ -12,7 +12,7 @@ import { newReleaseCheck, type ReleaseCheckSettings } from "./release_check.ts";
 import { newRemoteControl } from "./remote_control.ts";
 
 /** Dependencies of the remote services. */
-export interface OutboundDeps {
+export interface RemoteServicesDeps {
   readonly world: World;
   readonly log: Log;
   /** Counts dropped events. */
@@ -24,7 +24,7 @@ export interface OutboundDeps {
 }
 
 /** Remote services of the gateway: data sharing, remote control and the release check. */
-export interface Outbound {
+export interface RemoteServices {
   /** Returns a capture for one call; null if data sharing is off. */
   readonly newCapture: Gateway["newCapture"];
   /** Applies a configuration: starts, ends or replaces the services that it changes. */
@@ -40,7 +40,7 @@ const LAST_RESPONSES_TIMEOUT_MS = 1_000;
 const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Returns the remote services; none runs before a configuration is applied. */
-export function newOutbound(deps: OutboundDeps): Outbound {
+export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
   const instanceId = deps.world.uuid();
   let closing: Promise<unknown> = Promise.resolve();
 

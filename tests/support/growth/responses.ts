@@ -1,4 +1,4 @@
-import type { AnswerShape } from "./answer_shape.ts";
+import type { AnswerShape } from "./response_shape.ts";
 import { COMPAT_ANSWERS } from "./compat_answers.ts";
 import type { GrowingCall } from "./doubling.ts";
 import { growingCall, type ProviderName, PROVIDERS } from "./growing_gateway.ts";

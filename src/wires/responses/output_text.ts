@@ -10,29 +10,29 @@ type Events = Result<readonly StreamEvent[]>;
 export type TextKind = "text" | "refusal" | "reasoning";
 
 /** The position of a part: the index of its item, and its index in the item. */
-export interface Place {
+export interface ItemPosition {
   readonly item: number;
   readonly part: number;
 }
 
 /** The text of a response so far, part by part. */
-export interface Speech {
+export interface OutputText {
   /** Returns the events of the next delta of a part, with its logprobs if sent. */
-  add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events;
+  add(kind: TextKind, place: ItemPosition, delta: string, tokens: Tokens): Events;
   /**
    * Returns the events of the rest of a complete part. Fails if the deltas so far are longer than
    * the part.
    */
-  rest(kind: TextKind, place: Place, whole: string, tokens: Tokens): Events;
+  rest(kind: TextKind, place: ItemPosition, whole: string, tokens: Tokens): Events;
   /** Returns the event of the next annotation of a text. */
-  annotate(place: Place, annotation: JsonValue): readonly StreamEvent[];
+  annotate(place: ItemPosition, annotation: JsonValue): readonly StreamEvent[];
   /** Returns the events of the annotations of a complete text that were not emitted yet. */
-  restOfAnnotations(place: Place, whole: readonly JsonValue[]): readonly StreamEvent[];
+  restOfAnnotations(place: ItemPosition, whole: readonly JsonValue[]): readonly StreamEvent[];
 }
 
 type Tokens = readonly JsonObject[];
 
-interface Part extends Place {
+interface Part extends ItemPosition {
   /** Length of the response text before this part. */
   readonly start: number;
   length: number;
@@ -45,12 +45,12 @@ interface Part extends Place {
  * the parts of each kind must arrive in order: a delta of an earlier part is a failure, because its
  * text would be in the wrong position.
  */
-export function newSpeech(): Speech {
+export function newSpeech(): OutputText {
   const parts = new Map<string, Part>();
   const latest = new Map<TextKind | "tokens", Part>();
   let textLength = 0;
 
-  function partAt(kind: TextKind, { item, part }: Place): Part {
+  function partAt(kind: TextKind, { item, part }: ItemPosition): Part {
     const key = `${kind} ${item} ${part}`;
     const known = parts.get(key);
     if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export function newSpeech(): Speech {
     return true;
   }
 
-  function add(kind: TextKind, place: Place, delta: string, tokens: Tokens): Events {
+  function add(kind: TextKind, place: ItemPosition, delta: string, tokens: Tokens): Events {
     if (delta === "" && tokens.length === 0) return success([]);
     const part = partAt(kind, place);
     const isNext = (delta === "" || follows(kind, part)) &&
@@ -80,7 +80,7 @@ export function newSpeech(): Speech {
     return success([{ type: kind, delta, ...tokens.length > 0 && { logprobs: tokens } }]);
   }
 
-  function annotate(place: Place, annotation: JsonValue): readonly StreamEvent[] {
+  function annotate(place: ItemPosition, annotation: JsonValue): readonly StreamEvent[] {
     const part = partAt("text", place);
     part.annotations += 1;
     const value = nestedCitation(annotation, part.start);
@@ -102,6 +102,6 @@ export function newSpeech(): Speech {
   };
 }
 
-function isBefore(one: Place, other: Place): boolean {
+function isBefore(one: ItemPosition, other: ItemPosition): boolean {
   return one.item < other.item || (one.item === other.item && one.part < other.part);
 }

@@ -1,7 +1,6 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
-import { providerById } from "./named_provider.ts";
 
 /** Capability that a provider must declare before requests for its own stored state are sent. */
 export type NativeCapability =
@@ -76,4 +75,12 @@ export function findNativeProvider(
     "Several providers can do this; name one with the X-Gateway-Provider header.",
     "provider",
   );
+}
+
+/** Returns the provider with an ID; refused as `provider_not_found` if there is none. */
+export function providerById({ generation }: Call, id: string): Result<Provider> {
+  const provider = generation.providers.get(id);
+  return provider === undefined
+    ? refuse("provider_not_found", "There is no provider with the requested name.", "provider")
+    : success(provider);
 }

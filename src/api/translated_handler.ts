@@ -1,4 +1,4 @@
-import { type EventEncoder, translateStream } from "../core/chain.ts";
+import { type EventEncoder, translateStream } from "../core/stream.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import { extractFromEvents, newExtractingDecoder } from "../core/reasoning_tags.ts";
@@ -6,10 +6,10 @@ import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import type { IdSource, Target } from "../wires/wire.ts";
-import { parseResponseDocument } from "./answer_document.ts";
+import { parseResponseDocument } from "./response_document.ts";
 
 /** A whole response in the protocol of the client. */
-export interface EncodedAnswer {
+export interface EncodedResponse {
   readonly body: JsonObject;
   /** The resource that the client API stores; null if it stores none. */
   readonly resource: JsonObject | null;
@@ -17,11 +17,11 @@ export interface EncodedAnswer {
 }
 
 /** Encoding of model responses for a client API. */
-export interface AnswerEncoding {
+export interface ResponseEncoding {
   /** Returns an encoder of a stream of events as records. */
   newEncoder(): EventEncoder;
   /** Encodes the events of a whole response. */
-  encodeWhole(events: readonly StreamEvent[]): Result<EncodedAnswer>;
+  encodeWhole(events: readonly StreamEvent[]): Result<EncodedResponse>;
 }
 
 /**
@@ -32,18 +32,21 @@ export function newTranslatedHandler(
   { wire, provider }: Target,
   mint: IdSource,
   isStream: boolean,
-  { newEncoder, encodeWhole }: AnswerEncoding,
+  { newEncoder, encodeWhole }: ResponseEncoding,
 ): ResponseHandler {
   const extracts = provider.settings.extract_reasoning_tags;
   if (isStream) {
     const decoder = wire.newDecoder(mint);
     return {
       kind: "stream",
-      delivery: translateStream(extracts ? newExtractingDecoder(decoder) : decoder, newEncoder()),
+      translation: translateStream(
+        extracts ? newExtractingDecoder(decoder) : decoder,
+        newEncoder(),
+      ),
     };
   }
   return {
-    kind: "answer",
+    kind: "whole",
     read(answer) {
       const document = parseResponseDocument(answer);
       if (!document.ok) return document;
@@ -54,7 +57,7 @@ export function newTranslatedHandler(
       const { body, resource, usage } = encoded.value;
       const headers = { "content-type": "application/json" };
       return success({
-        answer: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
+        response: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
         outcome: { resource, usage },
       });
     },
