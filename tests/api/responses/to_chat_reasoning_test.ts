@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { encodeResponse } from "../../../src/api/responses/generate/encoder.ts";
-import {
-  parseThinking,
-  sealedText,
-  sealThinking,
-} from "../../../src/api/responses/translate/sealed_thinking.ts";
+import { parseThinking, sealedText, sealThinking } from "../../../src/api/sealed_thinking.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";

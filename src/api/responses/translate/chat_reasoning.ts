@@ -5,7 +5,7 @@ import { type Optional, unsupported, wrongType } from "../../../wires/chat_reque
 import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import type { PathBelow } from "./chat_content.ts";
-import { parseThinking, sealedText } from "./sealed_thinking.ts";
+import { parseThinking, sealedText } from "../../sealed_thinking.ts";
 
 /** Reasoning that precedes an assistant message. */
 export interface Reasoning {

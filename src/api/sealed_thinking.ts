@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject, parseJson } from "../../../core/json/json.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 
 /** Product and version of the text format, so that later versions can recognise it. */
 const PREFIX = "switchyard1.";

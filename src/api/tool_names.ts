@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import type { CalledFunction } from "../generate/items.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import type { CalledFunction } from "./responses/generate/items.ts";
 
 /** Maximum length of a function name in characters (Chat Completions, tools). */
 const MAX_NAME_CHARS = 64;
