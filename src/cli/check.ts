@@ -4,7 +4,7 @@ import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, tellProblems, USUAL_CONFIG } from "./command.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
@@ -25,7 +25,7 @@ export const check: Command = {
       "",
     ];
     terminal.out(lines.join("\n"));
-    return OK;
+    return OK_STATUS;
   },
 };
 

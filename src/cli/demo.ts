@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
@@ -75,7 +75,7 @@ async function demonstrate(
   if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
   await stopped(stop);
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 async function openOver(

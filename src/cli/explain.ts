@@ -5,8 +5,8 @@ import { type Given, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  FAILED,
-  OK,
+  FAILED_STATUS,
+  OK_STATUS,
   tellProblems,
   USUAL_CONFIG,
   wrongUsage,
@@ -47,7 +47,7 @@ export const explain: Command = {
     const call = { path, headers, controls: parseControls(headers), generation };
     const { lines, isServed } = explanation(call, model);
     terminal.out(lines.map((line) => `${line}\n`).join(""));
-    return isServed ? OK : FAILED;
+    return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
 

@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
 import { LAPTOP } from "./starter_laptop.ts";
@@ -34,7 +34,7 @@ export const init: Command = {
       const text = starter(newSecret);
       if (given.has("print")) {
         terminal.out(text);
-        return OK;
+        return OK_STATUS;
       }
       const trouble = terminal.create(USUAL_CONFIG, text);
       if (trouble !== null) {
@@ -44,7 +44,7 @@ export const init: Command = {
       terminal.out(
         `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n`,
       );
-      return OK;
+      return OK_STATUS;
     }
   },
 };

@@ -7,7 +7,7 @@ import { type Given, portOf, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  OK,
+  OK_STATUS,
   tellProblems,
   USUAL_CONFIG,
   wrongUsage,
@@ -68,7 +68,7 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   server.log.info("stopping: running work is finished first, a second signal ends it");
   await leave();
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */

@@ -2,7 +2,7 @@ import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
@@ -30,7 +30,7 @@ export const simulate: Command = {
     await stopped(stop);
     await listening.close();
     world.close();
-    return OK;
+    return OK_STATUS;
   },
 };
 

@@ -47,7 +47,7 @@ routing: {routes: [{name: r, targets: [{provider: up, model: m}]}]}
   }
 });
 
-Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
+Deno.test("check prints a valid file as a table of routes, targets and capabilities", async () => {
   using file = await configFile(FILE);
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
   assertEquals([code, err], [0, ""]);
@@ -77,7 +77,7 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
   ]);
 });
 
-Deno.test("a target that is asked in the Responses API is told as such", async () => {
+Deno.test("check marks a target that receives Responses requests", async () => {
   using file = await configFile(`
 providers:
   openai: {api_key: k, capabilities: {responses_lifecycle: true, hosted_tools: [web_search]}}
@@ -99,7 +99,7 @@ routing:
   ]);
 });
 
-Deno.test("a target is told by the capabilities that its type looks at", async () => {
+Deno.test("check lists only the capabilities that the provider type uses", async () => {
   using file = await configFile(`
 providers:
   anthropic: {api_key: k, capabilities: {reasoning_effort: true, reasoning_effort_levels: [low]}}
@@ -146,7 +146,7 @@ Deno.test("every problem of a broken file is a line on stderr", async () => {
   ]);
 });
 
-Deno.test("a file that is not there is told by name", async () => {
+Deno.test("check names a file that does not exist", async () => {
   const { code, err } = await ran(["check", "--config", "/nowhere/x.yaml"]);
   assertEquals(code, 1);
   assertEquals(err, "The configuration file /nowhere/x.yaml does not exist.\n");

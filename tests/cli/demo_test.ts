@@ -70,7 +70,7 @@ function idIn(json = ""): string {
   return /"id":"([^"]+)"/.exec(json)?.[1] ?? "";
 }
 
-Deno.test("the demo ends at once when it is told to during its calls", async () => {
+Deno.test("a signal during the calls of the demo ends it at once", async () => {
   const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
     await terminal.said(/compat: +Whoever/);
   });
@@ -78,7 +78,7 @@ Deno.test("the demo ends at once when it is told to during its calls", async () 
   assert(!out.includes("Ctrl-C ends"));
 });
 
-Deno.test("the simulator alone tells an address for each provider type and its models", async () => {
+Deno.test("simulate prints an address and the models of each provider type", async () => {
   using client = testClient();
   const { code } = await whileServing(["simulate", "--port", "0"], async (terminal) => {
     const [, base = ""] = await terminal.said(/compat +(http\S+)\n/);

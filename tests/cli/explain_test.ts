@@ -41,7 +41,7 @@ routing:
   }
 });
 
-Deno.test("the route, the shares of its targets and the order of its fallbacks are told", async () => {
+Deno.test("explain prints the route, the shares of its targets and the order of its fallbacks", async () => {
   const { code, out } = await explained("--model", "gpt-4o", "--header", "X-Team=blue");
   assertEquals(code, 0);
   assertEquals(out.trimEnd().split("\n"), [
@@ -82,7 +82,7 @@ Deno.test("a target that serves another model is passed over for it", async () =
   assertStringIncludes(out, "-      openai/gpt-4o passed over: it serves another model");
 });
 
-Deno.test("why a route does not match is told, and control headers count as such", async () => {
+Deno.test("explain prints why a route does not match, and honours control headers", async () => {
   const plain = await explained("--model", "auto");
   assertStringIncludes(plain.out, "Route teams: passed over, the header x-team does not match");
   assertStringIncludes(plain.out, "100%   openai/gpt-4o: compat");
@@ -103,7 +103,7 @@ Deno.test("why a route does not match is told, and control headers count as such
   assertStringIncludes(alone.out, "The X-Gateway-No-Fallback header rules the fallbacks out.");
 });
 
-Deno.test("a request that nobody would serve ends with 1 and a hint at slips", async () => {
+Deno.test("explain of a request that no route serves exits with 1 and suggests near names", async () => {
   const slip = await explained("--model=m", "--provider=opnai");
   assertEquals(slip.code, 1);
   assertStringIncludes(slip.out, "There is no provider opnai; did you mean openai?");

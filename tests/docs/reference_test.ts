@@ -94,7 +94,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
     stores: () => ({}),
     bodyBytes: () => 0,
   });
-  // Behind a dot stands the key of a section.
+  // The part after a dot is the key of a section.
   const all = pages.map(({ text }) => text).join("\n");
   const named = new Set(all.match(/(?<!\.)\b(?:gateway|process)_[a-z_]+\b/g));
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
