@@ -63,7 +63,7 @@ function capabilityLines({ provider, wire }: RouteTarget): string[] {
   const on = named(true);
   const off = named(false);
   return [
-    `takes: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
+    `accepts: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,

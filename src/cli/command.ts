@@ -25,7 +25,7 @@ export interface Command {
 /** The option of every command that reads a configuration. */
 export const CONFIG_OPTION = {
   value: "FILE",
-  about: "The configuration file; ./config.yaml when it is not given.",
+  about: "The configuration file; default: ./config.yaml.",
 } as const;
 
 /** Default configuration file. */

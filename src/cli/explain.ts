@@ -21,7 +21,7 @@ export const explain: Command = {
     "Prints the route and targets for a request, and why the rest is skipped; exit code 1 without a target.",
   options: {
     config: CONFIG_OPTION,
-    model: { value: "MODEL", about: "The requested model; auto leaves it to the route." },
+    model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
     path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} when not given.` },
     header: {
       value: "NAME=VALUE",

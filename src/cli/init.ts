@@ -19,10 +19,10 @@ const KIND = KINDS.join("|");
 /** Command `switchyard init KIND`: writes a starter configuration. */
 export const init: Command = {
   name: "init",
-  about: "Writes a commented ./config.yaml to begin with. An existing file is not changed.",
+  about: "Writes a commented ./config.yaml as a start. An existing file is not changed.",
   word: KIND,
   options: {
-    print: { value: null, about: "Writes it to the terminal instead." },
+    print: { value: null, about: "Prints it instead of writing the file." },
   },
   run(given, terminal) {
     return Promise.resolve(begun());
@@ -50,10 +50,10 @@ export const init: Command = {
 };
 
 function unknownKind(kind: string): string {
-  if (kind === "") return `Say for what: ${KINDS.join(", ")}.`;
+  if (kind === "") return `Name a starter file: ${KINDS.join(", ")}.`;
   const likely = nearest(kind, KINDS);
   const hint = likely === null ? `; there are ${KINDS.join(", ")}` : `; did you mean ${likely}?`;
-  return `There is no file to begin with for "${kind}"${hint}`;
+  return `There is no starter file "${kind}"${hint}`;
 }
 
 /** Returns a random secret of 122 bits. */

@@ -12,7 +12,10 @@ export const simulate: Command = {
   name: "simulate",
   about: "Serves only the simulator: providers of every type that need no key and no network.",
   options: {
-    port: { value: "PORT", about: `The loopback port; ${USUAL_PORT} when not given, 0 picks one.` },
+    port: {
+      value: "PORT",
+      about: `The loopback port; ${USUAL_PORT} by default, 0 selects a free port.`,
+    },
   },
   async run(given, terminal) {
     const port = portOf(valueOf(given, "port") ?? String(USUAL_PORT));

@@ -59,18 +59,18 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
     "  strategy weighted",
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     `              off: ${NATIVE}`,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     `              off: ${NATIVE}, embeddings_base64`,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     `              off: ${NATIVE}, embeddings_base64`,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     `              off: ${NATIVE}`,
     "",
@@ -91,7 +91,7 @@ routing:
   assertEquals(out.split("\n").slice(5), [
     "  100%        openai (requested model): compat, Responses API at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every Responses field, chat, embeddings",
+    "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
     `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
     "              hosted_tools: web_search",
@@ -109,11 +109,11 @@ routing:
 `);
   const { out } = await ran(["check", "--config", file.path]);
   assertEquals(out.split("\n").filter((line) => line.startsWith(" ".repeat(14))), [
-    "              takes: chat; no embeddings",
+    "              accepts: chat; no embeddings",
     "              on: reasoning_effort",
     "              off: structured_outputs, adaptive_thinking",
     "              reasoning_effort_levels: low",
-    "              takes: chat, embeddings",
+    "              accepts: chat, embeddings",
     "              on: structured_outputs",
     "              off: reasoning_effort",
   ]);

@@ -20,7 +20,7 @@ Deno.test("the demo asks each provider type and shows its words and a response w
     assertStringIncludes(
       out,
       `\n  ${`${provider}:`.padEnd(10)}calls weather({"city":"text"}), ` +
-        'is told "sunny", says: The tools said "sunny".\n',
+        'receives "sunny", answers: The tools said "sunny".\n',
     );
   }
 });

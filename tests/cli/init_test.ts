@@ -70,7 +70,7 @@ Deno.test("init writes a different client key for each team", async () => {
 Deno.test("init without a known word says which there are", async () => {
   const none = await ran(["init"]);
   assertEquals([none.code, none.out], [2, ""]);
-  assertMatch(none.err, /^Say for what: laptop, edge, team\. /);
+  assertMatch(none.err, /^Name a starter file: laptop, edge, team\. /);
   const slip = await ran(["init", "labtop"]);
   assertMatch(slip.err, /did you mean laptop\?/);
   const many = await ran(["init", "edge", "team"]);

@@ -69,7 +69,7 @@ Deno.test("an invalid file changes nothing; each problem is logged and the reloa
   });
   assertMatch(err, /ERROR server\.prot: is not a known key; did you mean "port"\? \(line 2/);
   assertMatch(err, /ERROR routing\.routes\[0\]\.name: /);
-  assertMatch(err, /ERROR configuration not reloaded: the running one stays\n/);
+  assertMatch(err, /ERROR configuration not reloaded: the previous one stays in use\n/);
 });
 
 Deno.test("a provider that is broken on its own is left out", async () => {

@@ -45,7 +45,7 @@ Deno.test("the program finds the configuration that it is delivered with valid",
 });
 
 for (const kind of Object.keys(STARTERS)) {
-  Deno.test(`the program writes a file to begin with for ${kind}, once, and finds it valid`, async () => {
+  Deno.test(`the program writes a starter file for ${kind}, once, and finds it valid`, async () => {
     const folder = await Deno.makeTempDir();
     const { code, err } = await ranIn(folder, "init", kind);
     assertEquals([code, err], [0, ""]);
