@@ -54,7 +54,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
     }
     taken = route;
     const told = routeExplanation(route, type, wanted.value, call.controls.noFallback);
-    lines.push(`Route ${route.name}: takes the request`, ...told.lines);
+    lines.push(`Route ${route.name}: serves the request`, ...told.lines);
     isServed = told.isServed;
   }
   if (taken === null) lines.push("Refused: no route matches this request.");

@@ -72,7 +72,7 @@ function idIn(json = ""): string {
 
 Deno.test("a signal during the calls of the demo ends it at once", async () => {
   const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
-    await terminal.said(/compat: +Whoever/);
+    await terminal.said(/compat: +Please/);
   });
   assertEquals(code, 0);
   assert(!out.includes("Ctrl-C ends"));
