@@ -40,12 +40,15 @@ const NATIVE = [
 
 /**
  * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
- * gets what names none.
+ * gets what names none. Chats are sent to the API `chatOver`.
  */
-export function startNativeSdk(accounts: readonly string[] = ["sim"]): Sdk {
+export function startNativeSdk(
+  accounts: readonly string[] = ["sim"],
+  chatOver: "chat_completions" | "responses" = "chat_completions",
+): Sdk {
   const flags = NATIVE.map((flag) => `${flag}: true`).join(", ");
   const targets = accounts.map((id) => `{provider: ${id}, upstream_request_type: responses}`);
-  const chats = accounts.map((id) => `{provider: ${id}}`);
+  const chats = accounts.map((id) => `{provider: ${id}, upstream_request_type: ${chatOver}}`);
   return startWith((address) => `
 providers:
 ${
