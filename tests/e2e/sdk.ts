@@ -23,7 +23,11 @@ providers:
     type: ${wire}
     base_url: ${address}${PATHS[wire]}
     api_key: sk-upstream
-    capabilities: {structured_outputs: true, reasoning_effort: true}
+    ${
+    setting.includes("capabilities:")
+      ? ""
+      : "capabilities: {structured_outputs: true, reasoning_effort: true}"
+  }
     ${setting}
 routing:
   routes: [{name: main, targets: [{provider: sim}]}]
