@@ -36,6 +36,10 @@ for (const { text, section, place } of blocksIn("ts")) {
     // Then every call has been reported.
     await gateway[Symbol.asyncDispose]();
     assert(printed.some((what) => what !== ""), "nothing was printed");
+    if (isBroken(section)) {
+      const told = /upstream_stream_error after [1-9]|response\.failed: The |error: .+ broke off/;
+      assert(told.test(printed.join(" ")), printed.join("\n"));
+    }
     const ends = gateway.reports.map(endOf);
     assert(ends.length > 0);
     const expected = isBroken(section) ? "stream_broken" : "complete";

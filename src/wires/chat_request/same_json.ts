@@ -17,19 +17,9 @@ export function equalsJson(one: Optional, other: Optional): boolean {
 }
 
 function hasEqualMembers(one: JsonObject, other: JsonObject): boolean {
-  return countMembers(one) === countMembers(other) &&
-    Object.keys(one).every((key) => Object.hasOwn(other, key) && equalsJson(one[key], other[key]));
-}
-
-/** Numbers of members: one object may be compared with many, so each is counted once. */
-const counts = new WeakMap<JsonObject, number>();
-
-function countMembers(value: JsonObject): number {
-  const known = counts.get(value);
-  if (known !== undefined) return known;
-  const count = Object.keys(value).length;
-  counts.set(value, count);
-  return count;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && equalsJson(one[key], other[key]));
 }
 
 /** True if a JSON value is equal to the value of a text; false if the text is not JSON. */
