@@ -134,7 +134,7 @@ Deno.test("an id of an item that leads out of its list is refused before a provi
   }
 });
 
-Deno.test("any other id of an item is sent to the owner of its conversation, encoded", async () => {
+Deno.test("another ID of an item is sent to the owner of its conversation, encoded", async () => {
   for (const id of ["msg_1", "a/b", "/a", "a\\b", "a..b", "..a/b", "%2F", "a%2Fb", "x.", "..."]) {
     const calls = nativeGateway(
       nativeConfig({ up: { can: CAN } }),

@@ -55,7 +55,7 @@ async function posted(url: string, bodies: readonly string[]): Promise<PostResul
   return found;
 }
 
-Deno.test("a POST is written once, also when its connection was closed by the other side", async () => {
+Deno.test("a POST is sent once, also if the peer has closed its connection", async () => {
   await using server = forgetful();
   const taken = { kind: "taken", text: "ok" },
     failed = { kind: "failed", reason: "no connection: closed" };
@@ -64,7 +64,7 @@ Deno.test("a POST is written once, also when its connection was closed by the ot
   assertEquals(server.bodies, ["one", "two", "three", "four"]);
 });
 
-Deno.test("a POST that cannot be sent says why, and no address", async () => {
+Deno.test("a POST that cannot be sent reports the reason without the address", async () => {
   assertEquals(await posted("http://127.0.0.1:1/collector", ["x"]), [
     { kind: "failed", reason: "no connection: refused" },
   ]);

@@ -62,7 +62,7 @@ Deno.test("a ninth command is answered 429; one that has ended makes room", asyn
   assertEquals(held.signals.some(({ aborted }) => aborted), false);
 });
 
-Deno.test("an answer of 16 MiB comes back, one byte more does not", async () => {
+Deno.test("a response of 16 MiB is returned, one byte more is refused", async () => {
   const sizes = [MAX_BODY_BYTES, MAX_BODY_BYTES + 1];
   await using remote = startRemote({ handle: () => Promise.resolve(sized(sizes.shift() ?? 0)) });
   const socket = await remote.socket();
@@ -80,7 +80,7 @@ Deno.test("an answer of 16 MiB comes back, one byte more does not", async () => 
   });
 });
 
-Deno.test("the rest of an answer that is too large is not asked for", async () => {
+Deno.test("the rest of a response that is too large is not read", async () => {
   const cancelled = Promise.withResolvers<void>();
   const piece = new Uint8Array(1024 * 1024);
   let pieces = 0;
@@ -97,7 +97,7 @@ Deno.test("the rest of an answer that is too large is not asked for", async () =
   assertEquals(pieces, 17);
 });
 
-Deno.test("an answer that breaks off is none", async () => {
+Deno.test("a response that breaks off is an error", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: () => Promise.reject(new Error("marked-bug")),
   });
@@ -106,7 +106,7 @@ Deno.test("an answer that breaks off is none", async () => {
   assertEquals([ok, status_code, got, error], [false, 502, null, "The response is incomplete."]);
 });
 
-Deno.test("a command is cut after 5 minutes, before its answer or within", async () => {
+Deno.test("a command is cancelled after 5 minutes, before or during its response", async () => {
   const held = heldHandler();
   const answer = endless();
   let count = 0;
@@ -138,7 +138,7 @@ Deno.test("a command is cut after 5 minutes, before its answer or within", async
   }
 });
 
-Deno.test("closing the channel cancels what runs, before its answer or within", async () => {
+Deno.test("closing the channel cancels running commands, before or during their responses", async () => {
   const held = heldHandler();
   const answer = endless();
   let count = 0;
@@ -156,7 +156,7 @@ Deno.test("closing the channel cancels what runs, before its answer or within", 
   assertEquals(await socket.receive(), null);
 });
 
-Deno.test("a lost connection cancels its commands, and the next one hears nothing of them", async () => {
+Deno.test("a lost connection cancels its commands, and the next connection gets no response to them", async () => {
   const slow = Promise.withResolvers<Response>();
   const signals: AbortSignal[] = [];
   const arrived = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ Deno.test("a lost connection cancels its commands, and the next one hears nothin
   assertEquals((await executed(second, { command_id: "next" })).body, "{}");
 });
 
-Deno.test("a command that runs already is not run twice", async () => {
+Deno.test("a command with the ID of a running command is not run", async () => {
   const held = heldHandler();
   await using remote = startRemote({ handle: held.handle });
   const socket = await remote.socket();

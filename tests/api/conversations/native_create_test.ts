@@ -8,7 +8,7 @@ const ONE = nativeConfig({ first: ABLE, second: {} });
 const TWO = nativeConfig({ first: ABLE, second: ABLE });
 const CREATED = ' {"id":"conv_\\u0031","object":"conversation","created_at":1.0}\n';
 
-Deno.test("the only capable provider keeps a conversation, byte for byte in both directions", async () => {
+Deno.test("the only capable provider stores a conversation, byte for byte in both directions", async () => {
   const calls = nativeGateway(ONE, () => ({ body: CREATED }));
   const body = '{ "items":[{"type":"of_tomorrow","x":1.0}],"metadata":{"a":5} }';
   const answer = await calls.post("/conversations", body, { accept: "a/b" });
@@ -20,7 +20,7 @@ Deno.test("the only capable provider keeps a conversation, byte for byte in both
   assertEquals(calls.vault.objects.stats().conversations.entries, 0);
 });
 
-Deno.test("several capable providers need a name, by header or by canonical model", async () => {
+Deno.test("several capable providers require a provider name, by header or by canonical model", async () => {
   const calls = nativeGateway(TWO, () => ({ body: CREATED }));
   const refused = await calls.post("/conversations", {});
   assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
@@ -33,7 +33,7 @@ Deno.test("several capable providers need a name, by header or by canonical mode
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("without a capable provider the gateway keeps it itself, unless one is named", async () => {
+Deno.test("without a capable provider the gateway stores the conversation, unless a provider is named", async () => {
   const calls = nativeGateway(nativeConfig({ first: {}, second: {} }), () => ({ body: CREATED }));
   const { json } = await calls.post("/conversations", {});
   assertMatch(textAt(json, "id"), /^conv_[0-9a-f]{32}$/);

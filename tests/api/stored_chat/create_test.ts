@@ -36,7 +36,7 @@ async function boundIn(calls: NativeGateway, id: string): Promise<string | undef
   return (await bindingOf(calls, "chat_completion", id))?.kind;
 }
 
-Deno.test("a stored completion belongs to the account that made it, streamed or not", async () => {
+Deno.test("a stored completion is bound to the account that created it, streamed or not", async () => {
   const whole = gateway(COMPLETION);
   assertEquals((await whole.post("/chat/completions", BODY)).json, COMPLETION);
   assertEquals(await boundIn(whole, "chatcmpl-1"), "bound");
@@ -109,7 +109,7 @@ for (const [what, members] of Object.entries(WRONG)) {
   });
 }
 
-Deno.test("records that are no chunks need no id, where a completion is to be stored", async () => {
+Deno.test("with store, records that are no chunks need no ID", async () => {
   const nothing = 'data: {}\n\ndata: {"choices":null}\n\ndata: {"type":"ping"}\n\ndata: \n\n';
   const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
@@ -117,7 +117,7 @@ Deno.test("records that are no chunks need no id, where a completion is to be st
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-Deno.test("without store the identity is filled in as ever", async () => {
+Deno.test("without store a missing ID or object member is filled in", async () => {
   for (const store of [false, undefined]) {
     const body = { model: "m", ...MESSAGES, store };
     const { id: _id, object: _object, ...bare } = COMPLETION;
@@ -139,7 +139,7 @@ Deno.test("a stored stream that breaks off is not bound", async () => {
   }
 });
 
-Deno.test("a completion that is to be stored is sent again only when it was certainly not taken", async () => {
+Deno.test("a completion with store is retried only if the upstream certainly did not process it", async () => {
   const accounts = { first: ABLE, second: ABLE };
   const failures: readonly (readonly [Says | Error, boolean])[] = [
     [{ status: 429, body: "" }, true],

@@ -60,7 +60,7 @@ testOperations(STORED, {
   },
 });
 
-Deno.test("completions are listed by the only provider that can, query and all", async () => {
+Deno.test("a list request goes to the only capable provider, with its query", async () => {
   const list = '{"object":"list" ,"data":[]}';
   const calls = nativeGateway(ONE, () => ({ body: list }));
   const answer = await calls.get(`${ALL}?limit=2&metadata[a]=b%20c&model=m`, { accept: "a/b" });
@@ -69,7 +69,7 @@ Deno.test("completions are listed by the only provider that can, query and all",
   assertEquals(calls.asked[0]?.headers.get("accept"), "a/b");
 });
 
-Deno.test("a list of several capable providers needs the name of one", async () => {
+Deno.test("a list request with several capable providers requires a provider name", async () => {
   const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
   const refused = await calls.get(ALL);
   assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);

@@ -95,7 +95,7 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
   assertEquals(calls.asked.at(-1)?.host, "second");
 });
 
-Deno.test("a binding is young for 30 minutes from its creation, however often it is used", async () => {
+Deno.test("a binding expires 30 minutes after its creation, however often it is used", async () => {
   const calls = gateway();
   await create(calls, "first");
   await calls.world.advance(20 * MINUTE_MS);
@@ -198,7 +198,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(calls.asked.length, asked);
 });
 
-Deno.test("deleting through a header undoes no binding of another account", async () => {
+Deno.test("a deletion at a named provider removes no binding of another account", async () => {
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
@@ -207,7 +207,7 @@ Deno.test("deleting through a header undoes no binding of another account", asyn
   await assertRefused(calls, "provider_binding_stale");
 });
 
-Deno.test("a conflict that comes about while a response is being deleted stays", async () => {
+Deno.test("a conflict that arises during the deletion of a response stays", async () => {
   const calls = nativeGateway(TWO, ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
     const other = { provider: "second", account: "other", origin: null, creator: null };
