@@ -1,4 +1,4 @@
-import { costAt, costOf } from "../../src/observe/cost.ts";
+import { computeCost, costAt } from "../../src/observe/cost.ts";
 import { listPrice } from "../../src/data/prices.ts";
 import { assertEquals } from "../support/assert.ts";
 import { USAGE } from "./reports.ts";
@@ -20,10 +20,10 @@ Deno.test("cached tokens beyond the input tokens never lower the cost", () => {
 });
 
 Deno.test("an unknown model has no cost rather than a cost of zero", () => {
-  assertEquals(costOf(USAGE, {}, "openai", "nobody-knows"), null);
-  assertEquals(costOf(USAGE, {}, "mine", "gpt-4o"), null);
-  assertEquals(costOf(USAGE, {}, "constructor", "name"), null);
-  assertEquals(costOf(USAGE, { "up/m": { input: 0, output: 0 } }, "up", "m"), 0);
+  assertEquals(computeCost(USAGE, {}, "openai", "nobody-knows"), null);
+  assertEquals(computeCost(USAGE, {}, "mine", "gpt-4o"), null);
+  assertEquals(computeCost(USAGE, {}, "constructor", "name"), null);
+  assertEquals(computeCost(USAGE, { "up/m": { input: 0, output: 0 } }, "up", "m"), 0);
 });
 
 Deno.test("a price in the file overrides the built-in price, also for models with slashes", () => {
@@ -31,8 +31,8 @@ Deno.test("a price in the file overrides the built-in price, also for models wit
     "openai/gpt-4o": { input: 1, output: 0 },
     "up/org/model": { input: 2, output: 0 },
   };
-  assertEquals(costOf(USAGE, pricing, "openai", "gpt-4o"), 0.001);
-  assertEquals(costOf(USAGE, pricing, "up", "org/model"), 0.002);
+  assertEquals(computeCost(USAGE, pricing, "openai", "gpt-4o"), 0.001);
+  assertEquals(computeCost(USAGE, pricing, "up", "org/model"), 0.002);
 });
 
 Deno.test("a dated model has the price of its base model unless it has its own", () => {
