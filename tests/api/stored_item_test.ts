@@ -111,7 +111,7 @@ Deno.test("listed input items match the published schema, whatever nulls the cli
   const opaque = { type: "of_tomorrow", id: "new", status: null, deep: { a: [null], b: null } };
   await calls.post("/responses", { model: "m", input: [...NULLS, opaque] });
   // The upstream gets them as they came.
-  assertEquals<unknown>(calls.asked[0]?.json.input, [...NULLS, opaque]);
+  assertEquals<unknown>(calls.requests[0]?.json.input, [...NULLS, opaque]);
   const { json } = await calls.get("/responses/resp_1/input_items?order=asc");
   const [last, ...known] = objectsAt(json, "data").toReversed();
   assertEquals(last, opaque);

@@ -74,7 +74,7 @@ Deno.test("a list skips pages without objects of the key", async () => {
   const calls = await gateway(OWNERS, (after) => pages[String(after)] ?? {});
   const answer = await calls.get(`${PATH}?limit=1&order=asc`, BOB);
   assertEquals(answer.json, page(["b1"], false));
-  assertEquals(calls.asked.slice(3).map(({ path }) => path), [
+  assertEquals(calls.requests.slice(3).map(({ path }) => path), [
     `${PATH}?limit=1&order=asc`,
     `${PATH}?limit=1&order=asc&after=a1`,
     `${PATH}?limit=1&order=asc&after=a2`,
@@ -84,8 +84,8 @@ Deno.test("a list skips pages without objects of the key", async () => {
 Deno.test("a list without objects of the key ends with its last page, or after 20 pages", async () => {
   const calls = await gateway(OWNERS, () => page(["a1"], false));
   assertEquals((await calls.get(PATH, BOB)).json, page([], false));
-  assertEquals(calls.asked.length, 4);
+  assertEquals(calls.requests.length, 4);
   const endless = await gateway(OWNERS, () => page(["a1"], true));
   assertEquals((await endless.get(PATH, BOB)).json, page([], true));
-  assertEquals(endless.asked.length, 3 + 20);
+  assertEquals(endless.requests.length, 3 + 20);
 });
