@@ -3,7 +3,7 @@ import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import {
   nativeConfig,
   type NativeGateway,

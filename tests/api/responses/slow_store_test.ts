@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { holdWrites } from "../../support/object_store.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
