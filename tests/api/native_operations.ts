@@ -52,13 +52,13 @@ export interface NativeOperation {
 /** A gateway with one object of the account `first`, whose upstreams then answer as the script says. */
 export async function withNativeObject(
   object: NativeObject,
-  script: (requests: SentRequest) => ScriptedResponse | Error,
+  script: (request: SentRequest) => ScriptedResponse | Error,
   config = twoAccounts(object),
 ): Promise<NativeGateway> {
   const isCreate = ({ method, path }: SentRequest) => method === "POST" && path === object.path;
   const calls = nativeGateway(
     config,
-    (requests) => isCreate(requests) ? { body: object.created } : script(requests),
+    (request) => isCreate(request) ? { body: object.created } : script(request),
   );
   await calls.post(object.path, object.create, naming("first"));
   assertEquals(await stateIn(calls, object), "bound");

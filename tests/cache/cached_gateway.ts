@@ -29,7 +29,7 @@ export interface SentRequest {
 }
 
 /** Responds to an upstream request; `count` is the number of the request over all upstreams, from 1. */
-export type Upstream = (requests: SentRequest, count: number) => Promise<Response>;
+export type Upstream = (request: SentRequest, count: number) => Promise<Response>;
 
 /** The answer to upstream request `count`: each has another id. */
 export function completion(_asked: SentRequest, count: number): Promise<Response> {

@@ -101,7 +101,7 @@ Deno.test("only responses with status 200 are cached", async () => {
   ];
   const gateway = cachedGateway(
     caching().replace("{enabled: false}", "{enabled: false}\ncircuit_breaker: {enabled: false}"),
-    (requests, count) => (wrong[count - 1] ?? (() => completion(requests, count)))(),
+    (request, count) => (wrong[count - 1] ?? (() => completion(request, count)))(),
   );
   for (let call = 0; call <= wrong.length; call++) {
     assertEquals(await gateway.statusOf(chatRequest()), "MISS", String(call));
@@ -128,7 +128,7 @@ Deno.test("identical calls at the same time each go upstream", async () => {
 Deno.test("a cached response is served although the breaker is open", async () => {
   const gateway = cachedGateway(
     `${caching()}circuit_breaker: {failure_threshold: 1}`,
-    (requests, count) => count === 1 ? completion(requests, count) : answers(500, "{}"),
+    (request, count) => count === 1 ? completion(request, count) : answers(500, "{}"),
   );
   await gateway.ask(chatRequest());
   const other = chatRequest({ body: { seed: 1 } });

@@ -76,8 +76,8 @@ Deno.test("the response of a fallback is cached under the fallback's model alone
   let isBroken = true;
   const gateway = cachedGateway(
     SECOND,
-    (requests, count) =>
-      requests.host === "up" && isBroken ? answers(500, "{}") : completion(requests, count),
+    (request, count) =>
+      request.host === "up" && isBroken ? answers(500, "{}") : completion(request, count),
   );
   const first = await gateway.ask(open());
   assertEquals(first.headers.get("x-gateway-provider"), "spare");
@@ -142,7 +142,7 @@ Deno.test("responses of an earlier definition of a provider are not served, when
   const late = Promise.withResolvers<Response>();
   const gateway = cachedGateway(
     caching(),
-    (requests, count) => count === 2 ? late.promise : completion(requests, count),
+    (request, count) => count === 2 ? late.promise : completion(request, count),
   );
   await gateway.ask(chatRequest());
   const running = gateway.ask(seeded(1));

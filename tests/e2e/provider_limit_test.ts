@@ -1,7 +1,7 @@
 import { endOf } from "../../src/observe/report.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
-import { STREAM } from "../attempts/tried.ts";
+import { STREAM } from "../attempts/two_targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";
 import { create } from "../support/socket_client.ts";

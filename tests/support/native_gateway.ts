@@ -86,7 +86,7 @@ circuit_breaker: {enabled: false}
 /** Serves the configuration; each upstream responds with the result of the script. */
 export function nativeGateway(
   config: string,
-  script: (requests: SentRequest) => ScriptedResponse | Error,
+  script: (request: SentRequest) => ScriptedResponse | Error,
 ): NativeGateway {
   const requests: SentRequest[] = [];
   const world = scriptedWorld({

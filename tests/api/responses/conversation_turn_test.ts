@@ -62,7 +62,7 @@ for (const stream of [false, true]) {
     let turn = 0;
     const calls = nativeGateway(
       CONFIG,
-      (requests) => answering(requests, [message("msg_1", `answer ${++turn}`)]),
+      (request) => answering(request, [message("msg_1", `answer ${++turn}`)]),
     );
     const id = await conversation(calls);
     for (const input of ["one", "two", "three"]) {
@@ -91,7 +91,7 @@ for (const stream of [false, true]) {
     const output = [message("mine", "a"), message("msg_1", "b"), message("msg_1", "c")];
     const calls = nativeGateway(
       CONFIG,
-      (requests) => answering(requests, [...output, message(null, "d")]),
+      (request) => answering(request, [...output, message(null, "d")]),
     );
     const id = await conversation(calls);
     const input = [{ id: "mine", role: "user", content: "one" }];
@@ -105,10 +105,10 @@ for (const stream of [false, true]) {
 
   Deno.test(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
     const holder: { id?: string } = {};
-    const calls = nativeGateway(CONFIG, (requests) => {
+    const calls = nativeGateway(CONFIG, (request) => {
       const { conversations } = calls.state.objects;
       void conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
-      return answering(requests, [message("msg_1", "a")]);
+      return answering(request, [message("msg_1", "a")]);
     });
     const id = await conversation(calls);
     holder.id = id;
@@ -120,7 +120,7 @@ for (const stream of [false, true]) {
   });
 
   Deno.test(`turns that end simultaneously with equal item IDs are all stored from a native ${how}`, async () => {
-    const calls = nativeGateway(CONFIG, (requests) => answering(requests, [message("msg_1", "a")]));
+    const calls = nativeGateway(CONFIG, (request) => answering(request, [message("msg_1", "a")]));
     const id = await conversation(calls);
     const body = { model: "m", input: "x", conversation: id, stream };
     const answers = await Promise.all([1, 2, 3].map(() => calls.post("/responses", body)));
@@ -133,7 +133,7 @@ for (const stream of [false, true]) {
   Deno.test(`a turn whose output does not fit fails in a native ${how}, and nothing of it is stored`, async () => {
     const calls = nativeGateway(
       CONFIG,
-      (requests) => answering(requests, [message("a", "a"), message("b", "b")]),
+      (request) => answering(request, [message("a", "a"), message("b", "b")]),
     );
     const id = await conversation(calls);
     await fill(calls, id, 998);
@@ -171,10 +171,10 @@ for (const stream of [false, true]) {
   Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
     const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
-    const calls = nativeGateway(CONFIG, (requests) => {
+    const calls = nativeGateway(CONFIG, (request) => {
       const { conversations } = calls.state.objects;
       void conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
-      return answering(requests, [message("msg_1", "y".repeat(2_000))]);
+      return answering(request, [message("msg_1", "y".repeat(2_000))]);
     });
     const id = await conversation(calls);
     holder.id = id;
@@ -191,7 +191,7 @@ for (const stream of [false, true]) {
 }
 
 Deno.test("a turn whose input does not fit is refused before a request is sent upstream", async () => {
-  const calls = nativeGateway(CONFIG, (requests) => answering(requests, []));
+  const calls = nativeGateway(CONFIG, (request) => answering(request, []));
   const id = await conversation(calls);
   await fill(calls, id, 998);
   const input = Array.from({ length: 5 }, () => ({ role: "user", content: "x" }));

@@ -64,7 +64,7 @@ function parsed(text: string): Config {
 /** Serves the configuration; each upstream responds with the result of the script. */
 export function stateful(
   config = TWO,
-  script: (requests: SentRequest) => ScriptedResponse = () => ({}),
+  script: (request: SentRequest) => ScriptedResponse = () => ({}),
 ): Stateful {
   const requests: SentRequest[] = [];
   const world = scriptedWorld({

@@ -67,7 +67,7 @@ testOperations(RESPONSE, {
   },
 });
 
-function gateway(script: (requests: SentRequest) => ScriptedResponse) {
+function gateway(script: (request: SentRequest) => ScriptedResponse) {
   return withNativeObject(RESPONSE, script);
 }
 
