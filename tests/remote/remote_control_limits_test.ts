@@ -32,7 +32,7 @@ function heldHandler() {
   };
 }
 
-/** An answer that goes on until it is cancelled. */
+/** A response without end, until it is cancelled. */
 function endless() {
   const read = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
@@ -41,6 +41,27 @@ function endless() {
     cancel: () => cancelled.resolve(),
   }, { highWaterMark: 0 });
   return { response: new Response(body), read: read.promise, cancelled: cancelled.promise };
+}
+
+/** Starts two commands: the first waits for its response, the second reads an endless one. */
+async function twoRunning() {
+  const held = heldHandler();
+  const answer = endless();
+  let count = 0;
+  const remote = startRemote({
+    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
+  });
+  const socket = await remote.socket();
+  socket.send(command("first"));
+  socket.send(command("second"));
+  await answer.read;
+  return {
+    held,
+    answer,
+    remote,
+    socket,
+    [Symbol.asyncDispose]: () => remote[Symbol.asyncDispose](),
+  };
 }
 
 function sized(bytes: number): Response {
@@ -107,16 +128,8 @@ Deno.test("a response that breaks off is an error", async () => {
 });
 
 Deno.test("a command is cancelled after 5 minutes, before or during its response", async () => {
-  const held = heldHandler();
-  const answer = endless();
-  let count = 0;
-  await using remote = startRemote({
-    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
-  });
-  const socket = await remote.socket();
-  socket.send(command("first"));
-  socket.send(command("second"));
-  await answer.read;
+  await using running = await twoRunning();
+  const { held, answer, remote, socket } = running;
   // The connection stays: a minute of silence would end it.
   for (let minute = 0; minute < 5; minute++) {
     socket.send({ type: "unknown", command_id: "mark" });
@@ -139,16 +152,8 @@ Deno.test("a command is cancelled after 5 minutes, before or during its response
 });
 
 Deno.test("closing the channel cancels running commands, before or during their responses", async () => {
-  const held = heldHandler();
-  const answer = endless();
-  let count = 0;
-  await using remote = startRemote({
-    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
-  });
-  const socket = await remote.socket();
-  socket.send(command("first"));
-  socket.send(command("second"));
-  await answer.read;
+  await using running = await twoRunning();
+  const { held, answer, remote, socket } = running;
   await remote.close();
   await answer.cancelled;
   assertEquals(held.signals[0]?.aborted, true);

@@ -15,7 +15,7 @@ import {
 } from "../../support/native_gateway.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { objectsAt, refusalOf, textAt } from "../../support/state_call.ts";
-import { errorIn, stateful } from "./stateful.ts";
+import { errorIn, type Stateful, stateful } from "./stateful.ts";
 
 const CONFIG = nativeConfig({ up: {} });
 const FULL = [400, "conversation_item_limit_exceeded", null];
@@ -50,9 +50,23 @@ async function countIn({ objects }: Pick<GatewayState, "objects">, id: string) {
 }
 
 /** Fills a conversation behind the back of its turn. */
-async function fill({ state }: NativeGateway, id: string, count: number): Promise<void> {
+async function fill(
+  { state }: Pick<NativeGateway, "state">,
+  id: string,
+  count: number,
+): Promise<void> {
   const items = Array.from({ length: count }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
   await stored(state.objects.conversations.append(id, items));
+}
+
+/** Asserts that a turn fails after its upstream request, and that nothing of it is stored. */
+async function assertFull(calls: Stateful | NativeGateway, id: string, stream: boolean) {
+  const body = { model: "m", input: "x", conversation: id, stream };
+  const answer = await calls.post("/responses", body);
+  if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
+  else assertEquals(refusalOf(answer), FULL);
+  assertEquals(await countIn(calls.state, id), 998);
+  assertEquals([calls.state.objects.stats().responses.entries, calls.requests.length], [0, 1]);
 }
 
 for (const stream of [false, true]) {
@@ -137,16 +151,7 @@ for (const stream of [false, true]) {
     );
     const id = await conversation(calls);
     await fill(calls, id, 998);
-    const answer = await calls.post("/responses", {
-      model: "m",
-      input: "x",
-      conversation: id,
-      stream,
-    });
-    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
-    else assertEquals(refusalOf(answer), FULL);
-    assertEquals(await countIn(calls.state, id), 998);
-    assertEquals([calls.state.objects.stats().responses.entries, calls.requests.length], [0, 1]);
+    await assertFull(calls, id, stream);
   });
 
   Deno.test(`a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`, async () => {
@@ -154,18 +159,8 @@ for (const stream of [false, true]) {
     const calls = stateful(undefined, () => ({ message: said }));
     const { json } = await calls.post("/conversations", {});
     const id = textAt(json, "id");
-    const items = Array.from({ length: 998 }, (_, at) => ({ ...message(`m${at}`, "x") }));
-    await stored(calls.state.objects.conversations.append(id, items));
-    const answer = await calls.post("/responses", {
-      model: "m",
-      input: "x",
-      conversation: id,
-      stream,
-    });
-    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
-    else assertEquals(refusalOf(answer), FULL);
-    assertEquals(await countIn(calls.state, id), 998);
-    assertEquals([calls.state.objects.stats().responses.entries, calls.requests.length], [0, 1]);
+    await fill(calls, id, 998);
+    await assertFull(calls, id, stream);
   });
 
   Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
