@@ -49,13 +49,13 @@ async function countIn({ objects }: Pick<GatewayState, "objects">, id: string) {
   return (await stored(objects.conversations.find(id)))?.items.length;
 }
 
-/** Fills a conversation behind the back of its turn. */
+/** Adds messages to a conversation without a turn. */
 async function fill(
   { state }: Pick<NativeGateway, "state">,
   id: string,
   count: number,
 ): Promise<void> {
-  const items = Array.from({ length: count }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
+  const items = Array.from({ length: count }, (_, at) => message(`fill_${at}`, "x"));
   await stored(state.objects.conversations.append(id, items));
 }
 
