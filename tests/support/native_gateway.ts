@@ -36,6 +36,8 @@ export interface NativeGateway extends StateCalls {
   readonly asked: readonly Asked[];
   /** The last one, as `first GET /responses/resp_1`. */
   lastAsked(): string;
+  /** Returns the metrics of the gateway as text. */
+  scrape(): Promise<string>;
   /** Serves another configuration from now on. */
   reload(config: string): void;
 }
@@ -119,6 +121,7 @@ export function nativeGateway(
       const last = asked.at(-1);
       return last === undefined ? "" : `${last.host} ${last.method} ${last.path}`;
     },
+    scrape: () => gateway.metrics.scrape(),
     reload: (text) => void gateway.reload(configOf(text)),
   };
 }
