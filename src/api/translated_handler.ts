@@ -1,6 +1,7 @@
 import { type EventEncoder, translateStream } from "../core/stream.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json/json.ts";
+import type { CallingReasoning } from "../core/reasoning.ts";
 import { extractFromEvents, newExtractingDecoder } from "../core/reasoning_tags.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
@@ -14,6 +15,8 @@ export interface EncodedResponse {
   /** The resource that the client API stores; null if it stores none. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
+  /** Reasoning to store for the next request of a tool loop; absent or null for none. */
+  readonly reasoning?: CallingReasoning | null;
 }
 
 /** Encoding of model responses for a client API. */
@@ -54,11 +57,11 @@ export function newTranslatedHandler(
       if (!events.ok) return events;
       const encoded = encodeWhole(extracts ? extractFromEvents(events.value) : events.value);
       if (!encoded.ok) return encoded;
-      const { body, resource, usage } = encoded.value;
+      const { body, resource, usage, reasoning = null } = encoded.value;
       const headers = { "content-type": "application/json" };
       return success({
         response: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
-        outcome: { resource, usage },
+        outcome: { resource, usage, ...reasoning !== null && { reasoning } },
       });
     },
   };

@@ -42,6 +42,8 @@ export function remember(
   reply: Reply,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
+  // A client that gets a cached response could not continue it without that state.
+  if (reply.isPersonal === true) return;
   const served = findServed(call, candidates);
   const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;

@@ -4,6 +4,7 @@ import type { JsonObject } from "./json/json.ts";
 import type { StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";
+import type { CallingReasoning } from "./reasoning.ts";
 
 /** Synchronous stream transformation: no clock, no I/O, no exceptions. */
 export interface Codec<In, Out> {
@@ -48,6 +49,8 @@ export interface Outcome {
   /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
+  /** Reasoning to store for the next request of a tool loop; absent for none. */
+  readonly reasoning?: CallingReasoning;
 }
 
 /**
@@ -66,6 +69,8 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
    * Returns the resource to store after a complete response; null if the client API stores none.
    */
   resource(): JsonObject | null;
+  /** Returns the reasoning to store after a complete response; absent if the client API stores none. */
+  reasoning?(): CallingReasoning | null;
 }
 
 /**
@@ -106,6 +111,11 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     fail: (failure) => encoder.fail(failure),
     done: () => done,
     usage: () => decoder.usage(),
-    outcome: () => done ? { resource: encoder.resource(), usage: encoder.usage() } : null,
+    outcome() {
+      if (!done) return null;
+      const reasoning = encoder.reasoning?.() ?? null;
+      const outcome = { resource: encoder.resource(), usage: encoder.usage() };
+      return reasoning === null ? outcome : { ...outcome, reasoning };
+    },
   };
 }

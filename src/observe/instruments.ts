@@ -130,6 +130,11 @@ export function registerInstruments(registry: Registry) {
       "Requests refused because a limit of the whole gateway was reached; reason is requests or body_memory.",
       "reason",
     ),
+    storeFailures: counter(
+      "gateway_state_failures_total",
+      "Operations of a store that failed while their request was served all the same; operation is reasoning_find or reasoning_store.",
+      "operation",
+    ),
     reloads: counter(
       "gateway_config_reloads_total",
       "Reloads of the configuration; result is success or failure.",

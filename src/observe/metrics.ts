@@ -12,6 +12,11 @@ export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
 
 const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
 
+/** An operation of a store whose failure does not fail the request. */
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+
+const STORE_OPERATIONS = ["reasoning_find", "reasoning_store"] as const;
+
 /** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {
   /** Counts a started call; its report must follow. */
@@ -27,6 +32,8 @@ export interface Metrics {
   connectionFailed(provider: string, cause: ConnectionCause): void;
   /** Counts a request that was refused because a limit of the gateway was reached. */
   overloaded(reason: OverloadReason): void;
+  /** Counts an operation of a store that failed while its request was served all the same. */
+  storeFailed(operation: StoreOperation): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
@@ -64,6 +71,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
+  for (const operation of STORE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
 
   function add(endpoint: string, change: 1 | -1) {
     active.set(endpoint, (active.get(endpoint) ?? 0) + change);
@@ -89,6 +97,7 @@ export function newMetrics(sources: MetricSources): Metrics {
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),
+    storeFailed: (operation) => instruments.storeFailures.inc({ operation }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;

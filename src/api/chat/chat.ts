@@ -17,6 +17,7 @@ import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
 import { newRelay } from "./relay_stream.ts";
+import { hasPastCalls, storeReasoning, withStoredReasoning } from "./reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
 
@@ -37,7 +38,11 @@ export const chat: ClientApi = {
     async handle(call, { document }) {
       call.report.stream = document.value.stream === true;
       const request = parseChatRequest(document);
-      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
+      if (!request.ok) return request;
+      const complete = hasPastCalls(request.value)
+        ? await withStoredReasoning(call, request.value)
+        : request.value;
+      return await exchange(call, newInference(call, complete));
     },
   }],
 };
@@ -63,7 +68,8 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
         hasSideEffects: isStored(request),
         responseHandler: () => newResponseHandler(call, request, target),
-        onComplete({ resource }) {
+        onComplete({ resource, reasoning }) {
+          if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
           const id = resource?.id;
           return typeof id === "string"
             ? bindObject(call, "chat_completion", id, target.provider)

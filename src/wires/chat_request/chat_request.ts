@@ -1,4 +1,5 @@
 import type { JsonDocument } from "../../core/json/json.ts";
+import type { OwnedReasoning } from "../../core/reasoning.ts";
 
 /**
  * A client request as a Chat Completions document with validated field types. Every translation to
@@ -9,4 +10,9 @@ export interface ChatRequest {
   readonly stream: boolean;
   /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
+  /**
+   * Stored reasoning of assistant messages that come without it, by the index of the message; absent
+   * for none.
+   */
+  readonly reasoning?: ReadonlyMap<number, OwnedReasoning>;
 }

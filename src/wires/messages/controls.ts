@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 import type { Provider } from "../wire.ts";
@@ -12,6 +13,7 @@ export interface SectionInput {
   readonly provider: Provider;
   /** Model name of the target, without provider prefix. */
   readonly model: string;
+  readonly past: PastReasoning;
 }
 
 /** Maximum length of `metadata.user_id` (Messages API, create). */

@@ -7,6 +7,7 @@ import {
   type Section,
 } from "../chat_request/encoding.ts";
 import { citationPaths } from "../chat_request/citations.ts";
+import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
@@ -19,7 +20,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   limits,
   sampling,
   stops,
-  ({ body }) => encodeTurns(body.messages),
+  ({ body, past }) => encodeTurns(body.messages, past),
   tools,
   thinking,
   outputConfig,
@@ -36,15 +37,13 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const input = {
-    body: body.value,
-    provider: target.provider,
-    model: target.model,
-  };
-  const request = assemble({ model: target.model }, SECTIONS, input);
+  const { provider, model } = target;
+  const past = newPastReasoning(chat, provider.account);
+  const input = { body: body.value, provider, model, past };
+  const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  const lossy = citationPaths(body.value.messages);
+  const lossy = [...citationPaths(body.value.messages), ...past.dropped()];
   return success({
     ...newPostRequest("/v1/messages", { ...request.value, ...streamed }),
     ...lossy.length > 0 && { lossy },

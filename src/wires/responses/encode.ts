@@ -6,6 +6,7 @@ import {
   parseExactBody,
   type Section,
 } from "../chat_request/encoding.ts";
+import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import {
   limit,
@@ -17,6 +18,7 @@ import {
   text,
 } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
+import { included } from "./included.ts";
 import { input } from "./input.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
@@ -29,6 +31,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   reasoning,
   text,
   logprobs,
+  included,
   sameFields,
   streaming,
 ];
@@ -40,9 +43,12 @@ const SECTIONS: readonly Section<SectionInput>[] = [
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const body = parseExactBody(chat, ENCODED);
   if (!body.ok) return body;
-  const asked = { body: body.value, provider: target.provider };
-  const request = assemble({ model: target.model }, SECTIONS, asked);
+  const { provider, model } = target;
+  const past = newPastReasoning(chat, provider.account);
+  const request = assemble({ model }, SECTIONS, { body: body.value, provider, model, past });
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
-  return success(newPostRequest("/responses", { ...request.value, store: false }));
+  const post = newPostRequest("/responses", { ...request.value, store: false });
+  const lossy = past.dropped();
+  return success(lossy.length === 0 ? post : { ...post, lossy });
 }

@@ -173,6 +173,7 @@ Deno.test("numbers keep their text", () => {
     text,
     '{"model":"m","input":[{"type":"message","role":"user","content":"Hi"}],' +
       '"max_output_tokens":1e3,"temperature":1.0,"tools":[{"type":"function","name":"f",' +
-      '"parameters":{"const":12345678901234567890},"strict":false}],"store":false}',
+      '"parameters":{"const":12345678901234567890},"strict":false}],' +
+      '"include":["reasoning.encrypted_content"],"store":false}',
   );
 });

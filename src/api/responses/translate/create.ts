@@ -5,8 +5,7 @@ import type { Target, WireName } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
-import { encodeResponse, newResponseEncoder } from "../generate/encoder.ts";
-import type { ResponseLabels } from "../generate/resource.ts";
+import { encodeResponse, type EncoderLabels, newResponseEncoder } from "../generate/encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /** Creates the candidates for targets without the Responses API: the gateway generates the response. */
@@ -30,9 +29,11 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     if (!chat.ok) return chat;
     const encoded = wire.encode(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
+    const lossy = encoded.value.lossy?.map((path) => chat.value.toClientPath(path));
     return success<Candidate>({
       target,
       request: encoded.value,
+      ...lossy !== undefined && { lossy },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       responseHandler: () => newResponseHandler(creation, target),
@@ -44,11 +45,12 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
 function newResponseHandler({ call, request }: Creation, target: Target): ResponseHandler {
   const { world } = call;
   const { model } = target;
-  const labels: ResponseLabels = {
+  const labels: EncoderLabels = {
     id: newId("resp_", world),
     created: world.unix(),
     model,
     request,
+    isSigned: target.wire.name === "messages",
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };

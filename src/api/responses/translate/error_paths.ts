@@ -29,7 +29,8 @@ export function toClientPaths(refused: Failed, origins: Origins): Failed {
   return failed({ ...failure, param, message });
 }
 
-function clientPath(path: string, { messages, tools }: Origins): string {
+/** Returns the client's own path of a field of a translated request. */
+export function clientPath(path: string, { messages, tools }: Origins): string {
   const [, list, number = "", below = ""] = /^(messages|tools)(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
   if (list === "messages") {
     const message = messages[Number(number)];
