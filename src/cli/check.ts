@@ -5,7 +5,14 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, tellProblems, USUAL_CONFIG } from "./command.ts";
-import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
+import {
+  matchText,
+  serverText,
+  shareText,
+  targetText,
+  verifiedText,
+  writtenRoutes,
+} from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
 export const check: Command = {
@@ -52,7 +59,8 @@ function targetLines(label: string, target: RouteTarget): string[] {
   ];
 }
 
-function capabilityLines({ provider, wire }: RouteTarget): string[] {
+function capabilityLines(target: RouteTarget): string[] {
+  const { provider, wire } = target;
   const { settings } = provider;
   const used = usedCapabilities(settings.type);
   const all = Object.entries(settings.capabilities).filter(([name]) => used.includes(name));
@@ -67,6 +75,7 @@ function capabilityLines({ provider, wire }: RouteTarget): string[] {
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,
+    ...[verifiedText(target)].filter((text) => text !== null),
   ];
 }
 

@@ -95,6 +95,7 @@ routing:
     "              on: responses_lifecycle",
     `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
     "              hosted_tools: web_search",
+    "              verifies: stop",
     "",
   ]);
 });
@@ -113,10 +114,23 @@ routing:
     "              on: reasoning_effort",
     "              off: structured_outputs, adaptive_thinking",
     "              reasoning_effort_levels: low",
+    "              verifies: json_object, stop",
     "              accepts: chat, embeddings",
     "              on: structured_outputs",
     "              off: reasoning_effort",
+    "              verifies: strict, tool_choice, parallel_tool_calls, json_schema",
   ]);
+});
+
+Deno.test("a target that verifies nothing because of its setting says so", async () => {
+  using file = await configFile(`
+providers: {ollama: {verify: false}}
+routing: {routes: [{name: all, targets: [{provider: ollama, model: m}]}]}
+`);
+  const text = "verifies: nothing, because verify is false";
+  assertStringIncludes((await ran(["check", "--config", file.path])).out, text);
+  const explained = await ran(["explain", "--config", file.path, "--model", "m"]);
+  assertStringIncludes(explained.out, text);
 });
 
 Deno.test("no key, header value or URL credential is printed", async () => {

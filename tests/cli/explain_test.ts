@@ -49,10 +49,10 @@ Deno.test("explain prints the route, the shares of its targets and the order of 
     "Route teams: serves the request",
     "  Targets, weighted:",
     "    75%    openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
-    "    25%    anthropic/gpt-4o: messages at api.anthropic.com, 2m to the first byte",
+    "    25%    anthropic/gpt-4o: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    -      openai/gpt-4o skipped: its weight is 0",
     "  Fallbacks, in order:",
-    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
+    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    2.     openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "Route rest: skipped, route teams comes first",
   ]);
@@ -64,10 +64,10 @@ Deno.test("a requested provider and model pass over targets and limit the fallba
   assertEquals(out.trimEnd().split("\n").slice(2, -1), [
     "  Targets, weighted:",
     "    -      openai/gpt-4o skipped: another provider is requested",
-    "    100%   anthropic/claude-x: messages at api.anthropic.com, 2m to the first byte",
+    "    100%   anthropic/claude-x: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    -      openai/claude-x skipped: its weight is 0",
     "  Fallbacks, in order:",
-    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
+    "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    -      openai/claude-x skipped: another provider is requested",
     "  The requested provider limits the fallbacks to it.",
   ]);

@@ -10,6 +10,7 @@ import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
+import { promisesOf } from "./promises.ts";
 import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -43,5 +44,6 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const request = assemble({ model: target.model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  return success(newPostRequest("/v1/messages", { ...request.value, ...streamed }));
+  const promises = promisesOf(chat.document, input.settings);
+  return success(newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises));
 }

@@ -65,6 +65,11 @@ function encodeFormat(format: JsonValue, settings: ProviderConfig): Result<JsonO
       return settings.capabilities.structured_outputs
         ? schemaFormat(format.json_schema)
         : undeclared("response_format", "structured_outputs");
+    case "json_object":
+      // The API has no such format: the gateway checks the response.
+      return settings.verify
+        ? success({})
+        : unsupported("response_format.type", "Use a provider with 'verify: true'.");
     default:
       return unsupported("response_format.type");
   }

@@ -16,8 +16,9 @@ import {
   streaming,
   text,
 } from "./controls.ts";
-import { ENCODED } from "./fields.ts";
+import { ENCODED, ENCODED_WITH_CHECKS } from "./fields.ts";
 import { input } from "./input.ts";
+import { stopPromises } from "./stops.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
@@ -38,11 +39,14 @@ const SECTIONS: readonly Section<SectionInput>[] = [
  * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = parseExactBody(chat, ENCODED);
+  const { settings } = target.provider;
+  const body = parseExactBody(chat, settings.verify ? ENCODED_WITH_CHECKS : ENCODED);
   if (!body.ok) return body;
-  const asked = { body: body.value, settings: target.provider.settings };
+  const stops = stopPromises(body.value);
+  if (!stops.ok) return stops;
+  const asked = { body: body.value, settings };
   const request = assemble({ model: target.model }, SECTIONS, asked);
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
-  return success(newPostRequest("/responses", { ...request.value, store: false }));
+  return success(newPostRequest("/responses", { ...request.value, store: false }, stops.value));
 }
