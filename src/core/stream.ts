@@ -23,6 +23,11 @@ export interface Codec<In, Out> {
 export interface Decoder extends Codec<StreamRecord, StreamEvent> {
   /** Returns the last token counts that the upstream has reported; null before it reports any. */
   usage(): Usage | null;
+  /**
+   * True while a tool call is held back until it is whole, which takes any number of records. Absent if
+   * calls are not held back.
+   */
+  isHolding?(): boolean;
 }
 
 /** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
@@ -35,6 +40,8 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
    * terminal is not sent then.
    */
   fail(failure: Failure): readonly StreamRecord[];
+  /** True while a tool call is held back until it is whole; absent if calls are not held back. */
+  isHolding?(): boolean;
   /** The outcome of the complete stream; null until `done` returns true. */
   outcome(): Outcome | null;
   /**
@@ -111,10 +118,13 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     fail: (failure) => encoder.fail(failure),
     done: () => done,
     usage: () => decoder.usage(),
+    ...decoder.isHolding !== undefined && { isHolding: decoder.isHolding },
     outcome() {
       if (!done) return null;
       const reasoning = encoder.reasoning?.() ?? null;
-      const outcome = { resource: encoder.resource(), usage: encoder.usage() };
+      // A stream that ended at a stop text has no final counts; those so far were billed.
+      const usage = encoder.usage() ?? decoder.usage();
+      const outcome = { resource: encoder.resource(), usage };
       return reasoning === null ? outcome : { ...outcome, reasoning };
     },
   };

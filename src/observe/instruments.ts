@@ -117,6 +117,12 @@ export function registerInstruments(registry: Registry) {
       "Streams that failed after delivery to the client had begun.",
       "provider",
     ),
+    verified: counter(
+      "gateway_verified_total",
+      "Responses that were checked because the provider does not enforce a field; promise is the kind of field, result is kept or broken.",
+      "promise",
+      "result",
+    ),
     authFailures: counter(
       "gateway_auth_failures_total",
       "Requests without a valid client key.",

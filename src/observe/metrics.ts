@@ -2,6 +2,12 @@ import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
 import { connectionCause, isRefusal, isServerFailure, REFUSALS } from "../core/failure.ts";
+import {
+  PROMISE_KINDS,
+  PROMISE_RESULTS,
+  type PromiseKind,
+  type PromiseResult,
+} from "../core/promise_kind.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -34,6 +40,8 @@ export interface Metrics {
   overloaded(reason: OverloadReason): void;
   /** Counts an operation of a store that failed while its request was served all the same. */
   storeFailed(operation: StoreOperation): void;
+  /** Counts a response that was checked for a kind of promise. */
+  verified(promise: PromiseKind, result: PromiseResult): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
@@ -70,6 +78,9 @@ export function newMetrics(sources: MetricSources): Metrics {
   registerGauges(registry, sources, active);
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
+  for (const promise of PROMISE_KINDS) {
+    for (const result of PROMISE_RESULTS) instruments.verified.inc({ promise, result }, 0);
+  }
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
   for (const operation of STORE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
 
@@ -98,6 +109,7 @@ export function newMetrics(sources: MetricSources): Metrics {
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),
     storeFailed: (operation) => instruments.storeFailures.inc({ operation }),
+    verified: (promise, result) => instruments.verified.inc({ promise, result }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;

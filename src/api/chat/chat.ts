@@ -9,7 +9,8 @@ import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { bindObject } from "../../call/ownership.ts";
-import type { Target } from "../../wires/wire.ts";
+import { pathsOf } from "../../wires/verified/response_promise.ts";
+import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../translated_handler.ts";
 import { relayAnswer } from "./relay_response.ts";
@@ -62,12 +63,14 @@ function newInference(call: Call, request: ChatRequest): Inference {
     prepare(target) {
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
+      const { promises } = encoded.value;
       return success<Candidate>({
         target,
         request: encoded.value,
         ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
+        ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
-        responseHandler: () => newResponseHandler(call, request, target),
+        responseHandler: () => newResponseHandler(call, request, target, promises),
         onComplete({ resource, reasoning }) {
           if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
           const id = resource?.id;
@@ -80,7 +83,12 @@ function newInference(call: Call, request: ChatRequest): Inference {
   };
 }
 
-function newResponseHandler(call: Call, request: ChatRequest, target: Target): ResponseHandler {
+function newResponseHandler(
+  call: Call,
+  request: ChatRequest,
+  target: Target,
+  promises: UpstreamRequest["promises"],
+): ResponseHandler {
   const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
@@ -89,7 +97,7 @@ function newResponseHandler(call: Call, request: ChatRequest, target: Target): R
     legacyFunctions: hasFunctions(request),
   };
   if (wire.name !== "compat") {
-    return newTranslatedHandler(target, call.world, request.stream, {
+    return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
       newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),
       encodeWhole(events) {
         const completion = encodeCompletion(events, labels);

@@ -12,6 +12,7 @@ import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
+import { promisesOf } from "./promises.ts";
 import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -44,8 +45,9 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
   const lossy = [...citationPaths(body.value.messages), ...past.dropped()];
+  const promises = promisesOf(chat.document, provider.settings);
   return success({
-    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }),
+    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),
     ...lossy.length > 0 && { lossy },
   });
 }

@@ -38,7 +38,7 @@ export function limit({ body }: SectionInput): Result<JsonObject> {
   const tokens = numberOf(value);
   if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
   return tokens < MIN_OUTPUT_TOKENS
-    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}.`)
+    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
     : success({ max_output_tokens: value });
 }
 

@@ -17,9 +17,10 @@ import {
   streaming,
   text,
 } from "./controls.ts";
-import { ENCODED } from "./fields.ts";
+import { ENCODED, ENCODED_WITH_CHECKS } from "./fields.ts";
 import { included } from "./included.ts";
 import { input } from "./input.ts";
+import { stopPromises } from "./stops.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
@@ -41,14 +42,17 @@ const SECTIONS: readonly Section<SectionInput>[] = [
  * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = parseExactBody(chat, ENCODED);
+  const { settings } = target.provider;
+  const body = parseExactBody(chat, settings.verify ? ENCODED_WITH_CHECKS : ENCODED);
   if (!body.ok) return body;
+  const stops = stopPromises(body.value);
+  if (!stops.ok) return stops;
   const { provider, model } = target;
   const past = newPastReasoning(chat, provider.account);
   const request = assemble({ model }, SECTIONS, { body: body.value, provider, model, past });
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
-  const post = newPostRequest("/responses", { ...request.value, store: false });
+  const post = newPostRequest("/responses", { ...request.value, store: false }, stops.value);
   const lossy = past.dropped();
   return success(lossy.length === 0 ? post : { ...post, lossy });
 }

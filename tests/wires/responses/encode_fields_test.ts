@@ -92,7 +92,6 @@ Deno.test("values that request nothing are not sent", () => {
 Deno.test("a field without an exact counterpart is refused by name", () => {
   const refused = {
     n: 2,
-    stop: "x",
     seed: 1,
     frequency_penalty: 0.1,
     presence_penalty: -1,

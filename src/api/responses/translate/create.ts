@@ -1,6 +1,7 @@
 import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
@@ -30,19 +31,27 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     const encoded = wire.encode(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const lossy = encoded.value.lossy?.map((path) => chat.value.toClientPath(path));
+    const promises = encoded.value.promises?.map((promise) => {
+      return { ...promise, path: chat.value.toClientPath(promise.path) };
+    });
     return success<Candidate>({
       target,
       request: encoded.value,
       ...lossy !== undefined && { lossy },
+      ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
-      responseHandler: () => newResponseHandler(creation, target),
+      responseHandler: () => newResponseHandler(creation, target, promises),
       onComplete: (outcome) => storeOutcome(target, outcome),
     });
   };
 }
 
-function newResponseHandler({ call, request }: Creation, target: Target): ResponseHandler {
+function newResponseHandler(
+  { call, request }: Creation,
+  target: Target,
+  promises: readonly ResponsePromise[] | undefined,
+): ResponseHandler {
   const { world } = call;
   const { model } = target;
   const labels: EncoderLabels = {
@@ -54,7 +63,7 @@ function newResponseHandler({ call, request }: Creation, target: Target): Respon
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
-  return newTranslatedHandler(target, world, request.stream, {
+  return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
     newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
       const response = encodeResponse(events, labels);
