@@ -79,9 +79,14 @@ Deno.test("an accepted page may read every answer and the gateway's headers, err
       if (name.startsWith("x-gateway-")) assert(exposed.includes(name), name);
     }
     assert(
-      ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"].every((name) =>
-        exposed.includes(name)
-      ),
+      [
+        "x-request-id",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "retry-after",
+        "x-gateway-lossy",
+        "x-gateway-verified",
+      ].every((name) => exposed.includes(name)),
     );
     assert(!exposed.includes("*"));
   }
