@@ -3,7 +3,17 @@ import type { Defect } from "./protocol.ts";
 
 /** The way a model generates its output. */
 export type Style =
-  | { readonly kind: "echo" | "think" | "think_tags" | "json" | "refuse" | "length" | "filter" }
+  | {
+    readonly kind:
+      | "echo"
+      | "transcript"
+      | "think"
+      | "think_tags"
+      | "json"
+      | "refuse"
+      | "length"
+      | "filter";
+  }
   | { readonly kind: "long"; readonly words: number }
   /** Pauses `pauseMs` milliseconds before each word. */
   | { readonly kind: "slow"; readonly pauseMs: number }
@@ -23,6 +33,7 @@ export type ModelBehaviour =
 const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBehaviour>([
   ["sim-echo", answering({ kind: "echo" })],
   ["sim-embed", answering({ kind: "echo" })],
+  ["sim-transcript", answering({ kind: "transcript" })],
   ["sim-long", answering({ kind: "long", words: 200 })],
   ["sim-slow", answering({ kind: "slow", pauseMs: 100 })],
   ["sim-tools", answering({ kind: "tools", calls: 1, thinks: false })],

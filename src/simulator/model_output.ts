@@ -29,6 +29,8 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
   switch (style.kind) {
     case "echo":
       return textOutput(request.prompt);
+    case "transcript":
+      return textOutput(request.transcript().join("\n"));
     case "long":
       return textOutput(Array.from({ length: style.words }, (_, at) => `word${at + 1}`).join(" "));
     case "slow":
