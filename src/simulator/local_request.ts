@@ -50,7 +50,8 @@ export function canThink(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "think" || style.kind === "tools" && style.thinks;
+  return style.kind === "think" || style.kind === "recall" ||
+    style.kind === "tools" && style.thinks;
 }
 
 // The runtime's template ignores messages with an unknown role.

@@ -18,6 +18,8 @@ export type Style =
   /** Pauses `pauseMs` milliseconds before each word. */
   | { readonly kind: "slow"; readonly pauseMs: number }
   | { readonly kind: "tools"; readonly calls: 1 | 2; readonly thinks: boolean }
+  /** Thinks and calls the first tool, then answers with the conversation as it arrived. */
+  | { readonly kind: "recall" }
   | { readonly kind: "broken"; readonly defect: Defect }
   | { readonly kind: "quirk"; readonly quirk: Quirk };
 
@@ -41,6 +43,7 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ["sim-parallel", answering({ kind: "tools", calls: 2, thinks: false })],
   ["sim-think", answering({ kind: "think" })],
   ["sim-think-tools", answering({ kind: "tools", calls: 1, thinks: true })],
+  ["sim-recall", answering({ kind: "recall" })],
   ["sim-think-tags", answering({ kind: "think_tags" })],
   ["sim-json", answering({ kind: "json" })],
   ["sim-refuse", answering({ kind: "refuse" })],

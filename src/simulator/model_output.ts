@@ -37,6 +37,10 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
       return { ...textOutput(request.prompt), pauseMs: style.pauseMs };
     case "tools":
       return toolOutput(style.calls, request, style.thinks ? thinkingWords(request) : []);
+    case "recall":
+      return request.toolResults.length > 0
+        ? { ...textOutput(request.transcript().join("\n")), thinking: thinkingWords(request) }
+        : toolOutput(1, request, thinkingWords(request));
     case "think":
       return { ...textOutput(request.prompt), thinking: thinkingWords(request) };
     case "think_tags":

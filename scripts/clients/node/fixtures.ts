@@ -52,6 +52,15 @@ export function checkThinking(thinking: string | null | undefined): void {
   assert(thinking?.startsWith(fixtures.thinkingText), `the thinking is ${thinking}`);
 }
 
+/**
+ * Checks that the second step of a tool loop has everything of the first. `hasThinking` is false for
+ * a client that sends no thinking back.
+ */
+export function checkRecalled(text: string | null, hasThinking: boolean): void {
+  const isShown = (line: string) => hasThinking || !line.startsWith("thinking: ");
+  assert.deepEqual(text?.split("\n").filter(isShown), fixtures.recalled.filter(isShown));
+}
+
 /** Checks embeddings of different texts: vectors of length one that are not the same. */
 export function checkEmbeddings(vectors: readonly (readonly number[])[]): void {
   assert.equal(vectors.length, 2);

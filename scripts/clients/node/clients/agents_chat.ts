@@ -6,5 +6,8 @@ import type { Client } from "../client.ts";
 export const client: Client = {
   title: "@openai/agents, Chat Completions",
   packages: ["@openai/agents"],
-  shots: agentsShots((connection, model) => new OpenAIChatCompletionsModel(connection, model)),
+  shots: agentsShots(
+    (connection, model) => new OpenAIChatCompletionsModel(connection, model),
+    true,
+  ),
 };

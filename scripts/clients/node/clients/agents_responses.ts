@@ -6,5 +6,5 @@ import type { Client } from "../client.ts";
 export const client: Client = {
   title: "@openai/agents, Responses",
   packages: ["@openai/agents"],
-  shots: agentsShots((connection, model) => new OpenAIResponsesModel(connection, model)),
+  shots: agentsShots((connection, model) => new OpenAIResponsesModel(connection, model), true),
 };

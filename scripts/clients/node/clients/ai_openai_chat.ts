@@ -9,6 +9,8 @@ export const client: Client = {
   shots: aiShots({
     language: (place, name) => createOpenAI(place).chat(place.model(name)),
     embedding: (place, name) => createOpenAI(place).embedding(place.model(name)),
+    showsThinking: false,
+    sendsThinkingBack: false,
     thinking: { openai: { reasoningEffort: "low", forceReasoning: true } },
   }),
 };

@@ -19,6 +19,8 @@ export const client: Client = {
   shots: aiShots({
     language: (place, name) => connect(place)(place.model(name)),
     embedding: (place, name) => connect(place).embeddingModel(place.model(name)),
+    showsThinking: true,
+    sendsThinkingBack: true,
     thinking: { gateway: { reasoningEffort: "low" } },
   }),
 };

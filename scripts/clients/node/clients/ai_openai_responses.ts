@@ -8,6 +8,8 @@ export const client: Client = {
   packages: ["ai", "@ai-sdk/openai"],
   shots: aiShots({
     language: (place, name) => createOpenAI(place).responses(place.model(name)),
+    showsThinking: false,
+    sendsThinkingBack: true,
     thinking: {
       openai: {
         store: false,

@@ -4,6 +4,7 @@ import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import type { Client, Place } from "../client.ts";
 import {
   checkImage,
+  checkRecalled,
   checkStream,
   checkThinking,
   checkTranscript,
@@ -137,9 +138,9 @@ export const client: Client = {
     async thinking(place) {
       const thinking = { type: "enabled" as const, budget_tokens: 1024 };
       const messages = [user(fixtures.toolQuestion)];
-      const request = { ...COMMON, thinking, model: place.model("sim-think-tools") };
+      const request = { ...COMMON, thinking, model: place.model("sim-recall") };
       const first = await loop(place, request, messages);
-      assert.equal(textOf(first), fixtures.weatherResult);
+      checkRecalled(textOf(first), true);
       const second = await connect(place).messages.create({
         ...COMMON,
         thinking,

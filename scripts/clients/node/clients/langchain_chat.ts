@@ -5,5 +5,5 @@ import { langchainShots } from "../langchain.ts";
 export const client: Client = {
   title: "@langchain/openai, Chat Completions",
   packages: ["@langchain/openai", "@langchain/core"],
-  shots: langchainShots({}),
+  shots: langchainShots({}, false),
 };

@@ -1,7 +1,7 @@
 import type { Client } from "../client.ts";
 import { langchainShots } from "../langchain.ts";
 
-const { embeddings: _embeddings, ...shots } = langchainShots({ useResponsesApi: true });
+const { embeddings: _embeddings, ...shots } = langchainShots({ useResponsesApi: true }, true);
 
 /** LangChain over Responses. */
 export const client: Client = {
