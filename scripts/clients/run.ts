@@ -14,6 +14,8 @@ import {
   verdictOf,
 } from "./matrix.ts";
 
+import { readResults, writeResults } from "./results.ts";
+
 /** A line of a client program: a client that begins, or a cell that it has tried. */
 type Line =
   | { readonly client: string; readonly packages: readonly string[] }
@@ -101,10 +103,6 @@ function withVersion(name: string): string {
 
 if (import.meta.main) {
   const results = await runNodeClients(new Date().toISOString().slice(0, 10), Deno.args);
-  if (Deno.args.length === 0) {
-    const path = new URL("results/node.json", import.meta.url);
-    await Deno.writeTextFile(path, `${JSON.stringify(results, null, 2)}\n`);
-  } else {
-    console.log(JSON.stringify(results, null, 2));
-  }
+  const before = Deno.args.length === 0 ? {} : (await readResults("node")).clients;
+  await writeResults("node", { ...results, clients: { ...before, ...results.clients } });
 }

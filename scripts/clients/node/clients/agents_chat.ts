@@ -8,6 +8,6 @@ export const client: Client = {
   packages: ["@openai/agents"],
   shots: agentsShots(
     (connection, model) => new OpenAIChatCompletionsModel(connection, model),
-    true,
+    false,
   ),
 };

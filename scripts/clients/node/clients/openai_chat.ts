@@ -14,6 +14,7 @@ import {
   fixtures,
   IMAGE_URL,
   REPORT,
+  runTool,
   WEATHER,
   weather,
 } from "../fixtures.ts";
@@ -29,6 +30,11 @@ function connect({ baseURL, apiKey }: Place): OpenAI {
 
 function user(content: string) {
   return { role: "user" as const, content };
+}
+
+/** Returns the thinking of a message, a field that the SDK passes on without naming it. */
+function thinkingOf(message: object): string | null {
+  return "reasoning_content" in message ? String(message.reasoning_content) : null;
 }
 
 /** The official SDK over Chat Completions: `create`, `parse` and `runTools`. */
@@ -109,22 +115,29 @@ export const client: Client = {
     },
     async thinking(place) {
       const openai = connect(place);
-      const runner = openai.chat.completions.runTools({
-        model: place.model("sim-recall"),
-        messages: [user(fixtures.toolQuestion)],
-        reasoning_effort: "low",
-        tools: TOOLS,
-      });
-      checkRecalled(await runner.finalContent(), true);
-      const next = await openai.chat.completions.create({
+      const model = place.model("sim-recall");
+      const shared = { model, reasoning_effort: "low" as const, tools: TOOLS };
+      const messages: OpenAI.ChatCompletionMessageParam[] = [user(fixtures.toolQuestion)];
+      // `runTools` sends no thinking back; a program that appends the messages does.
+      const first = await openai.chat.completions.create({ ...shared, messages });
+      const called = first.choices[0]?.message;
+      const [call] = called?.tool_calls ?? [];
+      assert(called !== undefined && call?.type === "function", "there is no call");
+      checkThinking(thinkingOf(called));
+      const { name, arguments: json } = call.function;
+      messages.push(called, { role: "tool", tool_call_id: call.id, content: runTool(name, json) });
+      const second = await openai.chat.completions.create({ ...shared, messages });
+      const answer = second.choices[0]?.message;
+      assert(answer !== undefined);
+      checkRecalled(answer.content, true);
+      const third = await openai.chat.completions.create({
         model: place.model("sim-think"),
-        messages: [...runner.messages, user(fixtures.question)],
+        messages: [...messages, answer, user(fixtures.question)],
         reasoning_effort: "low",
       });
-      const message = next.choices[0]?.message;
+      const message = third.choices[0]?.message;
       assert.equal(message?.content, fixtures.question);
-      assert(message !== undefined && "reasoning_content" in message, "there is no thinking");
-      checkThinking(String(message.reasoning_content));
+      checkThinking(thinkingOf(message));
     },
     async required(place) {
       const { choices } = await connect(place).chat.completions.parse({

@@ -142,13 +142,13 @@ export const client: Client = {
         model: place.model("sim-recall"),
         tools: TOOLS,
         reasoning: { effort: "low", summary: "auto" },
-        include: ["reasoning.encrypted_content"],
         store: false,
       } as const;
+      const include: OpenAI.Responses.ResponseIncludable[] = ["reasoning.encrypted_content"];
       const question = user(fixtures.toolQuestion);
       const first = await responses.create({
         ...shared,
-        include: [...shared.include],
+        include,
         input: [question],
       });
       const [reasoning] = first.output;
@@ -156,7 +156,7 @@ export const client: Client = {
       checkThinking(reasoning.summary[0]?.text ?? reasoning.content?.[0]?.text);
       const second = await responses.create({
         ...shared,
-        include: [...shared.include],
+        include,
         input: [question, ...first.output, ...outputsOf(first)] as OpenAI.Responses.ResponseInput,
       });
       checkRecalled(second.output_text, true);
