@@ -19,6 +19,7 @@ export const SHOTS = {
   stream: "stream",
   tools: "two-step tool loop, parallel calls",
   structured: "structured output",
+  json: "`json_object`",
   turns: "several turns",
   image: "image",
   thinking: "thinking, with a tool loop",

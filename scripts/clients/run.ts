@@ -1,5 +1,4 @@
-import manifest from "../../deno.json" with { type: "json" };
-import { serveGateways } from "./gateway.ts";
+import { type MatrixGateways, serveGateways } from "./gateway.ts";
 import {
   CAPABILITY_SETS,
   cellOf,
@@ -13,71 +12,92 @@ import {
   type Verdict,
   verdictOf,
 } from "./matrix.ts";
+import { nodePrograms } from "./node/programs.ts";
+import { pythonPrograms } from "./python/programs.ts";
+import { type Part, PARTS, readResults, writeResults } from "./results.ts";
 
-import { readResults, writeResults } from "./results.ts";
+/** A program that runs clients and prints what each cell has shown. */
+export interface ClientProgram {
+  /** The command; the JSON of the gateways' base URLs takes the place of `URLS`. */
+  readonly command: readonly string[];
+  /** Variables of its environment besides those of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Returns packages with their exact versions, from those that the program names. */
+  versionsOf(packages: readonly string[]): readonly string[];
+}
+
+/** Prepares the programs of a part that run these clients; empty stands for all. */
+export type Programs = (clients: readonly string[]) => Promise<readonly ClientProgram[]>;
+
+/** The argument of a program that stands for the base URLs. */
+export const URLS = "{urls}";
+
+const PROGRAMS: Readonly<Record<Part, Programs>> = {
+  node: nodePrograms,
+  python: pythonPrograms,
+  cli: () => Promise.resolve([]),
+};
 
 /** A line of a client program: a client that begins, or a cell that it has tried. */
 type Line =
   | { readonly client: string; readonly packages: readonly string[] }
   | TriedCell;
 
-/** The verdicts on the cells of one client, by shot, provider type and set. */
-type Verdicts = Map<string, Verdict>;
-
 /**
- * Runs the npm clients over gateways that it serves; returns their results. `files` chooses clients by
- * the names of their files, without the ending; empty runs all.
+ * Runs the clients of a part over gateways that it serves; returns their results. `chosen` has the
+ * names of clients' files, without the ending; empty runs all.
  */
-export async function runNodeClients(
-  date: string,
-  files: readonly string[] = [],
-): Promise<Results> {
+export async function runClients(part: Part, chosen: readonly string[] = []): Promise<Results> {
+  const programs = await PROGRAMS[part](chosen);
   await using gateways = serveGateways();
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--quiet",
-      "--config",
-      new URL("../../deno.json", import.meta.url).pathname,
-      new URL("node/main.ts", import.meta.url).pathname,
-      JSON.stringify(gateways.urls),
-      ...files,
-    ],
+  const clients: Record<string, ClientResult> = {};
+  for (const program of programs) {
+    Object.assign(clients, await runProgram(program, gateways));
+  }
+  return { date: new Date().toISOString().slice(0, 10), clients };
+}
+
+async function runProgram(
+  { command, environment = {}, versionsOf }: ClientProgram,
+  gateways: MatrixGateways,
+): Promise<Results["clients"]> {
+  const [path = "", ...args] = command;
+  const child = new Deno.Command(path, {
+    args: args.map((arg) => arg === URLS ? JSON.stringify(gateways.urls) : arg),
+    env: environment,
     stdin: "null",
     stdout: "piped",
-    stderr: "inherit",
+    stderr: "piped",
   });
-  const { code, stdout } = await child.output();
-  if (code !== 0) throw new Error(`the client program ended with status ${code}`);
+  const { code, stdout, stderr } = await child.output();
+  if (code !== 0) throw new Error(`${command.join(" ")}: ${new TextDecoder().decode(stderr)}`);
   const clients: Record<string, ClientResult> = {};
-  let verdicts: Verdicts = new Map();
+  let verdicts = new Map<string, Verdict>();
+  let title = "";
   for (const line of linesOf(new TextDecoder().decode(stdout))) {
     if ("client" in line) {
       verdicts = new Map();
-      clients[line.client] = { packages: line.packages.map(withVersion), rows: {} };
+      title = line.client;
+      clients[title] = { packages: versionsOf(line.packages), rows: {} };
       continue;
     }
-    const title = Object.keys(clients).at(-1) ?? "";
-    verdicts.set(
-      nameOf(line.shot, line.type, line.set),
-      verdictOf(line, await gateways.reportOf(line.key)),
-    );
-    const packages = clients[title]?.packages ?? [];
-    clients[title] = { packages, rows: rowsOf(verdicts) };
+    const verdict = verdictOf(line, await gateways.reportOf(line.key));
+    verdicts.set(nameOf(line.shot, line.type, line.set), verdict);
+    clients[title] = { packages: clients[title]?.packages ?? [], rows: rowsOf(verdicts) };
   }
-  return { date, clients };
+  return clients;
 }
 
 function linesOf(text: string): readonly Line[] {
-  return text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+  return text.split("\n").filter((line) => /^\{"(?:client|key)":/.test(line))
+    .map((line) => JSON.parse(line));
 }
 
 function nameOf(...names: readonly string[]): string {
   return names.join(" ");
 }
 
-function rowsOf(verdicts: Verdicts): ClientResult["rows"] {
+function rowsOf(verdicts: ReadonlyMap<string, Verdict>): ClientResult["rows"] {
   const rows: Partial<Record<ShotName, Row>> = {};
   for (const shot of Object.keys(SHOTS) as ShotName[]) {
     const cells = PROVIDER_TYPES.flatMap((type) => {
@@ -93,16 +113,13 @@ function rowsOf(verdicts: Verdicts): ClientResult["rows"] {
   return rows;
 }
 
-/** Returns a package of the import map with its exact version. */
-function withVersion(name: string): string {
-  const imports: Readonly<Record<string, string>> = manifest.imports;
-  const specifier = imports[name];
-  if (specifier === undefined) throw new Error(`${name} is not in the import map of deno.json`);
-  return specifier.replace("npm:", "");
-}
-
 if (import.meta.main) {
-  const results = await runNodeClients(new Date().toISOString().slice(0, 10), Deno.args);
-  const before = Deno.args.length === 0 ? {} : (await readResults("node")).clients;
-  await writeResults("node", { ...results, clients: { ...before, ...results.clients } });
+  const [named = "node", ...chosen] = Deno.args;
+  const part = PARTS.find((one) => one === named);
+  if (part === undefined) {
+    throw new Error(`There is no part ${named}; there are ${PARTS.join(", ")}.`);
+  }
+  const results = await runClients(part, chosen);
+  const before = chosen.length === 0 ? {} : (await readResults(part)).clients;
+  await writeResults(part, { ...results, clients: { ...before, ...results.clients } });
 }
