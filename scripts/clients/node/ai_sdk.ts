@@ -89,6 +89,14 @@ export function aiShots(models: AiModels): Client["shots"] {
       });
       assert.deepEqual(output, fixtures.reportValue);
     },
+    async json(place) {
+      const { output } = await generateText({
+        ...common(place, "sim-json"),
+        prompt: fixtures.jsonQuestion,
+        output: Output.json(),
+      });
+      assert.deepEqual(output, fixtures.jsonValue);
+    },
     async turns(place) {
       const instructions = fixtures.system;
       const question: ModelMessage = { role: "user", content: fixtures.firstTurn };

@@ -30,6 +30,8 @@ const TOOLS = [
   tool(clock, { name: "clock", description: clockTexts.description, schema: CLOCK }),
 ];
 
+const ANY_OBJECT = { type: "object", properties: { text: { type: "string" } } };
+
 function connect(place: Place, name: string, fields: ChatOpenAIFields): ChatOpenAI {
   return new ChatOpenAI({
     model: place.model(name),
@@ -92,6 +94,12 @@ export function langchainShots(
       const model = chat(place, "sim-json");
       const value = await model.withStructuredOutput(REPORT).invoke(fixtures.question);
       assert.deepEqual(value, fixtures.reportValue);
+    },
+    async json(place) {
+      const model = chat(place, "sim-json").withStructuredOutput(ANY_OBJECT, {
+        method: "jsonMode",
+      });
+      assert.deepEqual(await model.invoke(fixtures.jsonQuestion), fixtures.jsonValue);
     },
     async turns(place) {
       const messages = [new SystemMessage(fixtures.system), new HumanMessage(fixtures.firstTurn)];

@@ -65,6 +65,10 @@ def check_report(report):
     check_equal(Report.model_validate(report).model_dump(), FIXTURES["reportValue"])
 
 
+def check_json(text):
+    check_equal(json.loads(text), FIXTURES["jsonValue"])
+
+
 def check_transcript(text):
     """Checks that the model has read all turns of the conversation, in order."""
     check_equal(text.split("\n"), FIXTURES["transcript"])

@@ -82,6 +82,14 @@ export const client: Client = {
       const second = await openai.chat.completions.parse({ model, messages, response_format });
       assert.deepEqual(second.choices[0]?.message.parsed, fixtures.reportValue);
     },
+    async json(place) {
+      const { choices } = await connect(place).chat.completions.create({
+        model: place.model("sim-json"),
+        messages: [user(fixtures.jsonQuestion)],
+        response_format: { type: "json_object" },
+      });
+      assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ""), fixtures.jsonValue);
+    },
     async turns(place) {
       const openai = connect(place);
       const messages: OpenAI.ChatCompletionMessageParam[] = [

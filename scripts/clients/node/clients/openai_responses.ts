@@ -107,6 +107,14 @@ export const client: Client = {
       });
       assert.deepEqual(second.output_parsed, fixtures.reportValue);
     },
+    async json(place) {
+      const response = await connect(place).responses.create({
+        model: place.model("sim-json"),
+        input: fixtures.jsonQuestion,
+        text: { format: { type: "json_object" } },
+      });
+      assert.deepEqual(JSON.parse(response.output_text), fixtures.jsonValue);
+    },
     async turns(place) {
       const { responses } = connect(place);
       const instructions = fixtures.system;
