@@ -3,7 +3,7 @@
 
 from agents import OpenAIChatCompletionsModel
 
-from agents_sdk import agents_shots
+from agents_shots import agents_shots
 
 TITLE = "openai-agents, Chat Completions"
 SHOTS = agents_shots(

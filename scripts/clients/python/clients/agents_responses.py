@@ -3,7 +3,7 @@
 
 from agents import OpenAIResponsesModel
 
-from agents_sdk import agents_shots
+from agents_shots import agents_shots
 
 TITLE = "openai-agents, Responses"
 SHOTS = agents_shots(

@@ -1,4 +1,4 @@
-# pip: litellm==1.106.2
+# pip: litellm==1.106.2 mcp==2.3.0
 """LiteLLM as a client of the gateway."""
 
 import litellm

@@ -3,9 +3,9 @@
 
 from llama_index.llms.openai_like import OpenAILike
 
-from llama_index_sdk import llama_index_shots
+from llama_index_shots import llama_index_shots
 
 TITLE = "llama-index openai-like, Chat Completions"
 SHOTS = llama_index_shots(
-    OpenAILike, False, {"additional_kwargs": {"reasoning_effort": "low"}}
+    OpenAILike, "required", {"additional_kwargs": {"reasoning_effort": "low"}}
 )

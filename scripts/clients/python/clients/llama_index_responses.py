@@ -3,9 +3,11 @@
 
 from llama_index.llms.openai_like import OpenAILikeResponses
 
-from llama_index_sdk import llama_index_shots
+from llama_index_shots import llama_index_shots
 
 TITLE = "llama-index openai-like, Responses"
 SHOTS = llama_index_shots(
-    OpenAILikeResponses, True, {"reasoning_options": {"effort": "low", "summary": "auto"}}
+    OpenAILikeResponses,
+    "structured",
+    {"reasoning_options": {"effort": "low", "summary": "auto"}},
 )

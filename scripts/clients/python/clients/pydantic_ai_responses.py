@@ -3,7 +3,7 @@
 
 from pydantic_ai.models.openai import OpenAIResponsesModel
 
-from pydantic_ai_sdk import pydantic_ai_shots
+from pydantic_ai_shots import pydantic_ai_shots
 
 TITLE = "pydantic-ai, Responses"
 SHOTS = pydantic_ai_shots(

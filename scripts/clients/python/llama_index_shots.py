@@ -10,8 +10,11 @@ from checks import FIXTURES, QUESTION, TOOL_QUESTION
 TOOLS = [FunctionTool.from_defaults(checks.weather), FunctionTool.from_defaults(checks.clock)]
 
 
-def llama_index_shots(model_class, sends_thinking_back, thinking_settings):
-    """Returns the uses of LlamaIndex; the settings make a model think."""
+def llama_index_shots(model_class, parsed_as, thinking_settings):
+    """Returns the uses of LlamaIndex; the settings make a model think.
+
+    `parsed_as` is the name of the use in which an answer is parsed.
+    """
 
     def model(place, name, **more):
         return model_class(
@@ -54,9 +57,10 @@ def llama_index_shots(model_class, sends_thinking_back, thinking_settings):
 
     async def thinking(place):
         agent = FunctionAgent(tools=TOOLS, llm=model(place, "sim-recall", **thinking_settings))
-        checks.check_recalled(str(await agent.run(TOOL_QUESTION)), sends_thinking_back)
+        checks.check_recalled(str(await agent.run(TOOL_QUESTION)), False)
 
-    def required(place):
+    def parsed(place):
+        # Over Chat Completions this is a call that must be made, over Responses a format of the text.
         llm = model(place, "sim-tools").as_structured_llm(checks.Report)
         checks.check_report(llm.chat([user(QUESTION)]).raw.model_dump())
 
@@ -67,5 +71,5 @@ def llama_index_shots(model_class, sends_thinking_back, thinking_settings):
         "turns": turns,
         "image": image,
         "thinking": thinking,
-        "required": required,
+        parsed_as: parsed,
     }
