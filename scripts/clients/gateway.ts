@@ -40,7 +40,7 @@ const EVERYTHING: Readonly<Record<ProviderType, Capabilities>> = {
   native: STATEFUL,
 };
 
-/** The provider in the starter files that stands for each type. */
+/** Provider of the starter files for each type of the matrix. */
 const STARTER_PROVIDERS: Readonly<Record<ProviderType, string>> = {
   compat: "openai",
   messages: "anthropic",

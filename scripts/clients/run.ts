@@ -29,7 +29,7 @@ export interface ClientProgram {
 /** Prepares the programs of a part that run these clients; empty stands for all. */
 export type Programs = (clients: readonly string[]) => Promise<readonly ClientProgram[]>;
 
-/** The argument of a program that stands for the base URLs. */
+/** Placeholder for the base URLs in the arguments of a program. */
 export const URLS = "{urls}";
 
 const PROGRAMS: Readonly<Record<Part, Programs>> = {

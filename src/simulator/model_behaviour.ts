@@ -98,8 +98,9 @@ export function findBehaviour(model: string): ModelBehaviour | null {
 /** True if a model thinks before its tool calls unless the request turns thinking off. */
 export function thinksBeforeCalls(model: string): boolean {
   const behaviour = findBehaviour(model);
-  return behaviour?.kind === "answer" && behaviour.style.kind === "tools" &&
-    behaviour.style.thinks;
+  if (behaviour?.kind !== "answer") return false;
+  const { style } = behaviour;
+  return style.kind === "recall" || style.kind === "tools" && style.thinks;
 }
 
 function answering(style: Style): ModelBehaviour {
