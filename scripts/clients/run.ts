@@ -26,7 +26,7 @@ export interface ClientProgram {
   versionsOf(packages: readonly string[]): readonly string[];
 }
 
-/** Prepares the programs of a part that run these clients; empty stands for all. */
+/** Prepares the programs of a part that run these clients; without names, all of them. */
 export type Programs = (clients: readonly string[]) => Promise<readonly ClientProgram[]>;
 
 /** Placeholder for the base URLs in the arguments of a program. */
