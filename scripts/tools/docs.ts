@@ -1,5 +1,6 @@
 import { configReference } from "../../src/config/reference.ts";
 import { cliPage } from "./reference/cli.ts";
+import { clientsPage } from "./reference/clients.ts";
 import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { importTable } from "./reference/imports.ts";
@@ -17,6 +18,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/endpoints.md": endpointsPage,
   "docs/reference/cli.md": cliPage,
   "docs/reference/request-fields.md": requestFieldsPage,
+  "docs/reference/clients.md": clientsPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */
