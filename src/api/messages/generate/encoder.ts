@@ -7,6 +7,8 @@ import type { EncodedResponse } from "../../translated_handler.ts";
 export interface MessageLabels {
   /** `msg_` and 32 hexadecimal digits, new for each response. */
   readonly id: string;
+  /** ID of the call, which an error record repeats. */
+  readonly requestId: string;
   /** Requested model, used until the upstream reports its own. */
   readonly model: string;
   /** Whether thinking is sent as text and seal, as a seal only, or not at all. */
