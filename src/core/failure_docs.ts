@@ -203,6 +203,14 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Wait for responses before sending more, or open another connection.",
     example: "At most 16 requests may wait on one socket; send more when some are answered.",
   },
+  token_counting_unsupported: {
+    cause:
+      "`POST /v1/messages/count_tokens` reached a provider that cannot count the tokens of a " +
+      "request. The gateway never estimates them.",
+    cure: "Send the request to a provider of type `messages`, or to one that declares " +
+      "`capabilities.response_input_tokens`. Clients that can estimate do so by themselves.",
+    example: "This provider cannot count tokens.",
+  },
   draining: {
     cause: "The gateway is shutting down.",
     cure: "Send the request again; a load balancer sends it to another instance.",
