@@ -126,7 +126,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "The gateway serves no such path.",
     cure:
       "Check the path and the base URL of the client; most clients need one that ends in `/v1`.",
-    example: "This path is not served here; 'switchyard help endpoints' lists the paths.",
+    example: "This path is not offered here; 'switchyard help endpoints' lists the paths.",
   },
   unknown_model: {
     cause: "`GET /v1/models/{model}` names a model that no provider lists.",
