@@ -26,9 +26,6 @@ const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["response_input_tokens", ["compat"]],
   ["hosted_tools", ["compat"]],
   ["embeddings_base64", ["compat"]],
-  ["structured_outputs", ["messages", "local"]],
-  ["reasoning_effort", ["messages", "local"]],
-  ["reasoning_effort_levels", ["messages", "local"]],
   ["adaptive_thinking", ["messages"]],
 ];
 
@@ -132,12 +129,12 @@ function unusedCapabilities(capabilities: unknown, type: ProviderType): Unused[]
 }
 
 function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
-  if (type === "local" || !isObject(extra)) return [];
+  if (!isObject(extra)) return [];
   return Object.entries(extra).flatMap(([key, value]): Unused[] => {
-    const text = type === "compat"
-      ? "has no effect: type compat uses no extra settings"
-      : key !== "max_tokens"
-      ? "has no effect: max_tokens is the only extra setting that type messages uses"
+    const text = key !== "max_tokens"
+      ? type === "local"
+        ? null
+        : `has no effect: max_tokens is the only extra setting that type ${type} uses`
       : /^0*[1-9]\d{0,9}$/.test(String(value))
       ? null
       : "has no effect: it is not a whole number of at least 1";

@@ -145,10 +145,7 @@ async function runEndpoint(
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
   try {
-    const { body: wanted } = endpoint;
-    const body = wanted === false
-      ? null
-      : await readBody(call, req.raw, wanted === "optional", limits);
+    const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) call.capture?.request(body.value.text);
     return await endpoint.handle(call, {

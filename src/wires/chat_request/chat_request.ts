@@ -9,4 +9,9 @@ export interface ChatRequest {
   readonly stream: boolean;
   /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
+  /**
+   * True if the model shall think without a level of effort, for which Chat has no field; only local
+   * runtimes read it. Absent for a request that does not ask for it.
+   */
+  readonly thinks?: boolean;
 }

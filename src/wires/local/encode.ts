@@ -27,7 +27,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!tools.ok) return tools;
   const format = encodeFormat(document, settings);
   if (!format.ok) return format;
-  const think = encodeThink(document.value, settings);
+  const think = encodeThink(chat, settings);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);
   if (!options.ok) return options;

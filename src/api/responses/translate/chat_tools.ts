@@ -8,7 +8,7 @@ import {
   wrongType,
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
-import { flatName } from "../../tool_names.ts";
+import { flatName } from "./namespaces.ts";
 
 /** Chat tools with the path of each tool in the client's request. */
 export interface ChatTools {

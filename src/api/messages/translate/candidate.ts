@@ -1,0 +1,52 @@
+import { newId } from "../../../core/ids.ts";
+import { type Result, success } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
+import type { Target } from "../../../wires/wire.ts";
+import { newTranslatedHandler } from "../../translated_handler.ts";
+import { encodeMessage, type MessageLabels, newMessageEncoder } from "../generate/encoder.ts";
+import type { MessagesRequest } from "../request.ts";
+import { newChatTranslation, type TranslatedRequest } from "./to_chat.ts";
+
+/** Returns a function that prepares a request for targets with another protocol. */
+export function newTranslatedCandidates(
+  call: Call,
+  request: MessagesRequest,
+): (target: Target) => Result<Candidate> {
+  const translate = newChatTranslation(request);
+  return (target) => {
+    const translated = translate(target);
+    if (!translated.ok) return translated;
+    const { chat, lossy, toClientPaths, clientPath } = translated.value;
+    const encoded = encodeChatRequest(chat, target);
+    if (!encoded.ok) return toClientPaths(encoded);
+    return success<Candidate>({
+      target,
+      request: encoded.value,
+      hasSideEffects: false,
+      lossy: [...lossy, ...(encoded.value.lossy ?? []).map(clientPath)],
+      responseHandler: () => newResponseHandler(call, translated.value, target),
+      onComplete: () => null,
+    });
+  };
+}
+
+function newResponseHandler(
+  { id, world }: Call,
+  { chat: { stream }, thinking, toolName }: TranslatedRequest,
+  target: Target,
+): ResponseHandler {
+  const labels: MessageLabels = {
+    // Clients take two responses with the same ID for one message.
+    id: newId("msg_", world),
+    requestId: id,
+    model: target.model,
+    thinking,
+    toolName,
+  };
+  return newTranslatedHandler(target, world, stream, {
+    newEncoder: () => newMessageEncoder(labels),
+    encodeWhole: (events) => encodeMessage(events, labels),
+  });
+}
