@@ -40,7 +40,10 @@ Deno.test("max_tokens 0, which only fills the vendor's prompt cache, is refused 
 });
 
 Deno.test("max_tokens that is no whole number, or negative, is refused", () => {
-  assertEquals(refusalOf(translateFields({ max_tokens: 1.5 }))[2], "max_tokens: Input should be a valid integer");
+  assertEquals(
+    refusalOf(translateFields({ max_tokens: 1.5 }))[2],
+    "max_tokens: Input should be a valid integer",
+  );
   assertEquals(refusalOf(translateFields({ max_tokens: "9" }))[0], "invalid_type");
   assertEquals(refusalOf(translateFields({ max_tokens: -1 }))[0], "invalid_value");
 });
@@ -58,7 +61,9 @@ Deno.test("max_tokens above extra.max_tokens of the provider is refused in the w
 });
 
 Deno.test("extra.max_tokens is not sent to a local runtime as an option", () => {
-  const sent = JSON.parse(valueOf(encodeFor({}, "local", { extra: { max_tokens: 8192, num_ctx: 4 } })));
+  const sent = JSON.parse(
+    valueOf(encodeFor({}, "local", { extra: { max_tokens: 8192, num_ctx: 4 } })),
+  );
   assertEquals(sent.options, { num_ctx: 4, num_predict: 100 });
 });
 
@@ -72,7 +77,10 @@ Deno.test("max_tokens below the minimum of a Responses provider is refused with 
 });
 
 Deno.test("a stream asks for its usage; a whole message sends neither field", () => {
-  assertEquals(fieldsOf({ stream: true }), { stream: true, stream_options: { include_usage: true } });
+  assertEquals(fieldsOf({ stream: true }), {
+    stream: true,
+    stream_options: { include_usage: true },
+  });
   assertEquals(fieldsOf({ stream: false }), {});
 });
 
@@ -93,7 +101,10 @@ Deno.test("stop_sequences are refused by a Responses provider, except for an emp
 });
 
 Deno.test("stop_sequences of another type are refused by their path", () => {
-  assertEquals(refusalOf(translateFields({ stop_sequences: "a" }))[2], "stop_sequences: Input should be a valid list");
+  assertEquals(
+    refusalOf(translateFields({ stop_sequences: "a" }))[2],
+    "stop_sequences: Input should be a valid list",
+  );
   assertEquals(refusalOf(translateFields({ stop_sequences: ["a", 1] }))[1], "stop_sequences.1");
   assertEquals(refusalOf(encodeFor({ stop_sequences: ["a", ""] }, "local"))[1], "stop_sequences.1");
 });
@@ -106,7 +117,10 @@ Deno.test("temperature, top_p and top_k keep their text", () => {
     chat.document.text,
     `{"model":"m","max_completion_tokens":9,"temperature":1.0,"top_p":0.10,"top_k":5,"messages":[{"role":"user","content":"hi"}]}`,
   );
-  assertEquals(refusalOf(translateFields({ temperature: "1" }))[2], "temperature: Input should be a valid number");
+  assertEquals(
+    refusalOf(translateFields({ temperature: "1" }))[2],
+    "temperature: Input should be a valid number",
+  );
 });
 
 Deno.test("absent sampling fields get the defaults of the provider", () => {
@@ -115,7 +129,10 @@ Deno.test("absent sampling fields get the defaults of the provider", () => {
 });
 
 Deno.test("top_k is refused by a Responses provider", () => {
-  assertEquals(refusalOf(encodeFor({ top_k: 5 }, "responses"))[2], "top_k: Extra inputs are not permitted");
+  assertEquals(
+    refusalOf(encodeFor({ top_k: 5 }, "responses"))[2],
+    "top_k: Extra inputs are not permitted",
+  );
 });
 
 Deno.test("metadata.user_id is sent as user when every Chat server takes it", () => {
@@ -138,7 +155,10 @@ Deno.test("metadata.user_id is not sent to a local runtime", () => {
 });
 
 Deno.test("metadata with another key is refused by name; null and an absent user_id ask for nothing", () => {
-  assertEquals(refusalOf(translateFields({ metadata: { team: "a" } }))[2], "metadata.team: Extra inputs are not permitted");
+  assertEquals(
+    refusalOf(translateFields({ metadata: { team: "a" } }))[2],
+    "metadata.team: Extra inputs are not permitted",
+  );
   assertEquals(fieldsOf({ metadata: { user_id: null } }), {});
   assertEquals(fieldsOf({ metadata: {} }), {});
   assertEquals(refusalOf(translateFields({ metadata: { user_id: 1 } }))[1], "metadata.user_id");
@@ -147,7 +167,9 @@ Deno.test("metadata with another key is refused by name; null and an absent user
 Deno.test("service_tier auto asks for nothing; standard_only is the default tier of Chat", () => {
   for (const wire of TRANSLATED) assertEquals(fieldsOf({ service_tier: "auto" }, wire), {});
   assertEquals(fieldsOf({ service_tier: "standard_only" }), { service_tier: "default" });
-  assertEquals(fieldsOf({ service_tier: "standard_only" }, "responses"), { service_tier: "default" });
+  assertEquals(fieldsOf({ service_tier: "standard_only" }, "responses"), {
+    service_tier: "default",
+  });
   assertEquals(fieldsOf({ service_tier: "standard_only" }, "local"), {});
   assertEquals(
     refusalOf(translateFields({ service_tier: "fast" }))[2],
@@ -164,7 +186,9 @@ const CHAT_FORMAT = {
 
 Deno.test("a format, in its newer or its older field, is a strict response format where the provider declares structured_outputs", () => {
   for (const wire of TRANSLATED) {
-    assertEquals(fieldsOf({ output_config: { format: FORMAT } }, wire, ABLE), { response_format: CHAT_FORMAT });
+    assertEquals(fieldsOf({ output_config: { format: FORMAT } }, wire, ABLE), {
+      response_format: CHAT_FORMAT,
+    });
     assertEquals(fieldsOf({ output_format: FORMAT }, wire, ABLE), { response_format: CHAT_FORMAT });
   }
 });
@@ -175,7 +199,10 @@ Deno.test("the schema of a format keeps its text", () => {
     "compat",
     ABLE,
   ));
-  assertEquals(chat.document.text.includes(`"schema":{"maximum":1.0, "9":1,"8":2},"strict":true`), true);
+  assertEquals(
+    chat.document.text.includes(`"schema":{"maximum":1.0, "9":1,"8":2},"strict":true`),
+    true,
+  );
 });
 
 Deno.test("a format is refused by its own path where structured_outputs is not declared", () => {
@@ -191,11 +218,15 @@ Deno.test("a format is refused by its own path where structured_outputs is not d
 
 Deno.test("both fields of a format together are refused", () => {
   const both: JsonObject = { output_config: { format: FORMAT }, output_format: FORMAT };
-  assertEquals(refusalOf(translateFields(both, "compat", ABLE)).slice(0, 2), ["invalid_value", "output_format"]);
+  assertEquals(refusalOf(translateFields(both, "compat", ABLE)).slice(0, 2), [
+    "invalid_value",
+    "output_format",
+  ]);
 });
 
 Deno.test("a format that is no schema is refused by the path of what is wrong", () => {
-  const at = (format: JsonObject) => refusalOf(translateFields({ output_config: { format } }, "compat", ABLE))[1];
+  const at = (format: JsonObject) =>
+    refusalOf(translateFields({ output_config: { format } }, "compat", ABLE))[1];
   assertEquals(at({ type: "json_object" }), "output_config.format.type");
   assertEquals(at({ type: "json_schema" }), "output_config.format.schema");
   assertEquals(at({ ...FORMAT, name: "a" }), "output_config.format.name");
