@@ -1,3 +1,5 @@
+import { SENTENCES } from "./sentences.ts";
+
 /** A text about the token limit of a response. */
 const ABOUT_MAX_TOKENS = /max_(?:completion_|output_)?tokens/;
 
@@ -24,8 +26,7 @@ export function upstreamWords(message: string): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
   const found = tooLarge(message) ?? aboveUpperLimit(message);
   if (found === null) return message;
-  const { requested, most } = found;
-  return `max_tokens: ${requested} > ${most}, which is the maximum allowed number of output tokens for this model`;
+  return SENTENCES.maxTokens(found.requested, found.most);
 }
 
 /** The requested and the largest number of tokens, as text. */

@@ -1,9 +1,5 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import {
-  isObject,
-  type JsonDocument,
-  type JsonValue,
-} from "../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonValue } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { parseEffort } from "../chat_request/effort.ts";
