@@ -213,7 +213,10 @@ Deno.test("a body that stops arriving gets 408 in the envelope", async () => {
 });
 
 Deno.test("too many requests in flight and a shutdown give 503 in the envelope", async () => {
-  const world = scriptedWorld({ fetch: () => new Promise(() => {}) });
+  const world = scriptedWorld({
+    fetch: (_url, { signal }) =>
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+  });
   const { app, gateway } = gatewayOf("server: {max_concurrent_requests: 1}\n", world);
   const body = '{"max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"model":"m"}';
   const first = app(new Request(`${URL}/v1/messages`, { method: "POST", body }));
