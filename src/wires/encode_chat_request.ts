@@ -1,7 +1,7 @@
 import { isRefusal } from "../core/failure.ts";
 import { type Failed, failed, type Result, success } from "../core/result.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
-import { foldSystemMessages } from "./chat_request/system_messages.ts";
+import { foldSystemMessages, type Origin } from "./chat_request/system_messages.ts";
 import type { Target, UpstreamRequest } from "./wire.ts";
 
 /**
@@ -22,7 +22,7 @@ export function encodeChatRequest(chat: ChatRequest, target: Target): Result<Ups
   });
 }
 
-function withOwnPath(refused: Failed, origins: readonly number[]): Failed {
+function withOwnPath(refused: Failed, origins: readonly Origin[]): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
   const param = ownPath(failure.param, origins);
@@ -30,13 +30,12 @@ function withOwnPath(refused: Failed, origins: readonly number[]): Failed {
   return failed({ ...failure, param, message });
 }
 
-/** Returns a path with the index that its message had before system messages were folded. */
-function ownPath(path: string, origins: readonly number[]): string {
-  return path.replace(
-    /^messages\[(\d+)\]/,
-    (whole, index: string) => {
-      const origin = origins[Number(index)];
-      return origin === undefined ? whole : `messages[${origin}]`;
-    },
-  );
+/** Returns a path with the indexes that message and part had before system messages were folded. */
+function ownPath(path: string, origins: readonly Origin[]): string {
+  const [, index = "", , part, rest = ""] =
+    /^messages\[(\d+)\](\.content\[(\d+)\])?(.*)$/.exec(path) ?? [];
+  const origin = origins[Number(index)];
+  if (index === "" || origin === undefined) return path;
+  const own = part === undefined ? -1 : Number(part) - origin.addedParts;
+  return `messages[${origin.index}]${own < 0 ? "" : `.content[${own}]`}${rest}`;
 }

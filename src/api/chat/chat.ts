@@ -61,6 +61,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
       return success<Candidate>({
         target,
         request: encoded.value,
+        ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
         hasSideEffects: isStored(request),
         responseHandler: () => newResponseHandler(call, request, target),
         onComplete({ resource }) {

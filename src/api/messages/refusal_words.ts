@@ -1,4 +1,5 @@
 import type { Refusal, RefusalKind } from "../../core/failure.ts";
+import { SENTENCES } from "./sentences.ts";
 
 /** Kinds of refusals whose message begins with the path of the field that is wrong. */
 const ABOUT_A_FIELD: readonly RefusalKind[] = [
@@ -27,12 +28,12 @@ export function refusalWords({ kind, message, param }: Refusal): string {
     return ABOUT_A_FIELD.includes(kind) ? `${path}: ${message}` : message;
   }
   const words = message.slice(message.indexOf(quoted) + quoted.length);
-  if (words === " is required.") return `${path}: Field required`;
+  if (words === " is required.") return SENTENCES.required(path);
   if (words.startsWith(" must be ") && words.endsWith(".")) {
-    return `${path}: Input should be ${words.slice(" must be ".length, -1)}`;
+    return SENTENCES.wrongInput(path, words.slice(" must be ".length, -1));
   }
   if (message === `The provider cannot honour ${quoted}.`) {
-    return `${path}: Extra inputs are not permitted`;
+    return SENTENCES.extraInput(path);
   }
   return `${path}: ${message.replaceAll(quoted, `'${path}'`)}`;
 }

@@ -26,7 +26,8 @@ export function upstreamWords(message: string): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
   const found = tooLarge(message) ?? aboveUpperLimit(message);
   if (found === null) return message;
-  return SENTENCES.maxTokens(found.requested, found.most);
+  const { requested, most } = found;
+  return SENTENCES.maxTokens(requested, most);
 }
 
 /** The requested and the largest number of tokens, as text. */

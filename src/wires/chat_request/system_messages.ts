@@ -20,10 +20,17 @@ const MARK = "[system]\n";
 /** A request whose system messages are all at its head. */
 export interface FoldedRequest {
   readonly document: JsonDocument;
-  /** For each message, the position in the given request. */
-  readonly origins: readonly number[];
+  /** Where each message comes from. */
+  readonly origins: readonly Origin[];
   /** Paths of the messages that lost their role. */
   readonly lossy: readonly string[];
+}
+
+/** The place of a folded message in the given request. */
+export interface Origin {
+  readonly index: number;
+  /** Number of content parts that were added before those of the client. */
+  readonly addedParts: number;
 }
 
 /** A message of the folded request. */
@@ -61,7 +68,10 @@ export function foldSystemMessages(document: JsonDocument): FoldedRequest | null
       value: { ...document.value, messages: written.map((one) => one.message) },
       members: parseMembers(whole),
     },
-    origins: list.map(({ origin }) => origin),
+    origins: list.map(({ origin, before, message }) => ({
+      index: origin,
+      addedParts: isObject(message) && Array.isArray(message.content) ? before.length : 0,
+    })),
     lossy: texts.flatMap((one, index) =>
       index > begin && one !== null ? [`messages[${index}].role`] : []
     ),
