@@ -61,7 +61,7 @@ function isTarget(name: string): name is Target {
   return Object.hasOwn(TARGETS, name);
 }
 
-/** The name of a machine as it stands in the names of files. */
+/** The name of a platform in file names. */
 export function hostName({ os, arch }: { readonly os: string; readonly arch: string }): string {
   const system = os === "windows" ? "win32" : os;
   return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
@@ -80,7 +80,7 @@ export function compileArguments(target: Target, output: string, hasFfi: boolean
   );
 }
 
-/** The executables in a folder, as `sha256sum` tells them. */
+/** Checksums of the executables in a folder, in the format of `sha256sum`. */
 export async function checksums(folder: string, names: readonly string[]): Promise<string> {
   const lines = names.toSorted().map(async (name) => {
     const bytes = await Deno.readFile(`${folder}/${name}`);

@@ -2,7 +2,7 @@ import { Cancellation } from "../src/core/cancellation.ts";
 import { run } from "../src/cli/run.ts";
 import type { Terminal } from "../src/cli/terminal.ts";
 
-// Prints the manual page: what the program's own help tells of its commands and options.
+// Prints the manual page, built from the program's help texts of commands and options.
 
 async function help(...command: readonly string[]): Promise<string> {
   let text = "";

@@ -125,7 +125,7 @@ function isFleeting(filename: string): boolean {
 const plugin: Deno.lint.Plugin = {
   name: "layers",
   rules: {
-    // V8 gives each such object a hidden class of its own, out of the young generation's reach. It
+    // V8 gives each such object its own hidden class, out of the young generation's reach. It
     // keeps all that the getter closes over until a full collection: that was a quarter of all time.
     accessors: {
       create(context) {
@@ -147,7 +147,11 @@ const plugin: Deno.lint.Plugin = {
           const specifier = literalText(source);
           const message = specifier === null ? null : complaint(context.filename, specifier);
           if (message === null) return;
-          context.report({ node, message, hint: "The import table is in scripts/layers.ts." });
+          context.report({
+            node,
+            message,
+            hint: "The import table is in scripts/tools/layers.ts.",
+          });
         }
         return {
           ImportDeclaration: (node) => check(node, node.source),

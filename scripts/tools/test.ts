@@ -20,7 +20,7 @@ function withoutColours(line: string): string {
   return first + coloured.map((part) => part.replace(/^\[[\d;]*m/, "")).join("");
 }
 
-/** The tests that start the program, as a process of its own. */
+/** Tests that start the program as a separate process. */
 export const PROGRAM_TESTS: readonly string[] = [
   "tests/cli/program_test.ts",
   "tests/cli/drain_program_test.ts",
@@ -47,7 +47,7 @@ export function asked(args: readonly string[]): Asked | null {
   return { binary: Deno.realPathSync(binary), given: [...given, ...paths] };
 }
 
-/** Arguments of `deno test`: from 2.9 on nobody looks for leaks unless asked to. */
+/** Arguments of `deno test`: from 2.9 on leaks are reported only with this option. */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const asksForSanitizers = major > 2 || (major === 2 && minor >= 9);

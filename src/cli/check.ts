@@ -4,7 +4,7 @@ import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, tellProblems, USUAL_CONFIG } from "./command.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
@@ -25,7 +25,7 @@ export const check: Command = {
       "",
     ];
     terminal.out(lines.join("\n"));
-    return OK;
+    return OK_STATUS;
   },
 };
 
@@ -63,7 +63,7 @@ function capabilityLines({ provider, wire }: RouteTarget): string[] {
   const on = named(true);
   const off = named(false);
   return [
-    `takes: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
+    `accepts: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,

@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
@@ -39,7 +39,7 @@ export const demo: Command = {
   name: "demo",
   about: "Serves the gateway over simulated providers. It needs no key and no network.",
   options: {
-    port: { value: "PORT", about: `The port of the gateway; ${USUAL_PORT} when not given.` },
+    port: { value: "PORT", about: `The port of the gateway; default: ${USUAL_PORT}.` },
   },
   async run(given, terminal) {
     const written = valueOf(given, "port");
@@ -75,7 +75,7 @@ async function demonstrate(
   if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
   await stopped(stop);
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 async function openOver(
@@ -88,7 +88,7 @@ async function openOver(
   if (typeof config === "string") return { ok: false, isTaken: false, trouble: config };
   const server = await openGateway(config, terminal);
   if (server.ok || !server.isTaken || !mayMove) return server;
-  terminal.out(`Port ${port} is in use, so a free one is taken.\n`);
+  terminal.out(`Port ${port} is in use, so a free port is used.\n`);
   return await openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
 }
 
@@ -145,17 +145,17 @@ function moreCalls(url: string, response: string | null): string {
   return [
     "More to try in another terminal:",
     "",
-    "# a stream, word by word, whose provider speaks another protocol",
+    "# a stream from a provider with another protocol",
     chatCurl(url, { model: "messages/sim-slow", stream: true }),
     "",
     "# a tool call",
     chatCurl(url, { model: "local/sim-tools", tools: [weather] }),
     "",
-    "# a response, over a provider that has no such API",
+    "# a response from a provider without the Responses API",
     responsesCurl(url, { model: "messages/sim-echo", input: "Say hello." }),
     "",
     ...response === null ? [] : [
-      "# what continues a response of the tour: the gateway knows the rest for half an hour",
+      "# continues a response of the tour, which the gateway stores for half an hour",
       responsesCurl(url, {
         model: "sim-echo",
         previous_response_id: response,
@@ -164,11 +164,11 @@ function moreCalls(url: string, response: string | null): string {
       }),
       "",
     ],
-    "# a response that its provider keeps and makes in the background; ask for it by its id",
+    "# a response that its provider stores and generates in the background; retrieve it by its ID",
     responsesCurl(url, { model: "native/sim-echo", input: "Say hello.", background: true }),
     `curl ${url}/v1/responses/ID`,
     "",
-    "# a completion that its provider keeps, and all that it keeps",
+    "# a completion that its provider stores, and the list of its stored completions",
     chatCurl(url, { model: "native/sim-echo", store: true }),
     `curl ${url}/v1/chat/completions`,
     "",
@@ -181,7 +181,7 @@ function moreCalls(url: string, response: string | null): string {
     "# any of the three providers, in turn",
     chatCurl(url, { model: "sim-echo" }),
     "",
-    "# embeddings, and every model there is",
+    "# embeddings, and the list of models",
     `curl ${url}/v1/embeddings -d '{"model":"local/sim-embed","input":"Say hello."}'`,
     `curl ${url}/v1/models`,
     "",

@@ -63,7 +63,7 @@ function configOver(offered: readonly Account[]) {
 
 function aboutText(offered: readonly Account[]): string {
   const list = offered.map(({ id, variable }) => `${id} (${variable})`).join(", ");
-  const about = `No configuration file: serving what the environment offers, ${list}.`;
+  const about = `No configuration file: serving the providers of the environment, ${list}.`;
   const examples = offered.map(({ id, settings }) => `${id}/${settings.default_model ?? "MODEL"}`);
   return offered.length > 1
     ? `${about}\nA model must name its provider: ${examples.join(", ")}.`

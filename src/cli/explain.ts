@@ -5,8 +5,8 @@ import { type Given, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  FAILED,
-  OK,
+  FAILED_STATUS,
+  OK_STATUS,
   tellProblems,
   USUAL_CONFIG,
   wrongUsage,
@@ -21,7 +21,7 @@ export const explain: Command = {
     "Prints the route and targets for a request, and why the rest is skipped; exit code 1 without a target.",
   options: {
     config: CONFIG_OPTION,
-    model: { value: "MODEL", about: "The requested model; auto leaves it to the route." },
+    model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
     path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} when not given.` },
     header: {
       value: "NAME=VALUE",
@@ -47,7 +47,7 @@ export const explain: Command = {
     const call = { path, headers, controls: parseControls(headers), generation };
     const { lines, isServed } = explanation(call, model);
     terminal.out(lines.map((line) => `${line}\n`).join(""));
-    return isServed ? OK : FAILED;
+    return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
 

@@ -50,12 +50,12 @@ export function explanation(call: RouteInput, model: string): Explanation {
     const reason = mismatchReason(route, input, type, wanted.value);
     if (taken !== null || reason !== null) {
       const why = reason ?? `route ${taken?.name} comes first`;
-      lines.push(`Route ${route.name}: passed over, ${why}`);
+      lines.push(`Route ${route.name}: skipped, ${why}`);
       continue;
     }
     taken = route;
     const told = routeExplanation(route, type, wanted.value, call.controls.noFallback);
-    lines.push(`Route ${route.name}: takes the request`, ...told.lines);
+    lines.push(`Route ${route.name}: serves the request`, ...told.lines);
     isServed = told.isServed;
   }
   if (taken === null) lines.push("Refused: no route matches this request.");
@@ -108,9 +108,9 @@ function routeExplanation(
       ...targets,
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
-      ...(isRescued ? ["  No target can take the request, so that the fallbacks get it."] : []),
+      ...(isRescued ? ["  No target supports the request, so the fallbacks serve it."] : []),
       ...(noFallback && route.fallback.length > 0
-        ? ["  The X-Gateway-No-Fallback header rules the fallbacks out."]
+        ? ["  The X-Gateway-No-Fallback header disables the fallbacks."]
         : []),
     ],
   };
@@ -121,7 +121,7 @@ function line(label: string, one: Evaluation<unknown>, wanted: RequestedModel): 
   const name = `${target.provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
   const rest = one.kind === "eligible"
     ? `: ${serverText(target)}`
-    : ` passed over: ${reasonText(one.reason)}`;
+    : ` skipped: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }
 

@@ -61,7 +61,7 @@ function curlOf(
 export function firstCall(generation: Generation, url: string): string {
   const model = firstModel(generation);
   if (model === null) {
-    return 'Every route wants certain headers or paths; "switchyard explain" tells which.';
+    return 'Each route requires certain headers or paths; "switchyard explain" prints them.';
   }
   const curl = chatCurl(url, { model }, keyHeader(generation));
   const hints = [

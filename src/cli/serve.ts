@@ -7,7 +7,7 @@ import { type Given, portOf, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  OK,
+  OK_STATUS,
   tellProblems,
   USUAL_CONFIG,
   wrongUsage,
@@ -28,10 +28,10 @@ export const serve: Command = {
     "config": CONFIG_OPTION,
     "log-level": {
       value: "LEVEL",
-      about: "debug, info, warn or error; wins over the file until the level there changes.",
+      about: "debug, info, warn or error; overrides the file until its level changes.",
     },
-    "host": { value: "HOST", about: "The address to listen on; wins over the file." },
-    "port": { value: "PORT", about: "The port to listen on; wins over the file." },
+    "host": { value: "HOST", about: "The address to listen on; overrides the file." },
+    "port": { value: "PORT", about: "The port to listen on; overrides the file." },
   },
   async run(given, terminal) {
     const wrong = wrongValue(given);
@@ -65,10 +65,10 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation));
   await stopped(stop);
-  server.log.info("stopping: running work is finished first, a second signal ends it");
+  server.log.info("stopping after the requests in flight; a second signal stops at once");
   await leave();
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */
@@ -79,10 +79,10 @@ function follow(
 ): () => Promise<void> {
   const { log } = server;
   if (path === null) {
-    const stay = terminal.onReload(() => log.info("there is no configuration file to read again"));
+    const stay = terminal.onReload(() => log.info("there is no configuration file to reload"));
     return () => Promise.resolve(stay());
   }
-  if (watch === null) log.warn("changes of the configuration file go unnoticed; SIGHUP reloads it");
+  if (watch === null) log.warn("the configuration file cannot be watched; SIGHUP reloads it");
   const reloader = newReloader(server, {
     read: () => reload(path, terminal.environment),
     override: (config) => overridden(config, given),

@@ -2,7 +2,7 @@ import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
@@ -12,7 +12,10 @@ export const simulate: Command = {
   name: "simulate",
   about: "Serves only the simulator: providers of every type that need no key and no network.",
   options: {
-    port: { value: "PORT", about: `The loopback port; ${USUAL_PORT} when not given, 0 picks one.` },
+    port: {
+      value: "PORT",
+      about: `The loopback port; ${USUAL_PORT} by default, 0 selects a free port.`,
+    },
   },
   async run(given, terminal) {
     const port = portOf(valueOf(given, "port") ?? String(USUAL_PORT));
@@ -30,7 +33,7 @@ export const simulate: Command = {
     await stopped(stop);
     await listening.close();
     world.close();
-    return OK;
+    return OK_STATUS;
   },
 };
 

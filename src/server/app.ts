@@ -99,9 +99,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const result = await runEndpoint(call, req, endpoint, limits);
     isAnswered = true;
     const answer = respond(call, result, responder);
-    return result.ok || result.failure.kind !== "request_timeout"
-      ? answer
-      : await endConnection(answer, call.headers, env, gateway.world);
+    if (result.ok || call.answerHeaders["connection"] !== "close") return answer;
+    if (result.failure.kind === "request_timeout") {
+      return await endConnection(answer, call.headers, env, gateway.world);
+    }
+    // Newer runtimes keep the connection open, whatever the header, because the body was not read.
+    // Requests over HTTP/2, which have no `Host` header here, share their connection.
+    if (call.headers.has("host")) env.disconnect?.();
+    return answer;
   }
 
   function serveSocket(

@@ -95,7 +95,7 @@ export function newBindingTable(): BindingTable {
       : [400, "provider_binding_stale", param];
   }
 
-  /** Compares a call with what is expected of it; who served it, or null when nobody did. */
+  /** Compares a call with its expected result. Returns the provider that served it, or null if none did. */
   async function compare(
     wanted: ProviderId | readonly unknown[],
     send: () => Promise<Reply>,

@@ -175,7 +175,7 @@ for (const type of TYPES) {
   });
 }
 
-/** What a request may refer to, and what it is told when that does not exist for it. */
+/** An object that a request may refer to, and the error when it does not exist for its caller. */
 const REFERENCES: readonly (readonly [JsonObject, readonly unknown[]])[] = [
   [
     { previous_response_id: "x-1" },

@@ -76,7 +76,7 @@ async function stateIn(
   return (await bindingOf(calls, type, id))?.kind;
 }
 
-const LIMIT = 16 * 1024 * 1024;
+const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /** Headers of a client, and what of them an upstream gets. */
 const CLIENT_HEADERS = {
@@ -179,7 +179,7 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
   });
 
   Deno.test(`${name} takes at most 16 MiB`, async () => {
-    const room = LIMIT - new TextEncoder().encode(right).length;
+    const room = MAX_RESOURCE_BYTES - new TextEncoder().encode(right).length;
     const fits = await withNativeObject(object, () => ({ body: right + " ".repeat(room) }));
     assertEquals((await send(fits)).status, 200);
     const large = await withNativeObject(object, () => ({ body: right + " ".repeat(room + 1) }));
@@ -208,7 +208,7 @@ function testOwner(object: NativeObject, name: string, { send, right }: NativeOp
   const { can, param } = object;
   const incapable = [400, "unsupported_feature", "provider"];
 
-  Deno.test(`${name} asks nobody when its owner is stale, another or incapable`, async () => {
+  Deno.test(`${name} sends nothing upstream if its owner is stale, another account or lacks the capability`, async () => {
     const calls = await withNativeObject(object, () => ({ body: right }));
     const other = await send(calls, naming("second"));
     assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
@@ -236,7 +236,7 @@ function testOwner(object: NativeObject, name: string, { send, right }: NativeOp
 }
 
 function testUnknown(object: NativeObject, name: string, { send, right }: NativeOperation): void {
-  Deno.test(`${name} of an unknown id needs a header, whoever else could serve it`, async () => {
+  Deno.test(`${name} of an unknown ID requires the provider header, even if only one provider could serve it`, async () => {
     const config = nativeConfig({ first: { can: object.can }, second: {} });
     const calls = await withNativeObject(object, () => ({ body: right }), config);
     await calls.world.advance(30 * 60_000);

@@ -33,7 +33,7 @@ const SAID_BY_NULL = [
   "tool_search_output.tools[0].tools[0].strict",
 ];
 
-/** What tells the type of an object, what may be anything, and members whose keys are the client's own. */
+/** Members that name the type of an object, members of any value, and members whose keys the client chooses. */
 const OPEN = /\.type$|^type$|\.some$|\.error\.content$/;
 
 /** Whether there is a null in a value, on any level. */

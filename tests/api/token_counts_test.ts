@@ -202,7 +202,7 @@ for (const wire of WIRES) {
           const { answer, report } = await asked(api, wire, stream, { ...whole, ...counts });
           assertEquals<unknown>(report?.failure?.kind, "invalid_upstream_response");
           assertMatch(report?.failure?.message ?? "", /no whole number/);
-          // This one tells its text and its counts with one event.
+          // This provider sends the text and the token counts in one event.
           const isFirst = wire === "responses" && api === "chat";
           if (!stream || isFirst) {
             assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);

@@ -114,7 +114,7 @@ Deno.test("a bug gives the trial back too", async () => {
   const { ask, state, world } = gatewayOf();
   await ask();
   await world.advance(10_000);
-  // A body that is no byte stream cannot be opened: it throws where nobody expects it.
+  // A body that is no byte stream cannot be opened: opening it throws.
   state.answer = () => Promise.resolve(new Response(ReadableStream.from([new Uint8Array(1)])));
   assertEquals((await ask()).error.code, "internal_error");
   state.answer = () => answers(200, COMPLETION);

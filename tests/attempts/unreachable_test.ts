@@ -12,7 +12,7 @@ const TOO_LARGE = [502, "upstream_error", "upstream_response_too_large"];
 const RETRY = "max_attempts: 2, initial_delay: 0s";
 const MIB = 1024 * 1024;
 
-// Ports that the system gives out are not free for long; nobody is given this one.
+// The system soon assigns a freed ephemeral port again; it never assigns this port.
 const ADDRESSES: readonly (readonly [what: string, address: string])[] = [
   ["a refused connection", "http://127.0.0.1:1"],
   ["a host name without an address", "http://no-such-host.invalid"],
@@ -87,7 +87,7 @@ Deno.test("every attempt has its own timeout, which counts for the circuit break
   assertEquals(world.waiting, 0);
 });
 
-/** A gateway whose only provider answers with a body of so many pieces of 1 MiB. */
+/** A gateway whose only provider responds with a body of `pieces` chunks of 1 MiB. */
 function answering(pieces: number, last: string) {
   const blank = new Uint8Array(MIB).fill(0x20);
   const world = scriptedWorld({

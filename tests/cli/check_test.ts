@@ -47,7 +47,7 @@ routing: {routes: [{name: r, targets: [{provider: up, model: m}]}]}
   }
 });
 
-Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
+Deno.test("check prints a valid file as a table of routes, targets and capabilities", async () => {
   using file = await configFile(FILE);
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
   assertEquals([code, err], [0, ""]);
@@ -59,25 +59,25 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
     "  strategy weighted",
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     `              off: ${NATIVE}`,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     `              off: ${NATIVE}, embeddings_base64`,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     `              off: ${NATIVE}, embeddings_base64`,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     `              off: ${NATIVE}`,
     "",
   ]);
 });
 
-Deno.test("a target that is asked in the Responses API is told as such", async () => {
+Deno.test("check marks a target that receives Responses requests", async () => {
   using file = await configFile(`
 providers:
   openai: {api_key: k, capabilities: {responses_lifecycle: true, hosted_tools: [web_search]}}
@@ -91,7 +91,7 @@ routing:
   assertEquals(out.split("\n").slice(5), [
     "  100%        openai (requested model): compat, Responses API at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every Responses field, chat, embeddings",
+    "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
     `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
     "              hosted_tools: web_search",
@@ -99,7 +99,7 @@ routing:
   ]);
 });
 
-Deno.test("a target is told by the capabilities that its type looks at", async () => {
+Deno.test("check lists only the capabilities that the provider type uses", async () => {
   using file = await configFile(`
 providers:
   anthropic: {api_key: k, capabilities: {reasoning_effort: true, reasoning_effort_levels: [low]}}
@@ -109,11 +109,11 @@ routing:
 `);
   const { out } = await ran(["check", "--config", file.path]);
   assertEquals(out.split("\n").filter((line) => line.startsWith(" ".repeat(14))), [
-    "              takes: chat; no embeddings",
+    "              accepts: chat; no embeddings",
     "              on: reasoning_effort",
     "              off: structured_outputs, adaptive_thinking",
     "              reasoning_effort_levels: low",
-    "              takes: chat, embeddings",
+    "              accepts: chat, embeddings",
     "              on: structured_outputs",
     "              off: reasoning_effort",
   ]);
@@ -146,7 +146,7 @@ Deno.test("every problem of a broken file is a line on stderr", async () => {
   ]);
 });
 
-Deno.test("a file that is not there is told by name", async () => {
+Deno.test("check names a file that does not exist", async () => {
   const { code, err } = await ran(["check", "--config", "/nowhere/x.yaml"]);
   assertEquals(code, 1);
   assertEquals(err, "The configuration file /nowhere/x.yaml does not exist.\n");

@@ -63,7 +63,7 @@ Deno.test("OLLAMA_HOST may be a host, a host with a port or a URL", () => {
   for (const [written, url] of cases) assertEquals(ollamaUrl(written), url);
 });
 
-Deno.test("an OLLAMA_HOST that is no address is told and not echoed", async () => {
+Deno.test("an OLLAMA_HOST that is no address is reported without its value", async () => {
   const { loaded } = await environmentConfig({ ...BLANK, OLLAMA_HOST: "a b c" });
   assert(!loaded.ok);
   assertStringIncludes(loaded.problems.join(""), "providers.ollama.base_url");

@@ -58,7 +58,7 @@ Deno.test("init writes ./config.yaml, and never over one that is there", async (
   assertMatch(terminal.written.err, /^\.\/config\.yaml exists already; /);
 });
 
-Deno.test("every team gets a client key of its own", async () => {
+Deno.test("init writes a different client key for each team", async () => {
   const keys = new Set<string>();
   for (let count = 0; count < 2; count++) {
     const { out } = await ran(["init", "team", "--print"]);
@@ -70,7 +70,7 @@ Deno.test("every team gets a client key of its own", async () => {
 Deno.test("init without a known word says which there are", async () => {
   const none = await ran(["init"]);
   assertEquals([none.code, none.out], [2, ""]);
-  assertMatch(none.err, /^Say for what: laptop, edge, team\. /);
+  assertMatch(none.err, /^Name a starter file: laptop, edge, team\. /);
   const slip = await ran(["init", "labtop"]);
   assertMatch(slip.err, /did you mean laptop\?/);
   const many = await ran(["init", "edge", "team"]);

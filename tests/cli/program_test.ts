@@ -72,7 +72,7 @@ Deno.test("without a file the program says what to do, or serves what the enviro
   await out.until(/the environment offers, ollama \(OLLAMA_HOST\)/);
   await out.until(/listens on/);
   child.kill("SIGHUP");
-  await err.until(/there is no configuration file to read again/);
+  await err.until(/there is no configuration file to reload/);
   child.kill("SIGINT");
   assertEquals((await child.status).code, 0);
   await Promise.all([out.rest(), err.rest()]);

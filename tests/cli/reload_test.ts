@@ -59,7 +59,7 @@ Deno.test("a changed file is served without a signal, and the log says what has 
   assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);
 });
 
-Deno.test("a broken file changes nothing; every problem is told and counted", async () => {
+Deno.test("an invalid file changes nothing; each problem is logged and the reload is counted", async () => {
   const { err } = await reloading([], async ({ terminal, write, get }) => {
     await write(FILE.replace("port: 0", "prot: 0").replace("name: all", "name: ''"));
     await terminal.said(/configuration not reloaded/);
@@ -69,7 +69,7 @@ Deno.test("a broken file changes nothing; every problem is told and counted", as
   });
   assertMatch(err, /ERROR server\.prot: is not a known key; did you mean "port"\? \(line 2/);
   assertMatch(err, /ERROR routing\.routes\[0\]\.name: /);
-  assertMatch(err, /ERROR configuration not reloaded: the running one stays\n/);
+  assertMatch(err, /ERROR configuration not reloaded: the previous one stays in use\n/);
 });
 
 Deno.test("a provider that is broken on its own is left out", async () => {
@@ -129,7 +129,7 @@ Deno.test("the level of the log changes at once, over an argument too once the f
   assertEquals(err.split("configuration reloaded").length, 2);
 });
 
-Deno.test("no value of the file is ever told", async () => {
+Deno.test("a reload never logs a value of the file", async () => {
   const { out, err } = await reloading(["--log-level=debug"], async ({ terminal, write }) => {
     await write(FILE.replace("secret-of-one", "secret-of-two"));
     await terminal.said(/configuration reloaded changes="providers: one changed"/);

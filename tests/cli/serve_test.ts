@@ -22,7 +22,7 @@ async function addressOf(terminal: { said(pattern: RegExp): Promise<RegExpExecAr
   return url;
 }
 
-Deno.test("a start tells the address, the routes and a call that works", async () => {
+Deno.test("serve prints its address, the routes and a working example call", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
     using file = await configFile(configOver(await addressOf(simulated)));
@@ -41,7 +41,7 @@ Deno.test("a start tells the address, the routes and a call that works", async (
   });
 });
 
-Deno.test("work that runs is finished when the program is told to end", async () => {
+Deno.test("requests in flight are finished after a signal to end", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
     using file = await configFile(

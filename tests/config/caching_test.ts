@@ -10,7 +10,7 @@ const DEFAULT = {
   per_key: false,
 };
 
-Deno.test("the cache is off and has its limits unless told otherwise", () => {
+Deno.test("the cache is off by default and has default limits", () => {
   assertEquals(configOf(withSection()).caching, DEFAULT);
   assertEquals(configOf(withSection("caching: {enabled: true, ttl: 90s, per_key: true}")).caching, {
     ...DEFAULT,
@@ -26,7 +26,7 @@ Deno.test("the settings of the cache may come from variables", () => {
   assertEquals(caching, { ...DEFAULT, enabled: true, max_bytes: 200, max_entry_bytes: 200 });
 });
 
-Deno.test("what is wrong in caching is told with its place", () => {
+Deno.test("problems in caching are reported with line and column", () => {
   const cases: Record<string, string> = {
     "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",
     "caching: {per_key: perhaps}": "per_key: must be true or false (line 1, column 20)",

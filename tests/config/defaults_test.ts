@@ -128,7 +128,7 @@ Deno.test("a messages provider under any ID knows its address", () => {
   assertEquals(mine?.base_url, "https://api.anthropic.com");
 });
 
-Deno.test("the deepseek profile turns developer messages into system messages unless told otherwise", () => {
+Deno.test("the deepseek profile turns developer messages into system messages by default", () => {
   const profile = "compatibility_profile: deepseek";
   const on = configOf(withProvider("openai", profile)).providers["openai"];
   assertEquals(on?.normalize_developer_role, true);
@@ -156,7 +156,7 @@ Deno.test("an empty key or organization counts as none", () => {
   assert(!("api_key" in provider) && !("organization" in provider));
 });
 
-Deno.test("a number in extra stands for its digits", () => {
+Deno.test("a number in extra is sent with its digits unchanged", () => {
   const messages = configOf(withProvider("anthropic", "extra: {max_tokens: 4096}"));
   assertEquals(messages.providers["anthropic"]?.extra, { max_tokens: "4096" });
   const local = configOf(withProvider("ollama", "extra: {keep_alive: 5m, num_ctx: 1, mmap: true}"));

@@ -21,7 +21,7 @@ Deno.test("a file without routes is refused", () => {
   ]);
 });
 
-Deno.test("what is wrong with a route is told with its line and column", () => {
+Deno.test("problems of a route are reported with line and column", () => {
   const cases: Record<string, string> = {
     [`{${TARGETS}}`]: "name: is required (line 4, column 7)",
     [`{name: ' ', ${TARGETS}}`]: "name: must not be blank (line 4, column 14)",

@@ -9,7 +9,7 @@ import {
   withSection,
 } from "./parse.ts";
 
-Deno.test("a text that is no YAML is told with line and column", () => {
+Deno.test("a text that is not YAML is reported with line and column", () => {
   const cases: Record<string, string> = {
     "a: 'b": "is not valid YAML: a quote, bracket, comma or colon is missing (line 1, column 6)",
     "a:\n\t- b: c\n": "is not valid YAML: a tab is used as indentation (line 2, column 1)",
@@ -28,7 +28,7 @@ Deno.test("a text that is no YAML is told with line and column", () => {
   }
 });
 
-Deno.test("an empty file is told what it needs", () => {
+Deno.test("the problem of an empty file names the required keys", () => {
   const problem = "config: is empty; it needs providers and routing.routes (line 1, column 1)";
   for (const text of ["", "\n", "# nothing yet\n", "---\n", "null"]) {
     assertEquals(
@@ -93,7 +93,7 @@ ${routingOver("openai")}`);
   assertEquals(providers["third"]?.headers, { "x-a": "b" });
 });
 
-Deno.test("a problem behind an alias is told where the alias stands or where its text stands", () => {
+Deno.test("a problem behind an alias is reported at the alias or at the anchored text", () => {
   const text = `providers:
   openai: &common {timeout: &time 5}
   anthropic: *common

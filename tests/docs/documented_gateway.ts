@@ -19,7 +19,7 @@ const PLAYED: Readonly<Record<string, string>> = {
 
 /**
  * The gateway that a section of the documentation is about, on a socket. Its providers are played by the
- * simulator; a real model is played by one that repeats what it is told, calls tools or embeds.
+ * simulator; a real model is played by one that repeats its input, calls tools or embeds.
  */
 export function gatewayOf(section: string): SocketGateway {
   const world = newRealWorld();

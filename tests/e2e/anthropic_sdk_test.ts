@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { startAnthropicSdk, TARGETS } from "./anthropic_sdk.ts";
+import { startAnthropicSdk, TRANSLATED } from "./anthropic_sdk.ts";
 import { errorOf } from "./sdk.ts";
 
 type Message = Anthropic.Message;
@@ -40,7 +40,7 @@ function resultsOf({ content }: Message): Param {
   };
 }
 
-for (const target of TARGETS) {
+for (const target of TRANSLATED) {
   Deno.test(`the Messages SDK gets a whole message and a stream with the same text over ${target}`, async () => {
     await using sdk = startAnthropicSdk(target);
     const { messages } = sdk.client;

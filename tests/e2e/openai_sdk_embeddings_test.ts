@@ -15,7 +15,7 @@ for (const wire of ["compat", "local"] as const) {
     assertEquals([model, usage.prompt_tokens, usage.total_tokens], ["sim-embed", 4, 4]);
   });
 
-  Deno.test(`the SDK, which wants base64 by itself, is told to ask for float over ${wire}`, async () => {
+  Deno.test(`embeddings over ${wire}: the SDK's default base64 is refused with the advice to request float`, async () => {
     await using sdk = startSdk(wire);
     try {
       await sdk.client.embeddings.create({ model: "sim-embed", input: "good day" });
@@ -28,7 +28,7 @@ for (const wire of ["compat", "local"] as const) {
   });
 }
 
-Deno.test("the SDK is told that messages has no embeddings", async () => {
+Deno.test("the SDK receives a refusal of embeddings over messages", async () => {
   await using sdk = startSdk("messages");
   const asked = { model: "sim-embed", input: "a", encoding_format: "float" } as const;
   try {

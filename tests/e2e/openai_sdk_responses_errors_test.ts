@@ -53,7 +53,7 @@ for (const wire of WIRES) {
     assertEquals(ends.filter((end) => end === "stream_broken").length, BROKEN.length);
   });
 
-  Deno.test(`the SDK's stream helper tells of a failed response over ${wire}`, async () => {
+  Deno.test(`the SDK's stream helper reports a failed response over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const runner = sdk.client.responses.stream({ model: "sim-broken-stream", input: "hi" });
     assertEquals((await runner.finalResponse()).status, "failed");

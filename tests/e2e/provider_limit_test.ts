@@ -76,7 +76,7 @@ Deno.test("forty clients at once never make more upstream calls than the limit, 
   assert(most() <= 3, `${most()} at once`);
 });
 
-Deno.test("a client that hangs up in the queue is gone from it, and the others are served", async () => {
+Deno.test("a client that disconnects while queued leaves the queue, and the rest of the queue is served", async () => {
   const goOn = Promise.withResolvers<void>();
   await using upstream = startUpstream(async (exchange) => {
     await goOn.promise;

@@ -79,7 +79,7 @@ interface Begun {
   readonly usage: Usage | null;
 }
 
-/** Streams that have told a usage before they end. */
+/** Streams with a usage before their end. */
 const BEGUN: Readonly<Record<string, Begun>> = {
   "in every chunk of compat": {
     wire: "compat",
@@ -169,7 +169,7 @@ const PATHS = ["/v1/chat/completions", "/v1/responses"];
 
 for (const [name, begun] of Object.entries(BEGUN)) {
   for (const path of PATHS) {
-    Deno.test(`a stream of ${path} that its upstream breaks counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that its upstream breaks off counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -179,7 +179,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       await assertCounted(set, begun.usage);
     });
 
-    Deno.test(`a stream of ${path} that its client leaves counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that its client leaves counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -193,7 +193,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       await assertCounted(set, begun.usage);
     });
 
-    Deno.test(`a stream of ${path} that the gateway's end cuts off counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that the gateway's shutdown cuts off counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -206,7 +206,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
   }
 }
 
-Deno.test("a client that leaves before anything was delivered is counted what the first record told", async () => {
+Deno.test("usage of the first record is counted for a client that disconnects before anything is delivered", async () => {
   const set = stage({ wire: "messages" }, "/v1/chat/completions");
   set.upstream.answer();
   set.upstream.send(MESSAGE_START);

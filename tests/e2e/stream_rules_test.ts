@@ -145,7 +145,7 @@ for (const record of ERRORS) {
   });
 }
 
-Deno.test("an error that names its status is told with it", async () => {
+Deno.test("an error in a stream that names its status is sent with that status", async () => {
   const error = { message: "slow down", type: "rate_limit_error", code: 429 };
   const call = await streamed(sse({ error }));
   assertEquals(call.status, 429);
@@ -157,7 +157,7 @@ Deno.test("an error that is null is no error", async () => {
   assertEquals((await streamed(text)).text, text);
 });
 
-Deno.test("a chunk that is named an error is one, wherever it stands", async () => {
+Deno.test("a chunk whose event name is error is an error at any position of the stream", async () => {
   const named = `event: error\n${sse(HELLO)}`;
   const call = await streamed(sse(HELLO, HELLO, HELLO) + named + sse(finish(), "[DONE]"));
   assertEquals(delivered(call.text).ending, "broken");

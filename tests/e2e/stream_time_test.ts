@@ -28,7 +28,7 @@ function begun(settings: string, stream = true): Stage {
   return { gateway, upstream, world, isAnswered: () => isAnswered, response };
 }
 
-/** The call ended as a timeout before anything was delivered, and the upstream was told to stop. */
+/** The call ended as a timeout before anything was delivered, and the upstream request was cancelled. */
 async function assertTimedOut({ gateway, upstream, world, response }: Stage): Promise<void> {
   const { status, text } = await read(response);
   assertRefused(status, text, 504, /^upstream_timeout$/);
@@ -38,7 +38,7 @@ async function assertTimedOut({ gateway, upstream, world, response }: Stage): Pr
   assertEquals(world.waiting, 0, "no clock is left running");
 }
 
-/** The stream broke after delivery, and the upstream was told to stop. */
+/** The stream broke after delivery, and the upstream request was cancelled. */
 async function assertBroken({ gateway, upstream, world, response }: Stage, end: string) {
   const { text } = await read(response);
   assertEquals(delivered(text).ending, "broken");

@@ -7,7 +7,7 @@ import { finish, HELLO, IDENTITY, ROLE, sse, streamed, WITH_USAGE } from "./stre
 const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 const EARLIER = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
 
-/** Every way in which upstreams tell their usage. */
+/** Each way in which upstreams send their usage. */
 const TOLD: readonly (readonly [name: string, text: string])[] = [
   [
     "in a chunk of its own",
@@ -66,7 +66,7 @@ function withoutUsage({ usage: _usage, ...rest }: JsonObject): JsonObject {
 }
 
 for (const [name, text] of TOLD) {
-  Deno.test(`usage told ${name} comes once, last, to a client that asks`, async () => {
+  Deno.test(`usage received ${name} is sent once, last, to a client that requests it`, async () => {
     const call = await streamed(text, { fields: WITH_USAGE });
     const { ending, chunks } = delivered(call.text);
     assertEquals(ending, "complete");
@@ -79,7 +79,7 @@ for (const [name, text] of TOLD) {
     assertEquals(call.report.usage, COUNTED);
   });
 
-  Deno.test(`usage told ${name} is hidden from a client that does not ask`, async () => {
+  Deno.test(`usage received ${name} is not sent to a client that does not request it`, async () => {
     for (const fields of [{}, { stream_options: { include_usage: false } }]) {
       const call = await streamed(text, { fields });
       assertEquals(
@@ -91,7 +91,7 @@ for (const [name, text] of TOLD) {
   });
 }
 
-Deno.test("a stream whose upstream tells no usage is complete without a usage chunk", async () => {
+Deno.test("a stream whose upstream sends no usage is complete without a usage chunk", async () => {
   const text = sse(ROLE, HELLO, finish(), "[DONE]");
   const call = await streamed(text, { fields: WITH_USAGE });
   assertEquals(call.text, text);

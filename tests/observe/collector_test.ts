@@ -30,7 +30,7 @@ async function receivedWith(variables: (url: string) => Readonly<Record<string, 
   return received;
 }
 
-/** The service that a batch of spans is told under. */
+/** The service name of an exported batch of spans. */
 function serviceIn(body: string): unknown {
   const batch = parseJson(body);
   const [first] = isObject(batch) && Array.isArray(batch.resourceSpans) ? batch.resourceSpans : [];

@@ -35,7 +35,7 @@ Deno.test("a price in the file wins over the built-in one and names models with 
   assertEquals(costOf(USAGE, pricing, "up", "org/model"), 0.002);
 });
 
-Deno.test("a snapshot costs what its model does, unless it has a price of its own", () => {
+Deno.test("a dated model has the price of its base model unless it has its own", () => {
   assertEquals(listPrice("openai", "gpt-4o-2024-11-20"), listPrice("openai", "gpt-4o"));
   assertEquals(listPrice("openai", "gpt-4o-2024-05-13")?.input, 5);
   const sonnet = listPrice("anthropic", "claude-sonnet-4-5");

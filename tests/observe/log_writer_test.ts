@@ -49,7 +49,7 @@ Deno.test("lines that come during a write follow it", async () => {
   second.take(10);
 });
 
-Deno.test("a reader that is too slow costs lines, not memory, and is told how many", async () => {
+Deno.test("a slow reader of the log loses lines, not memory, and the number of lost lines is logged", async () => {
   for (const isJson of [false, true]) {
     const reader = slowReader();
     const writer = newLogWriter(reader);

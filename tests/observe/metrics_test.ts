@@ -106,7 +106,7 @@ Deno.test("a usage that makes no sense counts as nothing", async () => {
   assertEquals(await named(metrics, "gateway_cached_tokens_total"), {});
 });
 
-Deno.test("tries, retries and fallbacks are told apart", async () => {
+Deno.test("attempts, retries and fallbacks are counted separately", async () => {
   const metrics = metricsOver();
   metrics.sink(reportOf({
     provider: "other",

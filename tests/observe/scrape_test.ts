@@ -51,7 +51,7 @@ Deno.test("a scrape is a request like any other: active while it runs, then coun
   }
 });
 
-Deno.test("paths that nobody serves share one label", async () => {
+Deno.test("unknown paths share one label", async () => {
   const { app } = gatewayThat(() => answers(200, COMPLETION));
   for (let n = 0; n < 20; n++) await got(await app(new Request(`http://localhost/${n}`)));
   const { text } = await got(await app(scrape()));
@@ -84,7 +84,7 @@ Deno.test("the state of a breaker is the one of this moment", async () => {
   assertEquals(await state(), { '{provider="up"}': 2 });
 });
 
-Deno.test("each try is told with its number and its time", async () => {
+Deno.test("each attempt is reported with its number and its times", async () => {
   const world = scriptedWorld({ fetch: () => answers(503, {}) });
   const config = oneProvider("http://up").replace("{enabled: false}", "{max_attempts: 2}");
   const { app, reports } = testGateway(config, world);

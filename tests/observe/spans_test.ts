@@ -7,10 +7,10 @@ import { spansTo } from "../../src/observe/spans.ts";
 import { assertEquals } from "../support/assert.ts";
 import { endpointAt, reportOf, tryOf, USAGE } from "./reports.ts";
 
-const NOW = 1_800_000_000_000;
+const NOW_MS = 1_800_000_000_000;
 const SILENT = { info() {}, warn() {} };
 
-/** The spans of one call that ended at NOW: the request first. */
+/** The spans of one call that ended at NOW_MS: the request first. */
 async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableSpan[]> {
   const exporter = new InMemorySpanExporter();
   const finished: ReadableSpan[] = [];
@@ -20,14 +20,16 @@ async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableS
       exporter.export(batch, done);
     },
     shutdown: () => exporter.shutdown(),
-  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW });
+  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW_MS });
   spans.sink(reportOf(changes));
   await spans.flush();
   return finished.sort((one, other) => one.kind - other.kind);
 }
 
 function timesOf(span: ReadableSpan | undefined) {
-  return [span?.startTime, span?.endTime].map((time) => hrTimeToMilliseconds(time ?? [0, 0]) - NOW);
+  return [span?.startTime, span?.endTime].map((time) =>
+    hrTimeToMilliseconds(time ?? [0, 0]) - NOW_MS
+  );
 }
 
 Deno.test("a call is a span with what the GenAI conventions ask for", async () => {
@@ -62,7 +64,7 @@ Deno.test("a call is a span with what the GenAI conventions ask for", async () =
   assertEquals(request?.resource.attributes["service.name"], "test");
 });
 
-Deno.test("each try is a child of its own, and those that failed are errors", async () => {
+Deno.test("each attempt is a child span, and a failed attempt is an error", async () => {
   const spans = await spansOf({
     attempts: [
       tryOf({ outcome: "upstream_timeout", began: 0, ended: 500 }),
@@ -125,7 +127,7 @@ Deno.test("a trace that the client does not sample is not sampled here", async (
   assertEquals(await spansOf({ traceparent }), []);
 });
 
-Deno.test("names that a client chose are cut, and odd methods are told as such", async () => {
+Deno.test("names that a client chose are truncated, and unknown methods become _OTHER", async () => {
   const [request, attempt] = await spansOf({
     method: "X".repeat(9_000),
     path: `/${"a".repeat(9_000)}`,
@@ -139,7 +141,7 @@ Deno.test("names that a client chose are cut, and odd methods are told as such",
   assertEquals(attempt?.name.length, 261);
 });
 
-Deno.test("a collector that fails is told once, and once more when it is back", async () => {
+Deno.test("a failing collector is logged once, and its recovery once", async () => {
   const told: string[] = [];
   const results = [1, 1, 0];
   const log = { info: (text: string) => told.push(text), warn: (text: string) => told.push(text) };

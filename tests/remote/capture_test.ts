@@ -43,7 +43,7 @@ interface Request {
   readonly path?: string;
 }
 
-/** What is captured of one chat call, null if nothing is; the first upstreams fail as often as told. */
+/** What is captured of one chat call, null if nothing is; the first `failures` attempts fail. */
 async function captured(
   text: string,
   request: Request = {},
@@ -82,7 +82,7 @@ Deno.test("while nothing is shared, nothing is kept", async () => {
   assertEquals(await captured(config(off)), null);
 });
 
-Deno.test("what only the dashboard is told is put together for it", async () => {
+Deno.test("fields that only the dashboard receives are built for it", async () => {
   const call = await captured(config("enabled: true"), { body: { top_p: 0.25, top_k: 7 } });
   assertEquals([call?.prompt, call?.response], [null, null]);
   assertEquals(call?.fields(), {
@@ -104,7 +104,7 @@ Deno.test("a local runtime has its settings one level down, and top_k with them"
   assertEquals([told?.upstreamRequestType, told?.targetIndex], ["chat", 1]);
 });
 
-Deno.test("a fallback stands behind the targets, and the breaker is the one of who served", async () => {
+Deno.test("a fallback is listed after the targets, and the breaker is that of the serving provider", async () => {
   const on = config("enabled: true", "circuit_breaker: {failure_threshold: 1}");
   const served = await captured(on, {}, 1);
   assertEquals(served?.report.provider, "near");
@@ -157,7 +157,7 @@ Deno.test("no header of a caller is kept but the fourteen that may be", async ()
   assertEquals<unknown>(call?.fields().headers, told);
 });
 
-Deno.test("a header that carries the keys of clients is not told, whatever its name", async () => {
+Deno.test("the header with the client keys is never shared, whatever its name is", async () => {
   const security = "security: {enabled: true, api_key: {header: X-Team, prefix: '', " +
     "keys: [{name: a, value: key-of-a}]}}";
   const call = await captured(config("enabled: true", security), {
@@ -191,7 +191,7 @@ Deno.test("the error of a call that is refused is kept as its client gets it", a
   assertEquals(JSON.parse(new TextDecoder().decode(call.response)).error.code, "unknown_url");
 });
 
-Deno.test("no more of a stream is kept than is told, though all of it passes", async () => {
+Deno.test("only the shared part of a stream is stored, though the client receives all of it", async () => {
   const calls: CapturedCall[] = [];
   const on = configOf(config("enabled: true, share_responses: true"));
   const capture = newCapture(on, (call) => void calls.push(call));

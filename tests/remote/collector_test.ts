@@ -86,7 +86,7 @@ Deno.test("64 MiB of events are kept; room that becomes free is used again", asy
   await test.collector.discard();
 });
 
-Deno.test("nobody gets an event after the collector was given up", async () => {
+Deno.test("no event is sent after the collector was stopped", async () => {
   const test = collecting(taking);
   test.collector.add(event(0));
   await test.collector.discard();
@@ -103,7 +103,7 @@ Deno.test("the end of the process sends what is left without waiting for more", 
   assertEquals([test.dropped, test.world.waiting], [0, 0]);
 });
 
-Deno.test("the end of the process waits no longer than it is told for a dashboard that is silent", async () => {
+Deno.test("the final flush waits for a silent dashboard at most as long as its time limit", async () => {
   const test = collecting(silent);
   for (const number of range(150)) test.collector.add(event(number));
   let isOver = false;

@@ -43,7 +43,7 @@ Deno.test("every other status is final: the events are dropped, and no redirect 
   }
 });
 
-Deno.test("a dashboard that is silent holds nobody but its own batch", async () => {
+Deno.test("a silent dashboard delays only its own batch", async () => {
   const test = collecting((count, init) => count > 3 ? taking(count, init) : silent(count, init));
   test.collector.add(event(0));
   await test.world.advance(1_000);
@@ -75,7 +75,7 @@ Deno.test("an answer that is taken is not repeated because its body hangs or doe
   await test.collector.discard();
 });
 
-Deno.test("trouble is told once, without the address, and so is its end", async () => {
+Deno.test("a failing dashboard is logged once, without its address, and so is its recovery", async () => {
   const test = collecting(answering(401, 401, 202, 202, 0, 0, 0));
   for (let number = 0; number < 5; number++) {
     test.collector.add(event(number));

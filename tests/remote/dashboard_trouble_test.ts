@@ -6,7 +6,7 @@ import { answering, chat, eventsIn, listModels, sharingConfig } from "./dashboar
 
 const ON = { enabled: true, share_prompts: true, share_responses: true };
 
-/** Resolves when so many events were dropped. */
+/** Resolves when `count` events were dropped. */
 async function droppedAtLeast(gateway: OutboundGateway, count: number): Promise<void> {
   while (await gateway.dropped() < count);
 }
@@ -74,7 +74,7 @@ Deno.test("a dashboard that answers with garbage or an error fails no call", asy
   }
 });
 
-Deno.test("a dashboard that takes events and talks without end is left alone", async () => {
+Deno.test("an endless response of the dashboard is read up to a limit and its events count as delivered", async () => {
   await using upstream = startUpstream(answering);
   await using endless = startUpstream(async (exchange) => {
     await exchange.head(200);

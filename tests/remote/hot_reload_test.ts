@@ -151,7 +151,7 @@ Deno.test("the dashboard is greeted again when a reload changes the routes, and 
   gateway.reload(first);
   gateway.reload(renamed);
   gateway.reload(renamed);
-  // Answered, so whatever the reloads had to say stands before it.
+  // The response is logged after everything that the reloads logged.
   socket.send({ type: "sandbox.execute", command_id: "mark" });
   const told: unknown[] = [];
   for (let more = true; more;) {

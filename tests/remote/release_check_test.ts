@@ -4,8 +4,8 @@ import { newReleaseCheck } from "../../src/remote/release_check.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-const DAY = 86_400_000;
-const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY, timeout: 3_000 };
+const DAY_MS = 86_400_000;
+const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY_MS, timeout: 3_000 };
 
 /** A running check whose questions are answered like this. */
 function checking(
@@ -35,12 +35,12 @@ Deno.test("the first question comes after 30 s and the next ones after each inte
   assertEquals(asked.length, 0);
   await world.advance(1);
   assertEquals(asked.length, 1);
-  await world.advance(DAY - 1);
+  await world.advance(DAY_MS - 1);
   assertEquals(asked.length, 1);
   await world.advance(1);
   assertEquals(asked.length, 2);
   await check.close();
-  await world.advance(3 * DAY);
+  await world.advance(3 * DAY_MS);
   assertEquals([asked.length, world.waiting], [2, 0]);
 });
 
@@ -78,7 +78,7 @@ Deno.test("version and CPU type are all that is sent, and no redirect is followe
 
 Deno.test("a newer version is one line in the log, once", async () => {
   const { lines, world, check } = checking(answering('{"version":"900.1.0","more":true}'));
-  await world.advance(30_000 + 2 * DAY);
+  await world.advance(30_000 + 2 * DAY_MS);
   const told = lines.filter((line) => line.includes('"level":"info"'));
   assertEquals(told.length, 1);
   assert(told[0]?.includes('"msg":"a newer version is available","version":"900.1.0"'));
@@ -137,7 +137,7 @@ Deno.test("an answer that does not come in time is given up, and asked for again
   assertEquals([hanging, lines.length], [1, 0]);
   await world.advance(1);
   assertEquals([hanging, lines.length], [0, 1]);
-  await world.advance(DAY);
+  await world.advance(DAY_MS);
   assertEquals(asked.length, 2);
   const closed = check.close();
   assertEquals(hanging, 0);

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { command, executed, nextOf, startRemote } from "../support/remote.ts";
 
-const LIMIT = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const LOST = "no connection for remote control";
 
 /** A handler that answers only when the test says so. */
@@ -22,7 +22,7 @@ function heldHandler() {
         request.signal.addEventListener("abort", () => resolve(new Response("", { status: 499 })));
       });
     },
-    /** Resolves when so many commands have arrived. */
+    /** Resolves when `count` commands have arrived. */
     arrived(count: number): Promise<void> {
       return new Promise((resolve) => {
         if (signals.length >= count) resolve();
@@ -63,11 +63,11 @@ Deno.test("a ninth command is answered 429; one that has ended makes room", asyn
 });
 
 Deno.test("an answer of 16 MiB comes back, one byte more does not", async () => {
-  const sizes = [LIMIT, LIMIT + 1];
+  const sizes = [MAX_BODY_BYTES, MAX_BODY_BYTES + 1];
   await using remote = startRemote({ handle: () => Promise.resolve(sized(sizes.shift() ?? 0)) });
   const socket = await remote.socket();
   const whole = await executed(socket);
-  assertEquals([whole.ok, String(whole.body).length], [true, LIMIT]);
+  assertEquals([whole.ok, String(whole.body).length], [true, MAX_BODY_BYTES]);
   const { error, ...rest } = await executed(socket);
   assertStringIncludes(String(error), "16 MiB");
   assertEquals<JsonValue>(rest, {

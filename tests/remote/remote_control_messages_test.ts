@@ -7,7 +7,7 @@ import { command, executed, nextOf, startRemote } from "../support/remote.ts";
 const IGNORED = "remote control message ignored";
 const MARK = "marked-content";
 
-/** Nobody can be told about these. */
+/** Messages that have no ID to respond to. */
 const IGNORED_MESSAGES: readonly JsonValue[] = [
   "",
   MARK,

@@ -22,7 +22,7 @@ const LOST = "no connection for remote control";
 const CONNECTED = "remote control connected";
 const PATH = "/remote-control/ws/gateway";
 /** How long a connection may take to open: the timer of each try. */
-const OPENING = 15_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 
 Deno.test("the gateway knocks with its key and says who it is and what can be tried", async () => {
   await using remote = startRemote({ config: CONFIG });
@@ -91,7 +91,7 @@ Deno.test("a refused key is tried again after 1 second, doubling to 15", async (
     await remote.world.advance(wait);
   }
   await remote.logged(LOST, waits.length + 1);
-  assertEquals(remote.timers, [...waits, 15_000].flatMap((wait) => [OPENING, wait]));
+  assertEquals(remote.timers, [...waits, 15_000].flatMap((wait) => [CONNECT_TIMEOUT_MS, wait]));
   const asked = remote.dashboard.requests.map(({ method, path, text }) => method + path + text);
   assertEquals(asked, Array(7).fill(`GET${PATH}`));
   assertEquals(remote.log.filter((line) => line.includes('"level":"warn"')).length, 1);
@@ -103,7 +103,7 @@ Deno.test("up to half of a wait is left to chance", async () => {
     dashboard: { handshake: () => new Response(null, { status: 401 }) },
   });
   await remote.logged(LOST);
-  assertEquals(remote.timers, [OPENING, 750]);
+  assertEquals(remote.timers, [CONNECT_TIMEOUT_MS, 750]);
 });
 
 Deno.test("only a connection that has lasted makes the waits short again", async () => {
@@ -118,7 +118,7 @@ Deno.test("only a connection that has lasted makes the waits short again", async
   await remote.world.advance(20_000);
   await good.close();
   await remote.logged(LOST, 3);
-  const waits = remote.timers.filter((ms) => ms < OPENING);
+  const waits = remote.timers.filter((ms) => ms < CONNECT_TIMEOUT_MS);
   assertEquals(waits, [1_000, 2_000, 1_000]);
 });
 
@@ -137,7 +137,7 @@ Deno.test("a dashboard that never answers the handshake is given up after 15 sec
   await using remote = startRemote({ backendUrl: `http://127.0.0.1:${listener.addr.port}` });
   using connection = await listener.accept();
   listener.close();
-  await remote.world.advance(OPENING);
+  await remote.world.advance(CONNECT_TIMEOUT_MS);
   await remote.logged(LOST);
   const buffer = new Uint8Array(4096);
   const asked = await connection.read(buffer);

@@ -13,9 +13,9 @@ export interface Dialogue extends AsyncDisposable {
   rest(): Promise<Told>;
   /** Sends a message and reads everything that answers it. */
   turn(message: JsonObject | string | Uint8Array<ArrayBuffer>): Promise<Told>;
-  /** How many messages have come that nobody has read. */
+  /** The number of received messages that were not read yet. */
   readonly unread: number;
-  /** Resolves with the code when the socket is closed, whoever closed it. */
+  /** Resolves with the close code when either side has closed the socket. */
   readonly closed: Promise<number>;
   close(): Promise<number>;
 }

@@ -50,8 +50,8 @@ export interface Account {
 
 /**
  * A file with compat providers whose hosts are their names. The route `main` leads to the Responses
- * API of the first one and falls back to that of the others; the route `chat` to Chat Completions. Who
- * names one of the others gets it alone.
+ * API of the first one and falls back to that of the rest; the route `chat` to Chat Completions. A
+ * request that names another provider uses that provider only.
  */
 export function nativeConfig(accounts: Readonly<Record<string, Account>>): string {
   const ids = Object.keys(accounts);

@@ -15,7 +15,7 @@ import { assertEquals } from "./assert.ts";
 import { type Dialogue, openDialogue } from "./dialogue.ts";
 import { type Fetch, sendBy } from "./world.ts";
 
-/** A gateway on a socket of its own, whose inside the test may use. */
+/** A gateway that listens on its own port and gives the test access to its parts. */
 export interface SocketGateway extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
@@ -36,9 +36,9 @@ export interface SocketGateway extends AsyncDisposable {
 
 /** What is different from a gateway in the real world. */
 export interface Surroundings {
-  /** Stands for the network between the gateway and its upstreams. */
+  /** Plays the network between the gateway and its upstreams. */
   readonly fetch?: Fetch;
-  /** Stands for the whole outside. */
+  /** Plays clock, random numbers and network. */
   readonly world?: World;
   /** Captures the calls for data sharing. */
   readonly newCapture?: Gateway["newCapture"];

@@ -28,7 +28,7 @@ const TOLD: readonly StreamEvent[] = [
   STOP,
 ];
 
-Deno.test("tokens stand beside the text that they are told with", () => {
+Deno.test("logprobs are carried beside the text of the same chunk", () => {
   const told = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
   assertEquals(told, [
     [{ role: "assistant", content: "" }, null],

@@ -52,7 +52,7 @@ Deno.test("an answer is one completion with its usage", () => {
   });
 });
 
-Deno.test("usage that nobody told is left out", () => {
+Deno.test("a response without upstream usage has no usage member", () => {
   const { body, usage } = completed([STOP]);
   assertEquals(usage, null);
   assertEquals("usage" in body, false);

@@ -67,7 +67,7 @@ Deno.test("a stream is a role, what is said, a finish and [DONE]", () => {
   ]);
 });
 
-Deno.test("the upstream's model and time are told, never its id", () => {
+Deno.test("a stream carries the upstream's model and creation time, never its ID", () => {
   const start: StreamEvent = { type: "start", id: "msg_1", model: "told", created: 9 };
   for (const one of chunksOf([start, HI, finish("stop")], { includeUsage: true })) {
     assertEquals([one.id, one.model, one.created], ["chatcmpl-1", "told", 9]);
@@ -170,7 +170,7 @@ Deno.test("usage is one last chunk for those who asked, wherever it came from", 
   }
 });
 
-Deno.test("usage that nobody told is not invented", () => {
+Deno.test("a stream without upstream usage has no usage chunk", () => {
   const chunks = chunksOf([HI, finish("stop")], { includeUsage: true });
   assertEquals(chunks.map((one) => one.usage), [null, null, null]);
 });

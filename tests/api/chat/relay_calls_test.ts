@@ -43,7 +43,7 @@ function newTestRelay() {
   };
 }
 
-/** What goes out for these chunks, a finish and `[DONE]`. */
+/** The records that the client receives for these chunks, a finish chunk and `[DONE]`. */
 function relayed(...chunks: readonly JsonObject[]): readonly string[] {
   const { push } = newTestRelay();
   return [...chunks, FINISH, "[DONE]"].flatMap(push);
@@ -208,7 +208,7 @@ Deno.test("an id is waited for during 512 records and 1 MiB at most; one that co
   assertEquals(newTestRelay().push(calls(call(0, null, "f", "x".repeat(1024 * 1024)))).length, 1);
 });
 
-Deno.test("calls that are told apart keep every byte", () => {
+Deno.test("tool calls with distinct indexes are relayed byte for byte", () => {
   const { push } = newTestRelay();
   const chunks = [
     calls(call(1, "a", "f", ""), call(2, "b", "g", "")),

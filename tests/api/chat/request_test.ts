@@ -130,7 +130,7 @@ Deno.test("a request without messages is asked for them", () => {
   ]);
 });
 
-Deno.test("an empty list of messages is told to be empty, not to be missing", () => {
+Deno.test("an empty list of messages is refused as empty, not as missing", () => {
   const checked = parseChatRequest(newDocument({ model: "m", messages: [] }));
   assert(!checked.ok && isRefusal(checked.failure));
   assertEquals(checked.failure.message, "The field 'messages' must not be empty.");

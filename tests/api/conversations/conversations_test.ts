@@ -4,7 +4,7 @@ import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 function fixture(world: ScriptedWorld = scriptedWorld()) {
   return stateCalls(testGateway(oneProvider("http://up"), world).app);
@@ -66,9 +66,9 @@ Deno.test("a conversation lives for 30 minutes from its last change", async () =
   const world = scriptedWorld();
   const calls = fixture(world);
   const path = await created(calls);
-  await world.advance(20 * MINUTE);
+  await world.advance(20 * MINUTE_MS);
   await calls.post(path, { metadata: { a: "1" } });
-  await world.advance(30 * MINUTE - 1);
+  await world.advance(30 * MINUTE_MS - 1);
   assertEquals((await calls.get(path)).status, 200);
   await world.advance(1);
   assertEquals((await calls.get(path)).status, 404);

@@ -42,7 +42,7 @@ Deno.test("without a capable provider the gateway keeps it itself, unless one is
   assertEquals(calls.asked.length, 0);
 });
 
-Deno.test("an invalid native conversation is a 502 and belongs to nobody", async () => {
+Deno.test("an invalid native conversation is a 502 and its ID is bound to no owner", async () => {
   const wrong = [
     "",
     "[]",

@@ -79,7 +79,7 @@ Deno.test("models are sorted by id, and each names its provider and when it was 
   });
 });
 
-Deno.test("without a list the known models of the vendor are told, and the default one", async () => {
+Deno.test("a provider without a model list shows the vendor's known models and the default model", async () => {
   const { ids } = gatewayOver(
     upstream(() => listOf()).world,
     "anthropic: {api_key: k, default_model: mine}",
@@ -200,7 +200,7 @@ Deno.test("a model that a static list repeats is one model", async () => {
   assertEquals((await get("/v1/models/b")).status, 200);
 });
 
-Deno.test("whoever leaves waits for no list, and the flight goes on for those who come next", async () => {
+Deno.test("a client that disconnects ends its wait for a model list, but not the shared request for it", async () => {
   const listing = Promise.withResolvers<Response>();
   const asked = Promise.withResolvers<void>();
   const { seen, world } = upstream(() => {

@@ -33,7 +33,7 @@ async function owned(able: readonly string[] = CAN): Promise<NativeGateway> {
   return calls;
 }
 
-/** What a request may refer to, where, and what it is told when nobody knows that. */
+/** An object that a request may refer to, its field, and the error for an unknown ID. */
 const REFERENCES: readonly (readonly [refers: JsonObject, param: string, unknown: string])[] = [
   [{ previous_response_id: "resp_1" }, "previous_response_id", "previous_response_not_found"],
   [{ conversation: "conv_1" }, "conversation", "conversation_not_found"],

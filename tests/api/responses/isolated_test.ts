@@ -143,7 +143,7 @@ Deno.test("a reference to an item of another key is not sent to a provider that 
     assertEquals(refusalOf(refused), [400, "invalid_value", "input[1].id"], path);
     assertEquals(calls.asked.length, asked);
     assertEquals((await ask("msg_resp_1", ADA)).status, 200, path);
-    // What only the provider keeps the gateway cannot tell apart.
+    // The gateway cannot distinguish objects that only the provider stores.
     assertEquals((await ask("msg_elsewhere", BOB)).status, 200, path);
   }
 });

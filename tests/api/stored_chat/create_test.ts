@@ -46,7 +46,7 @@ Deno.test("a stored completion belongs to the account that made it, streamed or 
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-Deno.test("what is not stored, or not stored by that provider, belongs to nobody", async () => {
+Deno.test("a completion that its provider does not store is bound to no owner", async () => {
   for (const store of [false, null, undefined]) {
     const calls = gateway(COMPLETION);
     await calls.post("/chat/completions", { model: "m", ...MESSAGES, store });

@@ -17,7 +17,7 @@ async function ranIn(cwd: string, ...args: readonly string[]) {
   return { code, out: text, err: errors };
 }
 
-Deno.test("the program tells the version of the sources", async () => {
+Deno.test("the program prints the version of the sources", async () => {
   assertEquals(await ran("--version"), {
     code: 0,
     out: `switchyard ${manifest.version}\n`,
@@ -45,7 +45,7 @@ Deno.test("the program finds the configuration that it is delivered with valid",
 });
 
 for (const kind of Object.keys(STARTERS)) {
-  Deno.test(`the program writes a file to begin with for ${kind}, once, and finds it valid`, async () => {
+  Deno.test(`the program writes a starter file for ${kind}, once, and finds it valid`, async () => {
     const folder = await Deno.makeTempDir();
     const { code, err } = await ranIn(folder, "init", kind);
     assertEquals([code, err], [0, ""]);
@@ -59,7 +59,7 @@ for (const kind of Object.keys(STARTERS)) {
 
 Deno.test("a file to begin with that cannot be written whole is not left behind", async () => {
   const folder = await Deno.makeTempDir();
-  // The limit on the size of files stands for a disk that is full.
+  // The limit on file sizes plays a full disk.
   const small = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
   const { code, stderr } = await new Deno.Command("sh", {
     args: ["-c", small, "sh", ...programCommand(["init", "team"])],
@@ -71,7 +71,7 @@ Deno.test("a file to begin with that cannot be written whole is not left behind"
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("the program tells what is wrong with a file, with line and column", async () => {
+Deno.test("the program reports problems of a file with line and column", async () => {
   using file = await configFile("server: {port: x}\n");
   const { code, err } = await ran("check", "--config", file.path);
   assertEquals(code, 1);

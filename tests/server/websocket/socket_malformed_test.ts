@@ -3,12 +3,18 @@ import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { create, type Dialogue, type Told } from "../../support/dialogue.ts";
 import { oneProvider } from "../../support/gateway.ts";
-import { BINARY, CONTINUES, frame, handshake, TEXT } from "../../support/raw_frames.ts";
+import {
+  BINARY_CODE,
+  CONTINUES_CODE,
+  frame,
+  handshake,
+  TEXT_CODE,
+} from "../../support/raw_frames.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { saying, type Sent, wordStreams } from "../../support/word_stream.ts";
 import { connectRaw } from "../raw_connection.ts";
 
-const LIMIT = 10 * 1024 * 1024;
+const MAX_MESSAGE_CHARS = 10 * 1024 * 1024;
 
 /** The words of the last message come back. */
 function echo({ body }: Sent): Promise<Response> {
@@ -140,9 +146,9 @@ Deno.test("bytes that are JSON are read like a text, and a message may come in f
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
   const bytes = new TextEncoder().encode(JSON.stringify(create({ input: "in pieces" })));
-  await raw.send(frame(TEXT, bytes.slice(0, 9), false));
-  await raw.send(frame(CONTINUES, bytes.slice(9, 10), false));
-  await raw.send(frame(CONTINUES, bytes.slice(10)));
+  await raw.send(frame(TEXT_CODE, bytes.slice(0, 9), false));
+  await raw.send(frame(CONTINUES_CODE, bytes.slice(9, 10), false));
+  await raw.send(frame(CONTINUES_CODE, bytes.slice(10)));
   const events = await raw.receiveUntil('"type":"response.completed"');
   assertMatch(events, /"text":"in pieces"/);
 });
@@ -152,7 +158,7 @@ Deno.test("a message of 10 MiB is served, one byte more closes the socket", asyn
   for (const isText of [true, false]) {
     await using client = await served.open();
     const empty = JSON.stringify(create({ input: "" }));
-    const full = JSON.stringify(create({ input: "x".repeat(LIMIT - empty.length) }));
+    const full = JSON.stringify(create({ input: "x".repeat(MAX_MESSAGE_CHARS - empty.length) }));
     const message = (text: string) =>
       isText ? text : Uint8Array.from(new TextEncoder().encode(text));
     assertEquals((await client.turn(message(full))).ending, "response.completed");
@@ -165,7 +171,7 @@ Deno.test("a message of 10 MiB is served, one byte more closes the socket", asyn
 
 Deno.test("a text that is not UTF-8 ends the connection, and nothing of it stays", async () => {
   await using served = echoing();
-  for (const opcode of [TEXT, CONTINUES, 5, 11]) await checkEnds(served, opcode);
+  for (const opcode of [TEXT_CODE, CONTINUES_CODE, 5, 11]) await checkEnds(served, opcode);
   await using client = await served.open();
   assertEquals((await client.turn(create())).output, "Hi");
 });
@@ -173,7 +179,7 @@ Deno.test("a text that is not UTF-8 ends the connection, and nothing of it stays
 async function checkEnds(served: SocketGateway, opcode: number) {
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
-  await raw.send(frame(BINARY, "{}"));
+  await raw.send(frame(BINARY_CODE, "{}"));
   assertMatch(await raw.receiveUntil('"invalid_value"'), /"type":"error"/);
   await raw.send(frame(opcode, Uint8Array.of(0xff, 0xfe)));
   await raw.receiveUntil("nothing more comes");

@@ -7,7 +7,7 @@ import type { GrowingCall } from "./doubling.ts";
 import { growingConfig, type ProviderName, PROVIDERS, sendOf } from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
-/** Things in the largest call over a socket, of which each takes a turn of its own. */
+/** Items in the largest case over a socket, where each item is a separate turn. */
 const MAX_TURNS = 200;
 
 const ENDING = /"type":"(?:response\.(?:completed|incomplete|failed)|error)"/;

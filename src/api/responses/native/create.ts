@@ -8,7 +8,8 @@ import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
-import { newNativeRelay, parseNativeResponse } from "./relay.ts";
+import { newNativeRelay } from "./relay.ts";
+import { parseNativeResponse } from "./whole_response.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 

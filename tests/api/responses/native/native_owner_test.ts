@@ -12,7 +12,7 @@ import { refusalOf, type Reply } from "../../../support/state_call.ts";
 const CAN = ["responses_lifecycle", "response_cancellation"];
 const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const CHANGED = nativeConfig({ first: { can: CAN, key: "sk-new" }, second: { can: CAN } });
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** Two accounts that both give each first response the id `resp_1`, and delete it when asked to. */
 function gateway(config = TWO): NativeGateway {
@@ -48,7 +48,7 @@ const IMPLICIT: readonly (readonly [
   ],
 ];
 
-/** Asserts that every implicit call is refused with this code and asks nobody. */
+/** Asserts that each implicit call is refused with this code and sends nothing upstream. */
 async function assertRefused(calls: NativeGateway, code: string): Promise<void> {
   const asked = calls.asked.length;
   for (const [param, send] of IMPLICIT) {
@@ -84,7 +84,7 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "second");
-  await calls.world.advance(30 * MINUTE - 1);
+  await calls.world.advance(30 * MINUTE_MS - 1);
   assertEquals((await calls.get("/responses/resp_1")).error.code, "provider_binding_conflict");
   await calls.world.advance(1);
   const unknown = await calls.get("/responses/resp_1");
@@ -98,10 +98,10 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
 Deno.test("a binding is young for 30 minutes from its creation, however often it is used", async () => {
   const calls = gateway();
   await create(calls, "first");
-  await calls.world.advance(20 * MINUTE);
+  await calls.world.advance(20 * MINUTE_MS);
   await create(calls, "first");
   assertEquals((await calls.get("/responses/resp_1")).status, 200);
-  await calls.world.advance(10 * MINUTE);
+  await calls.world.advance(10 * MINUTE_MS);
   const asked = calls.asked.length;
   for (const [param, send] of IMPLICIT) {
     const [status, code] = param === "response_id"

@@ -41,7 +41,7 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
           previous_response_id: previous,
         });
         assertEquals([told.ending, told.output], ["response.completed", input]);
-        // A native response tells what its provider was asked, byte for byte.
+        // A native response repeats the request that its provider received, byte for byte.
         const isReplayed = NATIVE.some((one) => one === provider) && !isKeptThere;
         if (!isReplayed) assertEquals(told.response.previous_response_id, previous);
         previous = told.id;

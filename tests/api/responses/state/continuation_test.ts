@@ -2,7 +2,7 @@ import { assert, assertEquals } from "../../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 Deno.test("a continuation sends all earlier items, oldest first", async () => {
   const calls = stateful();
@@ -96,7 +96,7 @@ Deno.test("a padded or empty previous response is refused by name", async () => 
 Deno.test("a response can be continued for 30 minutes from its creation", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
-  await calls.world.advance(30 * MINUTE - 1);
+  await calls.world.advance(30 * MINUTE_MS - 1);
   const second = idOf(await calls.created({ input: "two", previous_response_id: first }));
   await calls.world.advance(1);
   assertEquals((await calls.get(`/responses/${first}`)).status, 404);
