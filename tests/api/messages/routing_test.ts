@@ -14,7 +14,7 @@ Deno.test("a route with the path /v1/messages takes the requests of this API, an
   assertEquals(sent.map(({ host }) => host), ["a", "b"]);
 });
 
-Deno.test("without a route of its own, a message takes the routes of Chat", async () => {
+Deno.test("without a route for its path, a message takes the routes of Chat", async () => {
   const { ask } = messagesGateway(
     "[{name: emb, match: {path: /v1/embeddings}, targets: [{provider: a}]}, {name: chat, match: {path: /v1/chat}, targets: [{provider: b}]}]",
   );
