@@ -209,7 +209,9 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "request. The gateway never estimates them.",
     cure: "Send the request to a provider of type `messages`, or to one that declares " +
       "`capabilities.response_input_tokens`. Clients that can estimate do so by themselves.",
-    example: "This provider cannot count tokens.",
+    example:
+      "This provider cannot count tokens; send the request to a provider of type messages, " +
+      "or to one that declares capabilities.response_input_tokens.",
   },
   draining: {
     cause: "The gateway is shutting down.",
