@@ -5,6 +5,7 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { undeclaredLines } from "./undeclared.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
@@ -52,21 +53,20 @@ function targetLines(label: string, target: RouteTarget): string[] {
   ];
 }
 
-function capabilityLines({ provider, wire }: RouteTarget): string[] {
+function capabilityLines(target: RouteTarget): string[] {
+  const { provider, wire } = target;
   const { settings } = provider;
   const used = usedCapabilities(settings.type);
   const all = Object.entries(settings.capabilities).filter(([name]) => used.includes(name));
-  const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
   const lists = all.flatMap(([name, value]) =>
     typeof value === "boolean" || value.length === 0 ? [] : [`${name}: ${value.join(", ")}`]
   );
-  const on = named(true);
-  const off = named(false);
+  const on = all.filter(([, value]) => value === true).map(([name]) => name);
   return [
     `accepts: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
-    ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,
+    ...undeclaredLines(target),
   ];
 }
 

@@ -7,6 +7,7 @@ import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts"
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
+import { KNOWN_HOSTS } from "./known_hosts.ts";
 import { listen, stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
@@ -31,7 +32,15 @@ const NATIVE = {
   response_cancellation: true,
   response_compaction: true,
   response_input_tokens: true,
+  embeddings_base64: true,
   hosted_tools: ["web_search"],
+};
+
+/** Capabilities of the simulated providers, by type. */
+const CAPABILITIES = {
+  compat: { embeddings_base64: true },
+  messages: KNOWN_HOSTS.anthropic,
+  local: KNOWN_HOSTS.ollama,
 };
 
 /** Command `switchyard demo`: serves the gateway over simulated providers and shows example calls. */
@@ -100,7 +109,7 @@ function demoConfig(upstream: string, port: number): Config | string {
     default_model: "sim-echo",
     models: { mode: "fetch" },
     ...(type === "messages" ? { api_key: "any" } : {}),
-    ...(type === "compat" ? {} : { capabilities: { structured_outputs: true } }),
+    capabilities: CAPABILITIES[type],
   }]);
   const native = {
     type: "compat",

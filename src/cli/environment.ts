@@ -1,6 +1,7 @@
 import type { Variables } from "../config/expand.ts";
 import { fillVariables } from "../config/files.ts";
 import { type Loaded, parseConfig } from "../config/load.ts";
+import { KNOWN_HOSTS } from "./known_hosts.ts";
 
 /** A configuration made of environment variables, with its description for the user. */
 export interface Offer {
@@ -9,7 +10,7 @@ export interface Offer {
 }
 
 interface Account {
-  readonly id: string;
+  readonly id: keyof typeof KNOWN_HOSTS;
   readonly variable: string;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -56,7 +57,12 @@ function configOver(offered: readonly Account[]) {
   const match = isMany ? { models: offered.map(({ id }) => `${id}/*`) } : {};
   const targets = offered.map(({ id }) => ({ provider: id }));
   return {
-    providers: Object.fromEntries(offered.map(({ id, settings }) => [id, settings])),
+    providers: Object.fromEntries(
+      offered.map(({ id, settings }) => [
+        id,
+        { ...settings, capabilities: KNOWN_HOSTS[id] },
+      ]),
+    ),
     routing: { routes: [{ name: "environment", match, targets }] },
   };
 }

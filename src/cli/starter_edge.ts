@@ -1,3 +1,4 @@
+import { capabilitiesText } from "./known_hosts.ts";
 import type { Starter } from "./starter.ts";
 
 /** An appliance that serves its own model, and a hosted one when that fails. */
@@ -19,8 +20,11 @@ providers:
     default_model: llama3.2
     timeout: 60s               # until the first byte
     stream_idle_timeout: 60s   # maximum silence after it
+    # What the runtime can do: JSON schemas for answers, effort of models that think.
+${capabilitiesText("ollama", "    ")}
   # openai:
   #   api_key: \${OPENAI_API_KEY}
+${capabilitiesText("openai", "  #   ")}
 
 routing:
   routes:

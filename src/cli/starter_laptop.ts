@@ -1,3 +1,4 @@
+import { capabilitiesText } from "./known_hosts.ts";
 import type { Starter } from "./starter.ts";
 
 /** One person, one machine: local models, and hosted ones where a key is set. */
@@ -17,10 +18,16 @@ providers:
     # A local runtime needs no key. Its models are listed by GET /v1/models.
     base_url: http://127.0.0.1:11434
     models: {mode: fetch}
+    # What the runtime can do: JSON schemas for answers, effort of models that think.
+${capabilitiesText("ollama", "    ")}
   openai:
     api_key: \${OPENAI_API_KEY}
+    # Conversations stay with the gateway. With "conversations: true" OpenAI stores them, for targets
+    # with "upstream_request_type: responses" only.
+${capabilitiesText("openai", "    ")}
   anthropic:
     api_key: \${ANTHROPIC_API_KEY}
+${capabilitiesText("anthropic", "    ")}
 
 routing:
   # The first route that matches a request serves it. A client may name the provider:

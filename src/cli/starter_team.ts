@@ -1,3 +1,4 @@
+import { capabilitiesText } from "./known_hosts.ts";
 import type { Starter } from "./starter.ts";
 
 /** One gateway for several people: keys, limits, two providers that stand in for each other. */
@@ -30,8 +31,13 @@ rate_limiting:
 providers:
   openai:
     api_key: \${OPENAI_API_KEY}
+    # What the provider can do. The lifecycles open what the account stores to every client key.
+    # Conversations stay with the gateway. With "conversations: true" OpenAI stores them, for targets
+    # with "upstream_request_type: responses" only.
+${capabilitiesText("openai", "    ")}
   anthropic:
     api_key: \${ANTHROPIC_API_KEY}
+${capabilitiesText("anthropic", "    ")}
 
 routing:
   default_strategy: weighted

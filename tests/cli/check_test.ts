@@ -24,9 +24,19 @@ routing:
       fallback: [{provider: openai}]
 `;
 
-/** What only compat upstreams may have, in the order of the table. */
-const NATIVE = "chat_completions_lifecycle, responses_lifecycle, conversations, " +
-  "background_responses, response_cancellation, response_compaction, response_input_tokens";
+/** What a compat target with no capability refuses for chat clients, and for responses besides. */
+const OFF = [
+  "chat_completions_lifecycle (refuses list, read, change and delete stored completions)",
+  "responses_lifecycle (refuses read and delete responses that the provider stores)",
+  "conversations (refuses conversations that the provider stores)",
+  "response_cancellation (refuses cancel a response)",
+  "response_compaction (refuses POST /v1/responses/compact)",
+  "response_input_tokens (refuses POST /v1/responses/input_tokens)",
+].map((line) => `              off: ${line}`);
+const BASE64 =
+  "              off: embeddings_base64 (refuses embeddings with encoding_format base64, " +
+  "the default of the OpenAI SDKs)";
+const BACKGROUND = "              off: background_responses (refuses background: true)";
 
 Deno.test("a target says how many attempts may run at its provider at once", async () => {
   const cases = {
@@ -61,18 +71,20 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
-    `              off: ${NATIVE}`,
+    ...OFF,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
     "              accepts: every chat field, embeddings",
-    `              off: ${NATIVE}, embeddings_base64`,
+    ...OFF,
+    BASE64,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
     "              accepts: every chat field, embeddings",
-    `              off: ${NATIVE}, embeddings_base64`,
+    ...OFF,
+    BASE64,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
-    `              off: ${NATIVE}`,
+    ...OFF,
     "",
   ]);
 });
@@ -93,8 +105,8 @@ routing:
     "2m to the first byte",
     "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
-    `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
     "              hosted_tools: web_search",
+    ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64],
     "",
   ]);
 });
@@ -111,12 +123,56 @@ routing:
   assertEquals(out.split("\n").filter((line) => line.startsWith(" ".repeat(14))), [
     "              accepts: chat; no embeddings",
     "              on: reasoning_effort",
-    "              off: structured_outputs, adaptive_thinking",
     "              reasoning_effort_levels: low",
+    "              off: structured_outputs (refuses response_format json_schema)",
+    "              off: adaptive_thinking (refuses thinking of type adaptive)",
     "              accepts: chat, embeddings",
     "              on: structured_outputs",
-    "              off: reasoning_effort",
+    "              off: reasoning_effort (refuses reasoning_effort)",
   ]);
+});
+
+Deno.test("a target whose provider declares every capability has no line about refusals", async () => {
+  using file = await configFile(`
+providers:
+  openai:
+    api_key: k
+    capabilities:
+      chat_completions_lifecycle: true
+      responses_lifecycle: true
+      conversations: true
+      background_responses: true
+      response_cancellation: true
+      response_compaction: true
+      response_input_tokens: true
+      embeddings_base64: true
+      hosted_tools: [web_search]
+  anthropic:
+    api_key: k
+    capabilities: {structured_outputs: true, reasoning_effort: true, adaptive_thinking: true}
+  ollama: {capabilities: {structured_outputs: true, reasoning_effort: true}}
+routing:
+  routes:
+    - name: all
+      targets:
+        - {provider: openai, upstream_request_type: responses}
+        - {provider: openai}
+        - {provider: anthropic}
+        - {provider: ollama}
+`);
+  const { code, out } = await ran(["check", "--config", file.path]);
+  assertEquals([code, out.includes("off:"), out.includes("refuses")], [0, false, false]);
+});
+
+Deno.test("a target says that it refuses hosted tools only where it could have them", async () => {
+  for (const [type, isThere] of [["responses", true], ["chat_completions", false]] as const) {
+    using file = await configFile(`
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai, upstream_request_type: ${type}}]}]}
+`);
+    const { out } = await ran(["check", "--config", file.path]);
+    assertEquals(out.includes("off: hosted_tools (refuses tools that the provider runs"), isThere);
+  }
 });
 
 Deno.test("no key, header value or URL credential is printed", async () => {

@@ -31,6 +31,21 @@ Deno.test("with several providers each model names its own", async () => {
   assertStringIncludes(about, "A model must name its provider: openai/gpt-4o-mini");
 });
 
+Deno.test("providers of the environment declare what their hosts can do", async () => {
+  const variables = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", OLLAMA_HOST: "box:1" };
+  const { config, warnings } = await offered(variables);
+  const { openai, anthropic, ollama } = config.providers;
+  assertEquals(warnings, []);
+  assertEquals(openai?.capabilities.embeddings_base64, true);
+  assertEquals(openai?.capabilities.hosted_tools.includes("web_search"), true);
+  for (const provider of [anthropic, ollama]) {
+    assertEquals(provider?.capabilities.structured_outputs, true);
+    assertEquals(provider?.capabilities.reasoning_effort, true);
+  }
+  assertEquals(anthropic?.capabilities.adaptive_thinking, true);
+  assertEquals(openai?.capabilities.conversations, false);
+});
+
 Deno.test("a key may hold what looks like a variable", async () => {
   const { config } = await offered({ ANTHROPIC_API_KEY: "${HOME}$" });
   assertEquals(config.providers.anthropic?.api_key, "${HOME}$");

@@ -1,8 +1,14 @@
 import { STARTERS } from "../../src/cli/init.ts";
+import { KNOWN_HOSTS } from "../../src/cli/known_hosts.ts";
 import { run } from "../../src/cli/run.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
+
+/** A configuration with its commented lines in force. */
+function uncommented(text: string): string {
+  return text.replace(/^( *)# ?((?: *)(?:- |[a-z_0-9]+:(?: |$)))/gm, "$1$2");
+}
 
 for (const kind of Object.keys(STARTERS)) {
   Deno.test(`the file that init ${kind} writes passes the check, whatever is set`, async () => {
@@ -17,10 +23,37 @@ for (const kind of Object.keys(STARTERS)) {
   });
 }
 
+/** Providers of each starter, also those that are commented out. */
+const HOSTS = {
+  laptop: ["ollama", "openai", "anthropic"],
+  edge: ["ollama", "openai"],
+  team: ["openai", "anthropic"],
+} as const;
+
+for (const [kind, hosts] of Object.entries(HOSTS)) {
+  Deno.test(`the file that init ${kind} writes declares what its providers can do`, async () => {
+    const { out } = await ran(["init", kind, "--print"]);
+    const loaded = parseConfig(uncommented(out), { SWITCHYARD_CLIENT_KEY: "sy-a" });
+    assert(loaded.ok, JSON.stringify(loaded));
+    for (const host of hosts) {
+      const declared = { ...loaded.config.providers[host]?.capabilities };
+      assertEquals<unknown>(declared, { ...declared, ...KNOWN_HOSTS[host] });
+    }
+    using file = await configFile(out);
+    const lines = (await ran(["check", "--config", file.path])).out.split("\n");
+    // Conversations of OpenAI would take those of the other providers away from the gateway.
+    const off = new Set(lines.filter((line) => line.includes("off: ")).map((line) => line.trim()));
+    const conversations = "off: conversations (refuses conversations that the provider stores)";
+    assertEquals([...off], kind === "edge" ? [] : [conversations]);
+  });
+}
+
 Deno.test("what is commented out in a file of init is right once it counts", async () => {
   const { out } = await ran(["init", "edge", "--print"]);
-  const all = out.replace(/^( *)# ?((?: *)(?:- |[a-z_]+:(?: |$)))/gm, "$1$2");
-  const loaded = parseConfig(all, { OPENAI_API_KEY: "sk-a", SWITCHYARD_CLIENT_KEY: "sy-a" });
+  const loaded = parseConfig(uncommented(out), {
+    OPENAI_API_KEY: "sk-a",
+    SWITCHYARD_CLIENT_KEY: "sy-a",
+  });
   assert(loaded.ok, JSON.stringify(loaded));
   assertEquals(loaded.config.security.enabled, true);
   assertEquals(loaded.config.routing.routes[0]?.fallback.length, 1);

@@ -24,9 +24,18 @@ for (const wire of ["compat", "local"] as const) {
       assert(error instanceof BadRequestError);
       assertEquals([error.code, error.param], ["unsupported_feature", "encoding_format"]);
       assertStringIncludes(error.message, "float");
+      const key = "providers.sim.capabilities.embeddings_base64";
+      assertEquals(error.message.includes(key), wire === "compat");
     }
   });
 }
+
+Deno.test("the SDK gets embeddings without any setting where the provider declares base64", async () => {
+  await using sdk = startSdk("compat", "capabilities: {embeddings_base64: true}");
+  const { data } = await sdk.client.embeddings.create({ model: "sim-embed", input: "good day" });
+  const vector = data[0]?.embedding ?? [];
+  assert(Math.abs(Math.hypot(...vector) - 1) < 1e-6);
+});
 
 Deno.test("the SDK receives a refusal of embeddings over messages", async () => {
   await using sdk = startSdk("messages");
