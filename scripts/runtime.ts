@@ -1,9 +1,9 @@
-/** Bytes that hold the headers of an executable. */
+/** Number of bytes that contain the headers of an executable. */
 const HEAD_BYTES = 4096;
 
 /**
  * Returns why an executable must not be built on this runtime; null if it may be. `deno compile` takes
- * any file: the executable would bear the name of one machine and be for another.
+ * any file: the executable could have the name of one platform and be for another.
  */
 export async function runtimeTrouble(
   path: string,
@@ -26,7 +26,7 @@ export async function runtimeTrouble(
   return `DENORT_BIN is ${found}; the target is ${target}.`;
 }
 
-/** The machine that an executable is for by its ELF, Mach-O or PE header; null for any other. */
+/** Returns the platform of an executable by its ELF, Mach-O or PE header; null for any other file. */
 export function machineOf(head: Uint8Array<ArrayBuffer>): string | null {
   if (head.length < HEAD_BYTES) return null;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -46,8 +46,8 @@ function named(system: string, machine: number, x64: number, arm64: number): str
 }
 
 /**
- * Returns the sentence that says why the runtime in an npm package is not taken for this target; null
- * if it may be. Its makers have nothing to do with Deno, so taking it needs a word of the user.
+ * Returns why the runtime in an npm package is not used for this target; null
+ * if it may be. Its authors are not those of Deno, so its use needs the user's consent.
  */
 export function npmRuntimeTrouble(allowed: string | undefined, target: string): string | null {
   return allowed === "1" ? null : [

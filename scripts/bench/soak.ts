@@ -5,7 +5,7 @@ import type { ServerProcesses } from "./processes.ts";
 /** Memory of a gateway early and late in a long run, in bytes. */
 export interface SoakResult {
   readonly requests: number;
-  /** After `EARLY_REQUESTS` requests, when every store is full. */
+  /** After `EARLY_REQUEST_COUNT` requests, when every store is full. */
   readonly earlyBytes: number;
   readonly lateBytes: number;
   /** The number of entries in each store at the end. */

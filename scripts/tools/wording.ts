@@ -2,11 +2,11 @@
 const FORBIDDEN_WORDS =
   /\b(told|tells?|so\s+many|whoever|nobody|anew|stands|goes\s+out|left\s+alone|the\s+others|of\s+its\s+own)\b/gi;
 
-/** What the name of a numeric constant begins with if it bounds something or is a default. */
+/** Prefixes of the name of a numeric constant that is a bound or a default. */
 const BOUNDS = ["MAX", "MIN", "DEFAULT"];
 
 /**
- * What the name of another numeric constant ends in. `COUNT` is for a number of things, `RATIO` for
+ * Suffixes of the name of any other numeric constant. `COUNT` is for a number of things, `RATIO` for
  * a share of 1, `CODE` and `STATUS` for a number that a protocol gives a meaning, `OFFSET` for bytes
  * from the beginning of a structure, `INDEX` for a position in a list.
  */

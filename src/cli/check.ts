@@ -4,7 +4,7 @@ import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK_STATUS, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
 import { undeclaredLines } from "./undeclared.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
@@ -16,7 +16,7 @@ export const check: Command = {
   async run(given, terminal) {
     const path = valueOf(given, "config") ?? USUAL_CONFIG;
     const loaded = await load(path, terminal.environment);
-    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port } = loaded.config.server;
     const lines = [
       `${path} is valid.`,
@@ -63,7 +63,9 @@ function capabilityLines(target: RouteTarget): string[] {
   );
   const on = all.filter(([, value]) => value === true).map(([name]) => name);
   return [
-    `accepts: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
+    `accepts: ${acceptedRequests(wire)}${
+      provider.wire.embeddings === null ? "; no" : ","
+    } embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),
@@ -71,7 +73,7 @@ function capabilityLines(target: RouteTarget): string[] {
 }
 
 /** Returns the supported requests of a target besides embeddings. */
-function taken({ name }: Wire): string {
+function acceptedRequests({ name }: Wire): string {
   switch (name) {
     case "compat":
       return "every chat field";

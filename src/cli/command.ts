@@ -38,7 +38,7 @@ export function wrongUsage(terminal: Terminal, name: string, trouble: string): n
 }
 
 /** Writes all problems, one line each. */
-export function tellProblems(terminal: Terminal, problems: readonly string[]): number {
+export function printProblems(terminal: Terminal, problems: readonly string[]): number {
   terminal.err(problems.map((problem) => `${problem}\n`).join(""));
   return FAILED_STATUS;
 }

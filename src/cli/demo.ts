@@ -2,8 +2,8 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
+import { parsePort, valueOf } from "./arguments.ts";
+import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
@@ -22,7 +22,7 @@ const PROVIDERS = [
 ] as const;
 
 /** ID of a provider that stores responses and completions itself. */
-const KEEPER = "native";
+const NATIVE_ID = "native";
 
 /** Capabilities of the native provider, without Conversations: the gateway stores these for every provider. */
 const NATIVE = {
@@ -52,7 +52,7 @@ export const demo: Command = {
   },
   async run(given, terminal) {
     const written = valueOf(given, "port");
-    const port = portOf(written ?? String(USUAL_PORT));
+    const port = parsePort(written ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
@@ -60,7 +60,7 @@ export const demo: Command = {
     const upstream = listen(newSimulator(world), "127.0.0.1", 0);
     if (!upstream.ok) {
       world.close();
-      return tellProblems(terminal, [upstream.trouble]);
+      return printProblems(terminal, [upstream.trouble]);
     }
     const code = await demonstrate(upstream.url, port, written === undefined, terminal);
     await upstream.close();
@@ -76,7 +76,7 @@ async function demonstrate(
   terminal: Terminal,
 ): Promise<number> {
   const server = await openOver(upstream, port, mayMove, terminal);
-  if (!server.ok) return tellProblems(terminal, [server.trouble]);
+  if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   terminal.out(greeting(server.url, server.generation));
   const ids = PROVIDERS.map(([id]) => id);
@@ -118,22 +118,22 @@ function demoConfig(upstream: string, port: number): Config | string {
     models: { mode: "fetch" },
     capabilities: NATIVE,
   };
-  const routes = [...PROVIDERS, [KEEPER]].map(([id]) => ({
+  const routes = [...PROVIDERS, [NATIVE_ID]].map(([id]) => ({
     name: id,
     match: { models: [`${id}/*`] },
     targets: [{ provider: id }],
   }));
   const nativeRoute = {
     name: "native-responses",
-    match: { path: "/v1/responses", models: [`${KEEPER}/*`] },
-    targets: [{ provider: KEEPER, upstream_request_type: "responses" }],
+    match: { path: "/v1/responses", models: [`${NATIVE_ID}/*`] },
+    targets: [{ provider: NATIVE_ID, upstream_request_type: "responses" }],
   };
   const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
   const loaded = parseConfig(
     JSON.stringify({
       server: { port },
       logging: { level: "warn" },
-      providers: { ...Object.fromEntries(providers), [KEEPER]: native },
+      providers: { ...Object.fromEntries(providers), [NATIVE_ID]: native },
       routing: { default_strategy: "round-robin", routes: [nativeRoute, ...routes, everyone] },
       // The example calls provoke failures, which should not open a circuit breaker for long.
       circuit_breaker: { open_duration: "2s" },

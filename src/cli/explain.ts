@@ -7,7 +7,7 @@ import {
   CONFIG_OPTION,
   FAILED_STATUS,
   OK_STATUS,
-  tellProblems,
+  printProblems,
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
@@ -42,7 +42,7 @@ export const explain: Command = {
     if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
     const file = valueOf(given, "config") ?? USUAL_CONFIG;
     const loaded = await load(file, terminal.environment);
-    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
     const call = { path, headers, controls: parseControls(headers), generation };
     const { lines, isServed } = explanation(call, model);

@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, OK_STATUS, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
 import { LAPTOP } from "./starter_laptop.ts";
@@ -39,7 +39,7 @@ export const init: Command = {
       const trouble = terminal.create(USUAL_CONFIG, text);
       if (trouble !== null) {
         const sentence = `${USUAL_CONFIG} ${trouble}; --print shows the text instead.`;
-        return tellProblems(terminal, [sentence]);
+        return printProblems(terminal, [sentence]);
       }
       terminal.out(
         `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n`,

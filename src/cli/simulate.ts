@@ -1,8 +1,8 @@
 import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK_STATUS, tellProblems, wrongUsage } from "./command.ts";
+import { parsePort, valueOf } from "./arguments.ts";
+import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
@@ -18,7 +18,7 @@ export const simulate: Command = {
     },
   },
   async run(given, terminal) {
-    const port = portOf(valueOf(given, "port") ?? String(USUAL_PORT));
+    const port = parsePort(valueOf(given, "port") ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
@@ -26,7 +26,7 @@ export const simulate: Command = {
     const listening = listen(newSimulator(world), "127.0.0.1", port);
     if (!listening.ok) {
       world.close();
-      return tellProblems(terminal, [listening.trouble]);
+      return printProblems(terminal, [listening.trouble]);
     }
     const stop = terminal.stop();
     terminal.out(simulatorText(listening.url));

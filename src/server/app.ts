@@ -42,7 +42,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   // Three routers, tried in order: a router without two matching routes finds a path in a table,
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
-  const others = new Hono<{ Bindings: Peer }>();
+  const fallbackRouter = new Hono<{ Bindings: Peer }>();
   const responder = { ended: gateway.ended, flusher: newFlusher() };
   const limits = gateway.generation.config.server;
   const paths = new Map<string, Path>();
@@ -59,10 +59,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       pathOf(socket.path, api).methods.push("GET");
     }
   }
-  for (const [path, known] of paths) others.all(path, (context) => wrongMethod(context, known));
+  for (const [path, known] of paths) {
+    fallbackRouter.all(path, (context) => wrongMethod(context, known));
+  }
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
-  withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
-  others.notFound(({ req, env }) => {
+  withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
+  fallbackRouter.notFound(({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
     const unknown = refuse(
       "unknown_url",

@@ -64,7 +64,7 @@ function endsOf(log: string): string[] {
   return [...log.matchAll(/path=\/v1\/chat\/completions .* end=(\w+)/g)].map(([, end = ""]) => end);
 }
 
-Deno.test("running streams are finished, new connections are not taken", async () => {
+Deno.test("shutdown finishes running streams and accepts no new connections", async () => {
   await serving("", async ({ child, err, stream, get, ended }) => {
     const streams = await Promise.all(
       Array.from({ length: STREAM_COUNT }, () => stream("sim-slow-300")),
@@ -88,7 +88,7 @@ Deno.test("running streams are finished, new connections are not taken", async (
   });
 });
 
-Deno.test("what outlasts the timeout ends with one failure terminal", async () => {
+Deno.test("a stream that outlasts drain_timeout ends with one failure terminal", async () => {
   await serving(", drain_timeout: 50ms", async ({ child, stream, ended }) => {
     const streams = await Promise.all(
       Array.from({ length: STREAM_COUNT }, () => stream("sim-broken-silent")),
@@ -107,7 +107,7 @@ Deno.test("what outlasts the timeout ends with one failure terminal", async () =
   });
 });
 
-Deno.test("calls are taken during the delay, and a second signal ends all at once", async () => {
+Deno.test("requests are accepted during drain_delay, and a second signal ends all at once", async () => {
   await serving(", drain_delay: 1h", async ({ child, err, stream, get, ended }) => {
     const { text: endless } = await stream("sim-broken-silent");
     const broken = endless.then(() => "whole", () => "broken");

@@ -11,7 +11,7 @@ async function offered(variables: Readonly<Record<string, string>>) {
   return { config: loaded.config, warnings: loaded.warnings, about };
 }
 
-Deno.test("one key makes one provider that takes every model", async () => {
+Deno.test("one API key in the environment makes one provider that serves each model", async () => {
   const { config, warnings, about } = await offered({ OPENAI_API_KEY: "sk-x" });
   assertEquals(Object.keys(config.providers), ["openai"]);
   assertEquals(config.providers.openai?.api_key, "sk-x");
@@ -51,7 +51,7 @@ Deno.test("a key may hold what looks like a variable", async () => {
   assertEquals(config.providers.anthropic?.api_key, "${HOME}$");
 });
 
-Deno.test("an environment that offers nothing says what to do", async () => {
+Deno.test("an environment without providers prints what to do", async () => {
   const { loaded } = await environmentConfig(BLANK);
   assert(!loaded.ok);
   assertEquals(loaded.problems.length, 1);

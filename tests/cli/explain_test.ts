@@ -24,7 +24,7 @@ async function explained(...args: readonly string[]) {
   return await ran(["explain", "--config", file.path, ...args]);
 }
 
-Deno.test("a target that is asked in the Responses API takes chats, Responses and embeddings", async () => {
+Deno.test("explain shows a Responses target for chat, Responses and embeddings", async () => {
   using file = await configFile(`
 providers: {openai: {api_key: k}}
 routing:
@@ -87,7 +87,7 @@ Deno.test("explain prints the route, the shares of its targets and the order of 
   ]);
 });
 
-Deno.test("a requested provider and model pass over targets and limit the fallbacks", async () => {
+Deno.test("a requested provider and model skip targets and limit the fallbacks", async () => {
   const { code, out } = await explained("--model=anthropic/claude-x", "--header=x-team=blue");
   assertEquals(code, 0);
   assertEquals(out.trimEnd().split("\n").slice(2, -1), [
@@ -106,7 +106,7 @@ Deno.test("a requested provider and model pass over targets and limit the fallba
   );
 });
 
-Deno.test("a target that serves another model is passed over for it", async () => {
+Deno.test("a target that serves another model is skipped", async () => {
   const { out } = await explained("--model", "gpt-5", "--header", "x-team=blue");
   assertStringIncludes(out, "-      openai/gpt-4o skipped: it serves another model");
 });
@@ -146,14 +146,14 @@ Deno.test("explain of a request that no route serves exits with 1 and suggests n
   assertStringIncludes(twice.out, "Refused: The X-Gateway-Provider header");
 });
 
-Deno.test("a header that is none and a path without a slash are wrong usage", async () => {
+Deno.test("an invalid header and a path without a slash are wrong usage", async () => {
   for (const wrong of ["--header=x", "--header=a b=c", "--header=a=b\nc", "--provider=\u2603"]) {
     assertEquals((await explained("--model=m", wrong)).code, 2);
   }
   assertEquals((await explained("--model=m", "--path=v1")).code, 2);
 });
 
-Deno.test("a request for a response is explained as chat where no route takes it as such", async () => {
+Deno.test("a Responses request is explained as chat if no route matches its own type", async () => {
   const path = "--path=/v1/responses";
   const itself = await explained(path, "--model=gpt-4o");
   assertEquals(itself.out.split("\n").slice(0, 3), [
@@ -186,7 +186,7 @@ routing:
       fallback: [{provider: anthropic}, {provider: own}]
 `;
 
-Deno.test("a provider without embeddings is passed over for them", async () => {
+Deno.test("a provider without embeddings is skipped for an embeddings request", async () => {
   using file = await configFile(VECTORS);
   const args = ["explain", "--config", file.path, "--model=m", "--path=/v1/embeddings"];
   const shared = await ran(args);

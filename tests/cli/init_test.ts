@@ -31,7 +31,7 @@ const HOSTS = {
 } as const;
 
 for (const [kind, hosts] of Object.entries(HOSTS)) {
-  Deno.test(`the file that init ${kind} writes declares what its providers can do`, async () => {
+  Deno.test(`the starter file ${kind} declares the capabilities of its providers`, async () => {
     const { out } = await ran(["init", kind, "--print"]);
     const loaded = parseConfig(uncommented(out), { SWITCHYARD_CLIENT_KEY: "sy-a" });
     assert(loaded.ok, JSON.stringify(loaded));
@@ -48,7 +48,7 @@ for (const [kind, hosts] of Object.entries(HOSTS)) {
   });
 }
 
-Deno.test("what is commented out in a file of init is right once it counts", async () => {
+Deno.test("the commented-out parts of a starter file are valid when enabled", async () => {
   const { out } = await ran(["init", "edge", "--print"]);
   const loaded = parseConfig(uncommented(out), {
     OPENAI_API_KEY: "sk-a",
@@ -59,7 +59,7 @@ Deno.test("what is commented out in a file of init is right once it counts", asy
   assertEquals(loaded.config.routing.routes[0]?.fallback.length, 1);
 });
 
-Deno.test("with the file of init laptop a local model stays on the machine, whatever it is called", async () => {
+Deno.test("with the starter file laptop a local model is served locally, whatever its name", async () => {
   using file = await configFile((await ran(["init", "laptop", "--print"])).out);
   const served = {
     "llama3.2": "ollama/llama3.2",
@@ -81,7 +81,7 @@ Deno.test("with the file of init laptop a local model stays on the machine, what
   }
 });
 
-Deno.test("init writes ./config.yaml, and never over one that is there", async () => {
+Deno.test("init writes ./config.yaml and never overwrites a file", async () => {
   const terminal = testTerminal();
   assertEquals(await run(["init", "laptop"], terminal), 0);
   const written = terminal.files.get("./config.yaml") ?? "";
@@ -100,7 +100,7 @@ Deno.test("init writes a different client key for each team", async () => {
   assertEquals([keys.size, keys.has("")], [2, false]);
 });
 
-Deno.test("init without a known word says which there are", async () => {
+Deno.test("init without a known kind lists the kinds", async () => {
   const none = await ran(["init"]);
   assertEquals([none.code, none.out], [2, ""]);
   assertMatch(none.err, /^Name a starter file: laptop, edge, team\. /);

@@ -34,7 +34,7 @@ function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 }
 
-Deno.test("connections without a whole request head are closed, also one that sends on and on", async () => {
+Deno.test("connections without a complete request head are closed, also one that keeps sending", async () => {
   await using server = listening(answering, { headMs: 600, idleMs: 60_000 });
   await using silent = await connectRaw(server.url);
   await using half = await connectRaw(server.url);

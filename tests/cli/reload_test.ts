@@ -84,7 +84,7 @@ Deno.test("a provider that is broken on its own is left out", async () => {
   assertMatch(err, /ERROR broken provider left out provider=two\n/);
 });
 
-Deno.test("a file that says the same is no change", async () => {
+Deno.test("a file with the same settings is no change", async () => {
   const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
     await write(`# another comment\n${FILE}`);
     await terminal.said(/DEBUG +configuration unchanged\n/);
@@ -93,7 +93,7 @@ Deno.test("a file that says the same is no change", async () => {
   assert(!err.includes("reloaded"), err);
 });
 
-Deno.test("what needs a restart is named, and the rest applies", async () => {
+Deno.test("changed keys that need a restart are named, and the rest applies", async () => {
   const { err } = await reloading(["--host=127.0.0.1"], async ({ terminal, write, get }) => {
     const server = "server: {port: 81, host: 192.0.2.1, drain_timeout: 1s}";
     const logging = "logging: {format: json}\ntelemetry: {service_name: other}\nproviders:";
@@ -166,7 +166,7 @@ Deno.test("a key without effect that comes with a reload is warned about once an
   assertEquals(err.match(/providers: .*\n/g), ['providers: two added"\n']);
 });
 
-Deno.test("the same warnings are not repeated while a file says the same", async () => {
+Deno.test("warnings are not repeated while the file causes the same ones", async () => {
   const lines: string[] = [];
   const log = newLog(
     { level: "debug", format: "console" },

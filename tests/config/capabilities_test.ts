@@ -21,7 +21,7 @@ function capabilitiesOf(id: string, line: string) {
   return configOf(withProvider(id, `capabilities: {${line}}`)).providers[id]?.capabilities;
 }
 
-Deno.test("each capability is switched on by itself", () => {
+Deno.test("each capability is enabled separately", () => {
   const none: Record<string, unknown> = { ...capabilitiesOf("openai", "") };
   for (const flag of [...Object.keys(ONLY_COMPAT), ...OTHERS]) {
     if (flag === "hosted_tools") continue;
@@ -66,7 +66,7 @@ routing:
 `;
 }
 
-Deno.test("a target is asked through Chat Completions unless it says otherwise", () => {
+Deno.test("a target uses Chat Completions by default", () => {
   const text = withTargets(
     "[{provider: openai}, {provider: openai, upstream_request_type: responses}]",
     "[{provider: openai, upstream_request_type: chat_completions}]",

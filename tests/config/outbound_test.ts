@@ -61,7 +61,7 @@ Deno.test("problems in general, data_sharing and update_check are reported with 
   }
 });
 
-Deno.test("sharing needs the one of address and key that is missing", () => {
+Deno.test("data sharing without address or key names the missing one", () => {
   const on = "data_sharing: {enabled: true}";
   assertEquals(problemsOf(withSection("general: {api_key: k}", on)), [
     "data_sharing.enabled: requires general.backend_url (line 2, column 25)",

@@ -113,7 +113,7 @@ Deno.test("an address may have a query, and the path before it is checked as eve
   );
 });
 
-Deno.test("a header value is only asked for where the key is sent", () => {
+Deno.test("organization and api_version must be header values only at the type that sends them", () => {
   const problem = "must be a header value: one line of Latin-1 characters (line 3, column 19)";
   const sent = { openai: "organization", anthropic: "api_version " } as const;
   for (const [id, key] of Object.entries(sent)) {
@@ -160,7 +160,7 @@ Deno.test("a messages provider with both temperature and top_p is warned about",
   assertEquals(warningsOf(withProvider("openai", ...both)), []);
 });
 
-Deno.test("static headers leave the connection alone and are given once", () => {
+Deno.test("static headers exclude connection headers and duplicates", () => {
   for (
     const name of [
       "Host",

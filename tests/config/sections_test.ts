@@ -64,7 +64,7 @@ Deno.test("problems in server, logging, retry and circuit_breaker are reported w
   }
 });
 
-Deno.test("limits themselves are allowed", () => {
+Deno.test("the limits of each number are allowed", () => {
   const config = configOf(withSection(
     "server: {port: 0, host: '::1', body_timeout: 1ms, max_json_members: 1}",
     "retry: {max_attempts: 10, initial_delay: 0s, jitter_factor: 0, retryable_errors: []}",

@@ -63,7 +63,7 @@ Deno.test("a key whose variable is not set is an error that names key and variab
   assertEquals(problemsOf(text, { CLIENT_KEY: "k" }), []);
 });
 
-Deno.test("what is off is off, whatever else is set", () => {
+Deno.test("disabled security and rate limits stay off, whatever else is set", () => {
   const keys = 'api_key: {keys: [{name: a, value: "${CLIENT_KEY}"}]}';
   const off = withSection(`security: {enabled: false, ${keys}}`);
   assertEquals(configOf(off).security.enabled, false);
@@ -84,7 +84,7 @@ Deno.test("a rate of a client key that is not enforced is a warning", () => {
   assertEquals(warningsOf(withSection(line.replace("true", "false"))), []);
 });
 
-Deno.test("an empty prefix goes with a header of one's own", () => {
+Deno.test("an empty prefix is accepted with a header other than Authorization", () => {
   const config = configOf(withSection("security: {api_key: {header: X-Key, prefix: ''}}"));
   assertEquals([config.security.api_key.header, config.security.api_key.prefix], ["X-Key", ""]);
 });

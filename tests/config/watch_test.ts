@@ -57,7 +57,7 @@ async function laterChange() {
   await elsewhere.changed();
 }
 
-Deno.test("a file that is written to, replaced, removed or made again has changed each time", async () => {
+Deno.test("writing, replacing, removing and recreating the file are each a change", async () => {
   await using file = await watched(plain);
   const config = file.path("config.yaml");
   await Deno.writeTextFile(config, "two");
@@ -113,7 +113,7 @@ Deno.test("a replaced symbolic link is a change", async () => {
   assertEquals(await Deno.readTextFile(file.path("config.yaml")), "two");
 });
 
-Deno.test("the variables beside the file count, and reading is no change", async () => {
+Deno.test("a change of .env is a change, and reading the file is none", async () => {
   await using file = await watched(plain);
   await Deno.writeTextFile(file.path(".env"), "KEY=1");
   await file.changed();
@@ -135,7 +135,7 @@ Deno.test("a log that is written beside the file is no change", async () => {
   assertEquals(file.count, 0);
 });
 
-Deno.test("many writes at once are one change", async () => {
+Deno.test("writes in quick succession are one change", async () => {
   await using file = await watched(plain);
   for (let count = 0; count < 20; count++) {
     Deno.writeTextFileSync(file.path("config.yaml"), String(count));

@@ -68,7 +68,7 @@ Deno.test("JSON is read, tabs and all", () => {
   }
 });
 
-Deno.test("a byte order mark and Windows line ends do no harm", () => {
+Deno.test("a byte order mark and Windows line ends are accepted", () => {
   const text = `\ufeff${withSection("server:", "  port: 1")}`.replaceAll("\n", "\r\n");
   assertEquals(configOf(text).server.port, 1);
 });
@@ -116,7 +116,7 @@ Deno.test("an alias without its anchor, and a merge of what is no mapping, are r
   ]);
 });
 
-Deno.test("top-level keys that begin with x- are ignored in silence, whatever they hold", () => {
+Deno.test("top-level keys that begin with x- are ignored without a warning", () => {
   const contents = [
     "text",
     "12345",
@@ -170,7 +170,7 @@ ${routingOver("openai")}`);
   assertEquals(logging.level, "warn");
 });
 
-Deno.test("what is wrong under an x- key is said where an alias or a merge uses it", () => {
+Deno.test("a problem under an x- key is reported at the alias or merge that uses it", () => {
   const text = `x-key: &key "\${NOT_SET}"
 x-broken: &broken {api_key: "\${", timeout: 5}
 x-both: &both {a: *key, b: *broken}

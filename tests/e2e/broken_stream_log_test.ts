@@ -35,6 +35,6 @@ Deno.test("the log says why a stream broke off", async () => {
   ]);
 });
 
-Deno.test("the log has no such line for a stream that is complete", async () => {
+Deno.test("a complete stream logs no reason of a break", async () => {
   assertEquals((await logged(sse(HELLO, finish(), "[DONE]"))).lines, []);
 });

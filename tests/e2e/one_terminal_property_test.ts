@@ -145,14 +145,14 @@ function hold(
   }
 }
 
-Deno.test("whatever upstreams do, a call is tried within its limits and ends once", async () => {
+Deno.test("whatever upstreams send, a call stays within its attempt limits and ends once", async () => {
   await fc.assert(
     fc.asyncProperty(PLANS, async (plan) => hold(await run(plan), plan)),
     { numRuns: 600 },
   );
 });
 
-Deno.test("whatever a single upstream does, a call ends once", async () => {
+Deno.test("whatever a single upstream sends, a call ends once", async () => {
   for (const stream of [false, true]) {
     const count = (stream ? STREAM_OUTCOMES : ANSWER_OUTCOMES).length;
     for (let number = 0; number < count; number++) {

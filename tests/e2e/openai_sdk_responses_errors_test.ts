@@ -68,7 +68,7 @@ for (const wire of WIRES) {
   });
 }
 
-Deno.test("what no chat provider can do is a typed error with its param and code", async () => {
+Deno.test("a field that no chat provider supports is a typed error with param and code", async () => {
   await using sdk = startSdk("compat");
   const { responses } = sdk.client;
   const body = { model: "sim-echo", input: "hi" };

@@ -1,10 +1,10 @@
 import { endOf } from "../../src/observe/report.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
-import { STREAM } from "../attempts/tried.ts";
+import { STREAM } from "../attempts/two_targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";
-import { create } from "../support/dialogue.ts";
+import { create } from "../support/socket_client.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
 import { type Fetch, sendBy } from "../support/world.ts";

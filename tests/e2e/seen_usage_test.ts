@@ -217,7 +217,7 @@ Deno.test("usage of the first record is counted for a client that disconnects be
   await assertCounted(set, counted(11, 2));
 });
 
-Deno.test("an attempt that failed before anything was delivered adds nothing to the next one", async () => {
+Deno.test("usage of an attempt that failed before delivery is not added to the next attempt", async () => {
   const texts = [MESSAGE_START, MESSAGE_START + MESSAGE_TEXT + MESSAGE_COUNT];
   const world = scriptedWorld({
     fetch: () =>
@@ -249,7 +249,7 @@ Deno.test("an attempt that failed before anything was delivered adds nothing to 
   assertEquals(report.usage, counted(11, 7));
 });
 
-Deno.test("a call whose attempts have all failed before anything was delivered counts nothing", async () => {
+Deno.test("a call whose attempts all failed before delivery counts no usage", async () => {
   const set = stage({ wire: "messages" }, "/v1/chat/completions");
   set.upstream.answer();
   set.upstream.send(MESSAGE_START);

@@ -86,7 +86,7 @@ Deno.test("the SDK's socket receives errors, with and without a stream ID, and s
   }
 });
 
-Deno.test("the SDK goes on over HTTP with what it has stored over its socket", async () => {
+Deno.test("the SDK continues over HTTP a response that was stored over its socket", async () => {
   await using sdk = startSocketSdk();
   for (const provider of ["stored", "compat"]) {
     await using socket = await sdk.open();

@@ -120,7 +120,7 @@ Deno.test("a slow client holds the upstream back", async () => {
   assertEquals(endOf(await gateway.reported(1)), "complete");
 });
 
-Deno.test("characters that reads cut apart arrive whole", async () => {
+Deno.test("characters that are split between reads arrive complete", async () => {
   const text = sse(ROLE, { ...HELLO, note: "é世🌍e\u0301" }, finish(), "[DONE]");
   for (let readSize = 1; readSize < 5; readSize++) {
     assertEquals((await streamed(text, { readSize })).text, text);

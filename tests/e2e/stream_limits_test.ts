@@ -45,7 +45,7 @@ for (const filler of ["x", "世"]) {
   });
 }
 
-Deno.test("the limit holds for the lines of the local wire as well", async () => {
+Deno.test("the record limit applies to lines of the local wire", async () => {
   const line = (content: string) => `{"message":{"content":"${content}"},"done":false}\n`;
   const end = '{"message":{"content":""},"done":true,"done_reason":"stop"}\n';
   const wire = "local";
@@ -60,7 +60,7 @@ Deno.test("the limit holds for the lines of the local wire as well", async () =>
   assertEquals(delivered(late.text).ending, "broken");
 });
 
-Deno.test("a record that never ends is given up at the limit, not collected", async () => {
+Deno.test("a record without end is cancelled at the limit", async () => {
   for (const begin of [sse(ROLE), sse(HELLO), ""]) {
     for (const separator of ["", "\n"]) {
       const { bytesRead, text } = await endless(begin, `data: ${"x".repeat(KIB)}${separator}`);

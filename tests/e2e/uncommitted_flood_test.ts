@@ -201,7 +201,7 @@ for (const api of ["chat", "responses"] as const) {
   }
 }
 
-Deno.test("a stream that begins with too much that carries nothing is tried again", async () => {
+Deno.test("a stream that begins with too many records without content is retried", async () => {
   for (const provider of ["compat", "local"] as const) {
     const [flood = COMMENTS] = FLOODS[provider];
     const more = "retry: {max_attempts: 2, initial_delay: 1s}";

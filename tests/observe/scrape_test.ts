@@ -16,7 +16,7 @@ function gatewayThat(answer: () => Promise<Response>, settings = "") {
 
 const scrape = () => new Request("http://localhost/metrics");
 
-Deno.test("/metrics answers in the Prometheus text format, without being asked for a type", async () => {
+Deno.test("/metrics responds in the Prometheus text format, also without an Accept header", async () => {
   const { app } = gatewayThat(() => answers(200, COMPLETION));
   const { status, headers, text } = await got(await app(scrape()));
   assertEquals(status, 200);
@@ -70,7 +70,7 @@ Deno.test("an endpoint is named by its path, without the pattern of its paramete
   });
 });
 
-Deno.test("the state of a breaker is the one of this moment", async () => {
+Deno.test("the breaker metric has the state at scrape time", async () => {
   const { app } = gatewayThat(
     () => answers(503, {}),
     "circuit_breaker: {failure_threshold: 1}\n",

@@ -32,7 +32,7 @@ function timesOf(span: ReadableSpan | undefined) {
   );
 }
 
-Deno.test("a call is a span with what the GenAI conventions ask for", async () => {
+Deno.test("a call is a span with the attributes of the GenAI conventions", async () => {
   const [request, attempt] = await spansOf({ usage: USAGE, cost: 0.5, client: "team-a" });
   assertEquals(request?.name, "POST /v1/chat/completions");
   assertEquals<unknown>(request?.attributes, {
@@ -77,7 +77,7 @@ Deno.test("each attempt is a child span, and a failed attempt is an error", asyn
   assertEquals(told, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
 });
 
-Deno.test("the try that delivers a stream lasts as long as it and breaks with it", async () => {
+Deno.test("the attempt of a stream lasts as long as the stream and fails with it", async () => {
   const { failure } = fault("upstream_unreachable", "Broke.");
   const attempts = [tryOf({ began: 5, ended: 100 })];
   const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, attempts });
@@ -88,14 +88,14 @@ Deno.test("the try that delivers a stream lasts as long as it and breaks with it
   }
 });
 
-Deno.test("the last try of a stream that never began ends where it failed", async () => {
+Deno.test("the last attempt of a stream that never began ends at its failure", async () => {
   const { failure } = fault("upstream_unreachable", "Refused.");
   const attempts = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
   const [, attempt] = await spansOf({ stream: true, failure, status: 502, attempts });
   assertEquals(timesOf(attempt), [-1_995, -1_900]);
 });
 
-Deno.test("what the client did wrong is no error of the gateway", async () => {
+Deno.test("an error of the client is no span error", async () => {
   const { failure } = refuse("invalid_json", "No.");
   const [request, ...others] = await spansOf({
     failure,
@@ -110,7 +110,7 @@ Deno.test("what the client did wrong is no error of the gateway", async () => {
   assertEquals(others, []);
 });
 
-Deno.test("the client's trace goes on, and one that is no trace is left out", async () => {
+Deno.test("a valid traceparent is continued, and an invalid one is ignored", async () => {
   const trace = "0af7651916cd43dd8448eb211c80319c";
   const parent = "b7ad6b7169203331";
   const [request] = await spansOf({ traceparent: `00-${trace}-${parent}-01` });

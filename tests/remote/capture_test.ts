@@ -77,7 +77,7 @@ async function captured(
   return calls[0] ?? null;
 }
 
-Deno.test("while nothing is shared, nothing is kept", async () => {
+Deno.test("nothing is captured while sharing is off", async () => {
   const off = "share_prompts: true, share_responses: true";
   assertEquals(await captured(config(off)), null);
 });
@@ -97,7 +97,7 @@ Deno.test("fields that only the dashboard receives are built for it", async () =
   });
 });
 
-Deno.test("a local runtime has its settings one level down, and top_k with them", async () => {
+Deno.test("fields of a call to a local provider come from the options of its upstream request, with top_k", async () => {
   const body = { model: "near/m", temperature: 0.75 };
   const told = (await captured(config("enabled: true"), { body }))?.fields();
   assertEquals([told?.temperature, told?.topP, told?.topK], [0.75, null, 40]);
@@ -113,7 +113,7 @@ Deno.test("a fallback is listed after the targets, and the breaker is that of th
   assertEquals([failed?.fields().targetIndex, failed?.fields().breaker], [0, "open"]);
 });
 
-Deno.test("a call that no provider got says nothing about one", async () => {
+Deno.test("a call without an attempt has no provider fields", async () => {
   const call = await captured(config("enabled: true"), { body: { messages: [] } });
   assertEquals(call?.fields(), {
     headers: {},
@@ -127,7 +127,7 @@ Deno.test("a call that no provider got says nothing about one", async () => {
   });
 });
 
-Deno.test("no header of a caller is kept but the fourteen that may be", async () => {
+Deno.test("only the fourteen permitted request headers are captured", async () => {
   const told = {
     "x-environment": "prod",
     "x-gateway-request-type": "chat",
@@ -166,7 +166,7 @@ Deno.test("the header with the client keys is never shared, whatever its name is
   assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
 });
 
-Deno.test("request and answer are kept by their own switches, as they came and went", async () => {
+Deno.test("request and response are captured unchanged, each by its own switch", async () => {
   const asked = '{"model":"m","messages":[{"role":"user","content":"Hello"}]}';
   const prompts = await captured(config("enabled: true, share_prompts: true"));
   assertEquals([prompts?.prompt, prompts?.response], [asked, null]);
@@ -176,14 +176,14 @@ Deno.test("request and answer are kept by their own switches, as they came and w
   assertEquals(new TextDecoder().decode(call.response), ANSWER);
 });
 
-Deno.test("the events of a stream are kept as they went out", async () => {
+Deno.test("the events of a stream are captured as sent", async () => {
   const call = await captured(config("enabled: true, share_responses: true"), {
     body: { stream: true },
   });
   assertEquals(call?.response, STREAM);
 });
 
-Deno.test("the error of a call that is refused is kept as its client gets it", async () => {
+Deno.test("the error of a refused call is captured as its client receives it", async () => {
   const call = await captured(config("enabled: true, share_responses: true"), {
     path: "/v1/unknown",
   });

@@ -33,7 +33,7 @@ Deno.test("a later attempt that is taken drops nothing", async () => {
   await test.collector.discard();
 });
 
-Deno.test("every other status is final: the events are dropped, and no redirect is followed", async () => {
+Deno.test("another status is final: the events are dropped, and no redirect is followed", async () => {
   for (const status of [301, 307, 308, 400, 401, 404, 413]) {
     const test = collecting(answering(status));
     test.collector.add(event(0));
@@ -56,7 +56,7 @@ Deno.test("a silent dashboard delays only its own batch", async () => {
   await test.collector.discard();
 });
 
-Deno.test("an answer that is taken is not repeated because its body hangs or does not end", async () => {
+Deno.test("a batch that was accepted is not sent again if the response body hangs or does not end", async () => {
   let cancelled = 0;
   const hanging = () => new ReadableStream({ cancel: () => void cancelled++ });
   const endless = () =>
@@ -95,7 +95,7 @@ Deno.test("a failing dashboard is logged once, without its address, and so is it
   await test.collector.discard();
 });
 
-Deno.test("giving up ends a pause and a request at once", async () => {
+Deno.test("stopping the collector ends a pause and a request at once", async () => {
   const pausing = collecting(answering(503));
   pausing.collector.add(event(0));
   await pausing.world.advance(1_500);

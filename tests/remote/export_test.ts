@@ -63,7 +63,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
   }]);
 });
 
-Deno.test("a stream that never began has no times of its tokens", () => {
+Deno.test("a stream that never began has no token times", () => {
   const [event] = newEvents(capturedOf({ stream: true }), FIGURES, ENDED_MS);
   assertEquals(
     [event?.data.time_to_first_token_ms, event?.data.time_to_last_token_ms],
@@ -95,7 +95,7 @@ Deno.test("the caller's headers and the gateway's place are tags", () => {
   });
 });
 
-Deno.test("names that clients choose are cut", () => {
+Deno.test("names that clients choose are truncated", () => {
   const long = "n".repeat(10_000);
   const headers = { "x-team": long, "x-gateway-user": long };
   const call = capturedOf(
@@ -166,7 +166,7 @@ Deno.test("a request log holds the provider's error, shortened", () => {
   assert(!JSON.stringify(metric).includes("mmm"));
 });
 
-Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says so", () => {
+Deno.test("content above 1 MiB is truncated at a whole character, and the event is marked", () => {
   const most = 1024 * 1024;
   const call = capturedOf({}, {
     prompt: "p".repeat(most + 1),
@@ -181,7 +181,7 @@ Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says
   assertEquals(["prompt_cut" in log, "response_cut" in log], [false, false]);
 });
 
-Deno.test("calls that no client makes are no events", () => {
+Deno.test("operational endpoints give no events", () => {
   for (const path of ["", "/health", "/ready", "/metrics"]) {
     const endpoint = endpointAt(path, "GET");
     assertEquals(newEvents(capturedOf({ endpoint }), ALL, ENDED_MS), []);
@@ -203,7 +203,7 @@ Deno.test("calls that no client makes are no events", () => {
   ]);
 });
 
-Deno.test("how many events there would be is known without making them", () => {
+Deno.test("events are counted without building them", () => {
   const unmade = () => {
     throw new Error("it was asked for");
   };

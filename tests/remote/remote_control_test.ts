@@ -24,7 +24,7 @@ const PATH = "/remote-control/ws/gateway";
 /** How long a connection may take to open: the timer of each try. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
-Deno.test("the gateway knocks with its key and says who it is and what can be tried", async () => {
+Deno.test("the handshake carries the key, and the hello names instance, version and what can be requested", async () => {
   await using remote = startRemote({ config: CONFIG });
   const socket = await remote.dashboard.socket();
   assertEquals(socket.request.path, PATH);
@@ -38,7 +38,7 @@ Deno.test("the gateway knocks with its key and says who it is and what can be tr
   });
 });
 
-Deno.test("a heartbeat leaves every 20 seconds", async () => {
+Deno.test("a heartbeat is sent every 20 seconds", async () => {
   await using remote = startRemote();
   const socket = await remote.socket();
   for (let beat = 0; beat < 2; beat++) {
@@ -50,7 +50,7 @@ Deno.test("a heartbeat leaves every 20 seconds", async () => {
   }
 });
 
-Deno.test("a connection without a word for 60 seconds is replaced", async () => {
+Deno.test("a connection that is silent for 60 seconds is replaced", async () => {
   await using remote = startRemote();
   const first = await remote.socket();
   await remote.world.advance(60_000);
@@ -97,7 +97,7 @@ Deno.test("a refused key is tried again after 1 second, doubling to 15", async (
   assertEquals(remote.log.filter((line) => line.includes('"level":"warn"')).length, 1);
 });
 
-Deno.test("up to half of a wait is left to chance", async () => {
+Deno.test("reconnect delays have a jitter of up to half", async () => {
   await using remote = startRemote({
     random: [0.5],
     dashboard: { handshake: () => new Response(null, { status: 401 }) },
@@ -106,7 +106,7 @@ Deno.test("up to half of a wait is left to chance", async () => {
   assertEquals(remote.timers, [CONNECT_TIMEOUT_MS, 750]);
 });
 
-Deno.test("only a connection that has lasted makes the waits short again", async () => {
+Deno.test("only a connection that has lasted resets the reconnect delay", async () => {
   await using remote = startRemote();
   await (await remote.socket()).close();
   await remote.logged(LOST, 1);
@@ -145,7 +145,7 @@ Deno.test("a dashboard that never answers the handshake is given up after 15 sec
   assertEquals(await connection.read(buffer), null);
 });
 
-Deno.test("an address with https is asked over TLS, and one with a slash at its end works", async () => {
+Deno.test("an https address is connected over TLS, and a trailing slash is accepted", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using _secure = startRemote({ backendUrl: `https://127.0.0.1:${listener.addr.port}` });
   const connection = await listener.accept();
@@ -176,7 +176,7 @@ Deno.test("a closed channel is not opened again and leaves no timer", async () =
   assertEquals(refused.world.waiting, 0);
 });
 
-Deno.test("an address that is none switches the channel off instead of crashing", async () => {
+Deno.test("an invalid address disables the channel instead of crashing", async () => {
   await using remote = startRemote({ backendUrl: "http://[" });
   await remote.logged("remote control is off");
   assertEquals(remote.world.waiting, 0);

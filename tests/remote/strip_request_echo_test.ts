@@ -70,7 +70,7 @@ Deno.test("an error of the gateway is shared unchanged, an error of a provider w
   assertEquals(alone(text, { status: 400, failure: theirs }), error);
 });
 
-Deno.test("a prompt does not leave inside an answer while only answers are shared", async () => {
+Deno.test("a prompt is not shared inside a response while only responses are shared", async () => {
   await using upstream = startUpstream(answering);
   for (const share_prompts of [false, true]) {
     await using dashboard = startDashboard();

@@ -4,7 +4,7 @@ import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/refusal_docs.ts
 import { typeOfStatus } from "../../../src/core/openai_error.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
-/** One kind of failure with all that the page says about it. */
+/** One kind of failure with its columns of the page. */
 interface ErrorEntry {
   readonly kind: string;
   readonly status: number | "upstream";

@@ -176,7 +176,7 @@ Deno.test("include is not supported for local items", async () => {
   }
 });
 
-Deno.test("identifiers are taken as they are: white space counts inside and is refused around", async () => {
+Deno.test("white space inside an ID is part of it; white space around an ID is refused", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("a b/c"), note("a  b")] });
   assertEquals((await calls.get(`${path}/items/a%20b%2Fc`)).json, note("a b/c"));
@@ -188,7 +188,7 @@ Deno.test("identifiers are taken as they are: white space counts inside and is r
   assertEquals(refusalOf(await calls.get(`${path}/items/%20a`)), [400, "invalid_value", "item_id"]);
 });
 
-Deno.test("who names a provider does not get the gateway's own conversations", async () => {
+Deno.test("a request that names a provider does not reach the gateway's own conversations", async () => {
   const calls = fixture();
   const path = await created(calls);
   const up = { "x-gateway-provider": "up" };

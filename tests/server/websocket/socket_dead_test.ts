@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { frame, handshake, PONG_CODE, TEXT_CODE } from "../../support/raw_frames.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import {
   BINARY_CODE,
@@ -26,7 +26,7 @@ for (const opcode of [TEXT_CODE, BINARY_CODE]) {
     await using raw = await connectRaw(served.url);
     await raw.send(handshake(new URL(served.url).host));
     await raw.receiveUntil("\r\n\r\n");
-    const told = raw.receiveUntil(TOO_LARGE);
+    const received = raw.receiveUntil(TOO_LARGE);
     const fragment = "x".repeat(FRAGMENT_BYTES);
     let sentBytes = 0;
     let isOpen = await raw.send(frame(opcode, fragment, false));
@@ -36,7 +36,7 @@ for (const opcode of [TEXT_CODE, BINARY_CODE]) {
     }
     assert(!isOpen, "64 MiB were taken");
     assert(sentBytes > 10 * 1024 * 1024, `only ${sentBytes} bytes were taken`);
-    assertStringIncludes(await told, TOO_LARGE);
+    assertStringIncludes(await received, TOO_LARGE);
     assertEquals((await bystander.turn(create())).output, "Hi");
     await bystander.close();
     await served.gateway.state.inFlight.idle();

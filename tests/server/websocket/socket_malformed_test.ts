@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { create, type Dialogue, type Told } from "../../support/dialogue.ts";
+import { create, type SocketClient, type TurnEvents } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import {
   BINARY_CODE,
@@ -64,13 +64,13 @@ const messages = fc.array(
   { minLength: 1, maxLength: 16 },
 );
 
-function checkGood({ events, ending, output }: Told, input: string, lane: string | null) {
+function checkGood({ events, ending, output }: TurnEvents, input: string, lane: string | null) {
   assertEquals([ending, output], ["response.completed", input]);
   assertEquals<unknown>(events.map((event) => event.sequence_number), [...events.keys()]);
   assert(events.every((event) => (event.stream_id ?? null) === lane), JSON.stringify(events));
 }
 
-function checkBad({ events, end, error }: Told) {
+function checkBad({ events, end, error }: TurnEvents) {
   assertEquals(events.length, 1);
   assertEquals<unknown>(
     [end.type, end.status, end.sequence_number, error.type],
@@ -101,9 +101,9 @@ for (const ahead of [false, true]) {
         if (ahead) sent.forEach(send);
         for (const one of sent) {
           if (!ahead) send(one);
-          const told = await client.rest();
-          if ("turn" in one) checkGood(told, one.turn.input, one.turn.lane);
-          else checkBad(told);
+          const received = await client.rest();
+          if ("turn" in one) checkGood(received, one.turn.input, one.turn.lane);
+          else checkBad(received);
         }
         await checkContinues(client);
         assertEquals(client.unread, 0);
@@ -114,7 +114,7 @@ for (const ahead of [false, true]) {
 }
 
 /** What was malformed has left nothing behind. */
-async function checkContinues(client: Dialogue) {
+async function checkContinues(client: SocketClient) {
   const first = await client.turn(create({ input: "first", store: false }));
   checkBad(await client.turn("{"));
   const second = create({ input: "second", previous_response_id: first.id, store: false });

@@ -4,7 +4,7 @@ import type { World } from "../../../src/core/world.ts";
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { frameReader } from "../../support/frame_reader.ts";
 import { type Line, openLine } from "../../support/line.ts";
 import { frame, handshake, TEXT_CODE } from "../../support/raw_frames.ts";

@@ -71,9 +71,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isEnded) return success([]);
-    const taken = take(record);
+    const accepted = take(record);
     // The provider's error explains more than an invalid record after it.
-    return taken.ok ? taken : error?.failed ?? taken;
+    return accepted.ok ? accepted : error?.failed ?? accepted;
   }
 
   function take(record: StreamRecord): Result<readonly StreamRecord[]> {
