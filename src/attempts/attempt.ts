@@ -186,5 +186,7 @@ function verdictOf(failure: Failure): BreakerVerdict {
 /** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
 function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
+  // The provider delivered its whole stream, only not as promised.
+  if (failure.kind === "promise_broken") return "neutral";
   return isServerFailure(failure) ? "failure" : "neutral";
 }

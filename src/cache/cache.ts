@@ -18,7 +18,7 @@ export interface Lookup {
 export function lookUp(call: Call, inference: Inference, candidates: Candidates): Lookup | null {
   const { generation, controls, state, report } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
-  const [{ target }] = candidates;
+  const [{ target, lossy = NO_PATHS, verified = NO_PATHS }] = candidates;
   const key = cacheKey(call, inference, candidates[0]);
   if (key === null) return null;
   const answer = state.cache.get(key) ?? null;
@@ -26,9 +26,14 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
   if (answer !== null) {
     report.provider = target.provider.id;
     report.model = target.model;
+    // Only a response that kept its promises is stored.
+    report.lossy = lossy;
+    report.verified = verified;
   }
   return { key, answer };
 }
+
+const NO_PATHS: readonly string[] = [];
 
 /**
  * Stores the response of a call that missed the cache, under the key of the candidate that served
@@ -42,6 +47,8 @@ export function remember(
   reply: Reply,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
+  // A client that gets a cached response could not continue it without that state.
+  if (reply.isPersonal === true) return;
   const served = findServed(call, candidates);
   const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;

@@ -81,6 +81,13 @@ export function findBehaviour(model: string): ModelBehaviour | null {
     : null;
 }
 
+/** True if a model thinks before its tool calls unless the request turns thinking off. */
+export function thinksBeforeCalls(model: string): boolean {
+  const behaviour = findBehaviour(model);
+  return behaviour?.kind === "answer" && behaviour.style.kind === "tools" &&
+    behaviour.style.thinks;
+}
+
 function answering(style: Style): ModelBehaviour {
   return { kind: "answer", style };
 }

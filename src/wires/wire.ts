@@ -4,11 +4,13 @@ import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
+import type { PromiseKind } from "../core/promise_kind.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 import type { Payload } from "./payload.ts";
+import type { ResponsePromise } from "./verified/response_promise.ts";
 
 /** Upstream protocols: one for each provider type, and Responses for type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
@@ -52,6 +54,8 @@ export interface UpstreamRequest {
   readonly headers?: HeaderFields;
   /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
   readonly lossy?: readonly string[];
+  /** Fields of the encoded request that the gateway checks on the response; absent for none. */
+  readonly promises?: readonly ResponsePromise[];
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */
@@ -67,6 +71,11 @@ export interface Wire {
   /** Returns the base URL for the wire's paths, from the configured URL without its query. */
   base(url: string): string;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /**
+   * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
+   * `verify` is false.
+   */
+  verified(settings: ProviderConfig): readonly PromiseKind[];
   /** Returns a complete response as stream events. Fails if the response is malformed. */
   decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(mint: IdSource): Decoder;

@@ -36,17 +36,28 @@ export function parseResponsesRequest(
   const { history } = found;
   const newItems: JsonObject[] = [];
   for (const given of parseInput(body.input)) {
-    const item = typeOf(given) === "item_reference" ? findItem(String(given.id), account) : given;
-    if (item === undefined) {
+    const known = refersToStored(given) ? findItem(String(given.id), account) : given;
+    if (known === undefined) {
       const details = { status: 404, param: "input" };
       return { error: newApiError(`Item with id '${given.id}' not found.`, details) };
     }
-    newItems.push(toListedItem(item, deps));
+    newItems.push(toListedItem(typeOf(given) === "item_reference" ? known : given, deps));
   }
   for (const error of duplicateItemErrors(newItems, history)) return { error };
   const contextItems = [...history.items, ...newItems];
   for (const error of contextErrors(contextItems, account)) return { error };
   return { request: buildRequest(body, newItems, contextItems, history) };
+}
+
+/**
+ * True if the account must have stored an item: a reference, or reasoning that brings its ID but no
+ * encrypted content.
+ */
+function refersToStored(item: JsonObject): boolean {
+  const type = typeOf(item);
+  return type === "item_reference" ||
+    (type === "reasoning" && typeof item.id === "string" &&
+      typeof item.encrypted_content !== "string");
 }
 
 function* duplicateItemErrors(

@@ -4,6 +4,7 @@ import { type Result, success } from "../../core/result.ts";
 import { nesting } from "./refusals.ts";
 import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
+import type { ResponsePromise } from "../verified/response_promise.ts";
 import type { UpstreamRequest } from "../wire.ts";
 
 /**
@@ -44,11 +45,15 @@ export function assemble<Input>(
 
 /**
  * Returns a POST request. The body is serialized when it is sent, because most prepared targets are
- * never called.
+ * never called. `promises` are the fields that the gateway checks on the response.
  */
 export function newPostRequest(
   path: string,
   request: Readonly<Record<string, unknown>>,
+  promises: readonly ResponsePromise[] = NO_PROMISES,
 ): UpstreamRequest {
-  return { method: "POST", path, payload: newPayload(() => JSON.stringify(request)) };
+  const payload = newPayload(() => JSON.stringify(request));
+  return { method: "POST", path, payload, ...promises.length > 0 && { promises } };
 }
+
+const NO_PROMISES: readonly ResponsePromise[] = [];

@@ -9,6 +9,8 @@ export const compat: Wire = {
   name: "compat",
   ...compatAccount,
   encode,
+  // The provider receives every field and enforces it itself.
+  verified: () => [],
   decode,
   newDecoder,
   embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },

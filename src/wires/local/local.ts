@@ -11,6 +11,10 @@ export const local: Wire = {
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode,
+  verified: ({ verify, capabilities }) => [
+    ...verify ? ["strict", "tool_choice", "parallel_tool_calls"] as const : [],
+    ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
+  ],
   decode,
   newDecoder,
   headers({ settings }) {

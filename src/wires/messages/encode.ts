@@ -7,10 +7,12 @@ import {
   type Section,
 } from "../chat_request/encoding.ts";
 import { citationPaths } from "../chat_request/citations.ts";
+import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { ENCODED } from "./fields.ts";
+import { promisesOf } from "./promises.ts";
 import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -19,7 +21,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   limits,
   sampling,
   stops,
-  ({ body }) => encodeTurns(body.messages),
+  ({ body, past }) => encodeTurns(body.messages, past),
   tools,
   thinking,
   outputConfig,
@@ -36,17 +38,16 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const input = {
-    body: body.value,
-    provider: target.provider,
-    model: target.model,
-  };
-  const request = assemble({ model: target.model }, SECTIONS, input);
+  const { provider, model } = target;
+  const past = newPastReasoning(chat, provider.account);
+  const input = { body: body.value, provider, model, past };
+  const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  const lossy = citationPaths(body.value.messages);
+  const lossy = [...citationPaths(body.value.messages), ...past.dropped()];
+  const promises = promisesOf(chat.document, provider.settings);
   return success({
-    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }),
+    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),
     ...lossy.length > 0 && { lossy },
   });
 }

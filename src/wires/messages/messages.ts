@@ -18,6 +18,10 @@ export const messages: Wire = {
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
   encode,
+  verified: ({ verify, capabilities }) => [
+    ...verify ? ["json_object", "stop"] as const : [],
+    ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
+  ],
   decode,
   newDecoder,
   headers({ settings }, client) {

@@ -63,6 +63,11 @@ function encodeFormat(format: JsonValue, provider: Provider): Result<JsonObject>
       return provider.settings.capabilities.structured_outputs
         ? schemaFormat(format.json_schema)
         : undeclared("response_format", provider, "structured_outputs");
+    case "json_object":
+      // The API has no such format: the gateway checks the response.
+      return provider.settings.verify
+        ? success({})
+        : unsupported("response_format.type", "Use a provider with 'verify: true'.");
     default:
       return unsupported("response_format.type");
   }

@@ -10,9 +10,11 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { newOpenCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
+import { newThinkingRestorer } from "./past_thinking.ts";
 
 /** One message of the upstream request, before its form is chosen. */
 interface Turn {
@@ -38,19 +40,20 @@ type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly 
  * results become user messages, and adjacent messages of one role are merged, with results first
  * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
-export function encodeTurns(messages: Optional): Result<JsonObject> {
+export function encodeTurns(messages: Optional, past: PastReasoning): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
   const dialogue: OpenTurn[] = [];
   const filter = newSentBackFilter();
+  const restore = newThinkingRestorer(messages, past);
   const read = newMessageEncoder();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
     const plain = filter(message, path);
     if (!plain.ok) return plain;
-    const piece = read(plain.value, path);
+    const piece = read(restore(plain.value, index), path);
     if (!piece.ok) return piece;
     if (piece.value.role === "system") pushAll(system, piece.value.blocks);
     else join(dialogue, piece.value);

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { parseEffort } from "../chat_request/effort.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import {
   missing,
   type Optional,
@@ -12,11 +13,14 @@ import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts
 import type { Provider } from "../wire.ts";
 import { SAME } from "./fields.ts";
 
-/** Input of a section: the client's request and the provider. */
+/** Input of a section: the client's request, the provider and the model. */
 export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly provider: Provider;
+  /** Model name of the target, without provider prefix. */
+  readonly model: string;
+  readonly past: PastReasoning;
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */
@@ -34,7 +38,7 @@ export function limit({ body }: SectionInput): Result<JsonObject> {
   const tokens = numberOf(value);
   if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
   return tokens < MIN_OUTPUT_TOKENS
-    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}.`)
+    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
     : success({ max_output_tokens: value });
 }
 

@@ -21,3 +21,6 @@ export const ENCODED: ReadonlySet<string> = new Set([
   "top_logprobs",
   "web_search_options",
 ]);
+
+/** Request fields that are supported if the gateway may check responses. */
+export const ENCODED_WITH_CHECKS: ReadonlySet<string> = new Set([...ENCODED, "stop"]);

@@ -9,6 +9,7 @@ export const responses: Wire = {
   name: "responses",
   ...compatAccount,
   encode,
+  verified: ({ verify }) => verify ? ["stop"] : [],
   decode,
   newDecoder,
   // The protocol of the provider's type serves embeddings.

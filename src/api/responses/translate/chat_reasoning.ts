@@ -5,7 +5,12 @@ import { type Optional, unsupported, wrongType } from "../../../wires/chat_reque
 import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import type { PathBelow } from "./chat_content.ts";
-import { parseThinking, sealedText } from "../../sealed_thinking.ts";
+import {
+  isReasoningTextBlock,
+  parseThinking,
+  reasoningTextOf,
+  sealedText,
+} from "../../sealed_thinking.ts";
 
 /** Reasoning that precedes an assistant message. */
 export interface Reasoning {
@@ -20,8 +25,9 @@ export interface Reasoning {
 
 /**
  * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
- * that check signatures get the signed thinking blocks, other wires get the text. Refuses encrypted
- * content of another origin, and blocks with more members and elements than `innerItems` allows.
+ * that check signatures get the signed thinking blocks, other wires get the text: the visible one, or
+ * the one in the encrypted content if the client sends no other. Refuses encrypted content of
+ * another origin, and blocks with more members and elements than `innerItems` allows.
  */
 export function mergeReasoning(
   item: JsonObject,
@@ -45,14 +51,15 @@ export function mergeReasoning(
   const text = visibleText(item, at);
   if (!text.ok) return text;
   const place = before?.at ?? at;
-  if (wire === "messages" && blocks.length > 0) {
+  if (wire === "messages" && !blocks.every(isReasoningTextBlock)) {
     // The earlier list of blocks is extended: a copy for each item would take quadratic time.
     const thinking_blocks = before?.members.thinking_blocks ?? [];
     pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
   }
-  if (text.value === "") return success(before);
-  const reasoning_content = (before?.members.reasoning_content ?? "") + text.value;
+  const added = text.value === "" ? blocks.map(reasoningTextOf).join("") : text.value;
+  if (added === "") return success(before);
+  const reasoning_content = (before?.members.reasoning_content ?? "") + added;
   return success({ members: { ...before?.members, reasoning_content }, at: place });
 }
 

@@ -7,7 +7,7 @@ import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
-import { toClientPaths } from "./error_paths.ts";
+import { toClientPath, toClientPaths } from "./error_paths.ts";
 import { exactBody } from "./exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
@@ -24,6 +24,8 @@ export interface HistoryItem {
 export interface TranslatedRequest extends ChatRequest {
   /** Returns a wire's refusal of this request with the paths of the client's own request. */
   toClientPaths(refused: Failed): Failed;
+  /** Returns the path of a field of this request in the client's own request. */
+  toClientPath(path: string): string;
 }
 
 /**
@@ -67,6 +69,7 @@ export function toChat(
     stream: request.stream,
     includeUsage: request.stream,
     toClientPaths: (refused) => toClientPaths(refused, origins),
+    toClientPath: (path) => toClientPath(path, origins),
   });
 }
 
