@@ -24,6 +24,8 @@ export interface Endpoint {
   readonly about: string;
   /** Whether a request has a JSON body; an optional one may be empty. */
   readonly body: boolean | "optional";
+  /** Maximum size of a request body in bytes; 10 MiB if absent. */
+  readonly maxBodyBytes?: number;
   /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */
   readonly matchesAs?: readonly [RequestType, ...RequestType[]];
   /** Operation of the GenAI conventions; absent if no model is called. */

@@ -3,6 +3,7 @@ import { chat } from "./chat/chat.ts";
 import type { ClientApi, Endpoint, SocketEndpoint } from "./client_api.ts";
 import { conversations } from "./conversations/conversations.ts";
 import { embeddings } from "./embeddings/embeddings.ts";
+import { messages } from "./messages/messages.ts";
 import { models } from "./models/models.ts";
 import { ops } from "./ops/ops.ts";
 import { responses } from "./responses/responses.ts";
@@ -13,6 +14,7 @@ export const clientApis: readonly ClientApi[] = [
   chat,
   conversations,
   embeddings,
+  messages,
   models,
   ops,
   responses,

@@ -10,7 +10,7 @@ import type { ResponseHandler } from "../call/inference.ts";
 import type { ResponsePromise } from "../wires/verified/response_promise.ts";
 import type { Stage } from "../wires/verified/stage.ts";
 import { newVerifier, newVerifyingDecoder, verifyEvents } from "../wires/verified/verifier.ts";
-import type { Target } from "../wires/wire.ts";
+import type { IdSource, Target } from "../wires/wire.ts";
 import { parseResponseDocument } from "./response_document.ts";
 
 /** A whole response in the protocol of the client. */
@@ -25,6 +25,8 @@ export interface EncodedResponse {
 
 /** Encoding of model responses for a client API. */
 export interface ResponseEncoding {
+  /** Prefix of the IDs of tool calls to which the upstream gave none; `call_` if absent. */
+  readonly callIdPrefix?: string;
   /** Returns an encoder of a stream of events as records. */
   newEncoder(): EventEncoder;
   /** Encodes the events of a whole response. */
@@ -46,9 +48,12 @@ export interface TranslatedCall {
  */
 export function newTranslatedHandler(
   translated: TranslatedCall,
-  { newEncoder, encodeWhole }: ResponseEncoding,
+  { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
 ): ResponseHandler {
-  const { target: { wire, provider }, call: { world: mint } } = translated;
+  const { target: { wire, provider }, call: { world } } = translated;
+  const mint: IdSource = callIdPrefix === undefined
+    ? world
+    : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
   const verifier = newVerifierOf(translated);
   if (translated.isStream) {

@@ -15,6 +15,7 @@ import {
   resolveModel,
   type SkipReason,
 } from "../routing/eligible.ts";
+import { encodeChatRequest } from "../wires/encode_chat_request.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
@@ -144,7 +145,7 @@ function reasonText(reason: SkipReason): string {
 function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
   const messages = [{ role: "user", content: "Say hello." }];
   const plain = parseChatRequest(newDocument({ model: target.model, messages }));
-  return plain.ok ? target.wire.encode(plain.value, target) : plain;
+  return plain.ok ? encodeChatRequest(plain.value, target) : plain;
 }
 
 /** Translates the simplest embeddings request for a target. */

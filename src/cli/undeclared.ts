@@ -20,6 +20,12 @@ const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, s
   hosted_tools: "tools that the provider runs, such as web_search",
 };
 
+/** What is refused at type compat, which gets Chat requests unchanged. */
+const REFUSED_OVER_COMPAT: Readonly<Partial<Record<Capability, string>>> = {
+  structured_outputs: "output_config.format of Messages requests",
+  reasoning_effort: "output_config.effort of Messages requests",
+};
+
 /** Capabilities for requests that only a target with the Responses API can take. */
 const OVER_RESPONSES: readonly string[] = ["background_responses", "hosted_tools"];
 
@@ -27,7 +33,8 @@ const OVER_RESPONSES: readonly string[] = ["background_responses", "hosted_tools
 export function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
   const { type, capabilities } = provider.settings;
   const used = usedCapabilities(type);
-  return Object.entries(REFUSED).flatMap(([name, refused]) => {
+  const all = type === "compat" ? { ...REFUSED, ...REFUSED_OVER_COMPAT } : REFUSED;
+  return Object.entries(all).flatMap(([name, refused]) => {
     const value = Object.entries(capabilities).find(([key]) => key === name)?.[1];
     const isOn = Array.isArray(value) ? value.length > 0 : value === true;
     const matters = used.includes(name) &&

@@ -58,9 +58,14 @@ const capabilities = section({
   response_input_tokens: flag().prefault(false)
     .describe("The upstream can count the input tokens of a Response (type compat)."),
   structured_outputs: flag().prefault(false)
-    .describe("The upstream accepts a JSON Schema for its response (types messages and local)."),
+    .describe(
+      "The upstream accepts a JSON Schema for its response. Type compat: only for clients of the " +
+        "Messages API.",
+    ),
   reasoning_effort: flag().prefault(false)
-    .describe("The upstream accepts a reasoning effort (types messages and local)."),
+    .describe(
+      "The upstream accepts a reasoning effort. Type compat: only for clients of the Messages API.",
+    ),
   reasoning_effort_levels: words.prefault([])
     .describe("Permitted effort levels; if empty: low, medium and high."),
   adaptive_thinking: flag().prefault(false)
@@ -162,6 +167,12 @@ export const providerSchema = section({
     .describe(
       "Send developer messages as system messages; default true with the deepseek profile (type compat).",
     ),
+  system_messages: z.enum(["in_place", "leading"]).default("in_place")
+    .describe(
+      "System messages behind the first other message: in_place sends them unchanged; leading makes " +
+        "each a part of the user message beside it, after a line [system], for chat templates that " +
+        "allow system messages only at the head.",
+    ),
   extract_reasoning_tags: flag().prefault(false)
     .describe("Move complete <think> regions of responses to reasoning_content."),
   verify: flag().prefault(true)
@@ -172,7 +183,10 @@ export const providerSchema = section({
   headers: z.record(headerName(), headerValue()).transform(lowerCased).prefault({})
     .describe("Static headers of every upstream request; credentials override them."),
   extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})
-    .describe("Type-specific settings: max_tokens (messages), runtime options (local)."),
+    .describe(
+      "Type-specific settings: max_tokens, the default of type messages and for the other types the " +
+        "most that a Messages client may request; runtime options (local).",
+    ),
   models: models.prefault({}).describe("Model discovery."),
   capabilities: capabilities.prefault({}).describe("Features of the upstream; never inferred."),
 });

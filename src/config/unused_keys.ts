@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
 import { nearest, type Problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
+import { PROVIDER_TYPES } from "./provider_schema.ts";
 import type { ProviderType } from "./schema.ts";
 
 type Types = readonly ProviderType[];
@@ -26,9 +27,9 @@ const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["response_input_tokens", ["compat"]],
   ["hosted_tools", ["compat"]],
   ["embeddings_base64", ["compat"]],
-  ["structured_outputs", ["messages", "local"]],
-  ["reasoning_effort", ["messages", "local"]],
-  ["reasoning_effort_levels", ["messages", "local"]],
+  ["structured_outputs", PROVIDER_TYPES],
+  ["reasoning_effort", PROVIDER_TYPES],
+  ["reasoning_effort_levels", PROVIDER_TYPES],
   ["adaptive_thinking", ["messages"]],
 ];
 
@@ -104,8 +105,7 @@ function unusedKeys(id: string, written: unknown): Unused[] {
 }
 
 function foreign(type: ProviderType, types: Types): string {
-  const only = types.length === 1 ? `type ${types[0]} uses` : `types ${types.join(" and ")} use`;
-  return `has no effect for type ${type}; only ${only} it`;
+  return `has no effect for type ${type}; only type ${types.join(" or ")} uses it`;
 }
 
 const PROFILES = ["deepseek"];
@@ -132,12 +132,12 @@ function unusedCapabilities(capabilities: unknown, type: ProviderType): Unused[]
 }
 
 function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
-  if (type === "local" || !isObject(extra)) return [];
+  if (!isObject(extra)) return [];
   return Object.entries(extra).flatMap(([key, value]): Unused[] => {
-    const text = type === "compat"
-      ? "has no effect: type compat uses no extra settings"
-      : key !== "max_tokens"
-      ? "has no effect: max_tokens is the only extra setting that type messages uses"
+    const text = key !== "max_tokens"
+      ? type === "local"
+        ? null
+        : `has no effect: max_tokens is the only extra setting that type ${type} uses`
       : /^0*[1-9]\d{0,9}$/.test(String(value))
       ? null
       : "has no effect: it is not a whole number of at least 1";

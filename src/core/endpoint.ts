@@ -5,6 +5,7 @@ import { openaiErrors } from "./openai_error.ts";
 export const ROUTED_PATHS = {
   chat_completions: "/v1/chat/completions",
   responses: "/v1/responses",
+  messages: "/v1/messages",
   embeddings: "/v1/embeddings",
 } as const;
 

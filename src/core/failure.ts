@@ -65,6 +65,7 @@ const REFUSAL_TABLE = {
   upgrade_required: { status: 426, logEnd: "refused" },
   rate_limit_exceeded: { status: 429, logEnd: "refused", countedAs: "rate_limited" },
   too_many_pending_requests: { status: 429, logEnd: "refused" },
+  token_counting_unsupported: { status: 501, logEnd: "refused" },
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },
 } as const satisfies Readonly<Record<string, RefusalTreatment>>;
@@ -133,6 +134,12 @@ export type FaultKind = keyof typeof FAULT_TABLE;
 /** Treatment of each kind of fault. */
 export const FAULTS: Readonly<Record<FaultKind, FaultTreatment>> = FAULT_TABLE;
 
+/** Body of an error response, sent with the same bytes to clients that use its format. */
+export interface RawError {
+  readonly format: "openai" | "messages";
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /** An error that an upstream reported, without the secrets of its provider. */
 export interface UpstreamError {
   /**
@@ -144,8 +151,8 @@ export interface UpstreamError {
   readonly headers: HeaderFields;
   /** The upstream's error object: `message`, `type`, `param`, `code` and other fields. */
   readonly error: JsonObject;
-  /** Response body to send to the client with the same bytes; null if there is none. */
-  readonly raw: Uint8Array<ArrayBuffer> | null;
+  /** The body of the upstream's response; null if clients cannot receive it as it is. */
+  readonly raw: RawError | null;
 }
 
 /** An accepted request that could not be served. */

@@ -36,7 +36,10 @@ export interface OpenaiError {
 export function openaiError(failure: Failure): OpenaiError {
   if (isRefusal(failure)) return { headers: {}, error: refusalFields(failure), raw: null };
   const isUpstreams = FAULTS[failure.kind].status === "upstream";
-  if (isUpstreams && failure.upstream !== null) return failure.upstream;
+  if (isUpstreams && failure.upstream !== null) {
+    const { headers, error, raw } = failure.upstream;
+    return { headers, error, raw: raw?.format === "openai" ? raw.body : null };
+  }
   return { headers: retryAfterHeader(failure), error: faultFields(failure), raw: null };
 }
 
@@ -51,7 +54,8 @@ function faultFields({ kind, message }: Fault): JsonObject {
   return code === "none" ? shown : { ...shown, param: null, code: code === "kind" ? kind : null };
 }
 
-function retryAfterHeader({ retryAfterMs }: Fault): HeaderFields {
+/** Returns the header `Retry-After` of a fault, in seconds; no header if the time is not known. */
+export function retryAfterHeader({ retryAfterMs }: Fault): HeaderFields {
   return retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 }
 

@@ -126,7 +126,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "The gateway serves no such path.",
     cure:
       "Check the path and the base URL of the client; most clients need one that ends in `/v1`.",
-    example: "This path is not served here; 'switchyard help endpoints' lists the paths.",
+    example: "This path is not offered here; 'switchyard help endpoints' lists the paths.",
   },
   unknown_model: {
     cause: "`GET /v1/models/{model}` names a model that no provider lists.",
@@ -172,7 +172,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   },
   request_too_large: {
     cause:
-      "The request body has more than 10 MiB or more JSON members than `server.max_json_members`.",
+      "The request body has more than 10 MiB (`/v1/messages`: 32 MiB) or more JSON members than `server.max_json_members`.",
     cure: "Send less.",
     example: "The request body is larger than 10 MiB; send less.",
   },
@@ -202,6 +202,16 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "Too many requests wait on one WebSocket connection.",
     cure: "Wait for responses before sending more, or open another connection.",
     example: "At most 16 requests may wait on one socket; send more when some are answered.",
+  },
+  token_counting_unsupported: {
+    cause:
+      "`POST /v1/messages/count_tokens` reached a provider that cannot count the tokens of a " +
+      "request. The gateway never estimates them.",
+    cure: "Send the request to a provider of type `messages`, or to one that declares " +
+      "`capabilities.response_input_tokens`. Clients that can estimate do so by themselves.",
+    example:
+      "This provider cannot count tokens; send the request to a provider of type messages, " +
+      "or to one that declares capabilities.response_input_tokens.",
   },
   draining: {
     cause: "The gateway is shutting down.",

@@ -28,6 +28,13 @@ export interface StreamRecord {
   readonly raw: string | null;
 }
 
+/** A record that keeps a silent stream alive. */
+export interface KeepAlive {
+  readonly record: StreamRecord;
+  /** Time without a write after which the record is sent, in milliseconds. */
+  readonly silenceMs: number;
+}
+
 /** Response of a call: a whole HTTP response, or a stream of records. */
 export type Reply = WholeReply | StreamReply;
 
@@ -44,5 +51,7 @@ export interface StreamReply {
   readonly kind: "stream";
   /** Headers of the upstream's response to send to the client. */
   readonly headers: HeaderFields;
+  /** Sent whenever nothing was written for some time; absent for none. */
+  readonly keepAlive?: KeepAlive;
   readonly records: AsyncIterable<readonly StreamRecord[]>;
 }

@@ -1,7 +1,7 @@
 import { pushAll } from "./push_all.ts";
 import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json/json.ts";
-import type { StreamRecord } from "./reply.ts";
+import type { KeepAlive, StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";
 import type { CallingReasoning } from "./reasoning.ts";
@@ -32,6 +32,8 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
 
 /** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
 export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
+  /** Sent whenever the stream is silent after delivery began; absent if the upstream's records suffice. */
+  readonly keepAlive?: KeepAlive;
   /** Returns the ID of the response after a record that holds it; null before. Absent if unused. */
   identity?(): string | null;
   /**
@@ -65,6 +67,8 @@ export interface Outcome {
  * a complete response.
  */
 export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
+  /** Sent whenever the stream is silent; absent if the client's protocol has no such record. */
+  readonly keepAlive?: KeepAlive;
   /**
    * Returns the terminal records of a broken stream. They also replace the terminal that `end`
    * returned.
@@ -107,6 +111,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
   }
 
   return {
+    ...encoder.keepAlive !== undefined && { keepAlive: encoder.keepAlive },
     push(record) {
       if (done) return success([]);
       const events = decoder.push(record);

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "@hono/hono";
 import type { ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
+import { factsFor } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
@@ -64,14 +65,18 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
   withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
   fallbackRouter.notFound(({ req, env }) => {
-    const call = newCall(gateway, req.raw, req.path, UNKNOWN_ENDPOINT);
+    const call = callOf(req, UNKNOWN_ENDPOINT);
     const unknown = refuse(
       "unknown_url",
-      "This path is not served here; 'switchyard help endpoints' lists the paths.",
+      "This path is not offered here; 'switchyard help endpoints' lists the paths.",
     );
     return respond(call, admit(call, req.raw, env) ?? unknown, responder);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
+
+  function callOf({ raw, path }: Context["req"], known: EndpointFacts): Call {
+    return newCall(gateway, raw, path, factsFor(known, { path, headers: raw.headers }));
+  }
 
   function pathOf(path: string, { errors }: ClientApi): Path {
     const known = paths.get(path) ?? { methods: [], facts: { ...UNKNOWN_ENDPOINT, errors } };
@@ -84,7 +89,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     endpoint: Endpoint,
     facts: EndpointFacts,
   ): Promise<Response> {
-    const call = newCall(gateway, req.raw, req.path, facts);
+    const call = callOf(req, facts);
     const stopped = admit(call, req.raw, env) ?? takePlace(call);
     if (stopped !== null) return respond(call, stopped, responder);
     // The signal also fires after a successful response, so it counts only until the response
@@ -111,7 +116,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     facts: EndpointFacts,
     open: SocketEndpoint["newSession"],
   ): Response {
-    const call = newCall(gateway, req.raw, req.path, facts);
+    const call = callOf(req, facts);
     const stopped = admit(call, req.raw, env) ??
       (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, responder);
@@ -127,7 +132,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   }
 
   function wrongMethod({ req, env }: PeerContext, { methods, facts }: Path): Response {
-    const call = newCall(gateway, req.raw, req.path, facts);
+    const call = callOf(req, facts);
     const stopped = admit(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, responder);
     call.answerHeaders["allow"] = methods.flatMap(withHead).join(", ");
@@ -147,10 +152,7 @@ async function runEndpoint(
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
   try {
-    const { body: wanted } = endpoint;
-    const body = wanted === false
-      ? null
-      : await readBody(call, req.raw, wanted === "optional", limits);
+    const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) call.capture?.request(body.value.text);
     return await endpoint.handle(call, {

@@ -3,6 +3,7 @@ import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
 import { utf8Text } from "../formats/utf8.ts";
+import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
 import { MAX_BODY_BYTES, receiveBody, tooLarge } from "./receive_body.ts";
 
@@ -18,20 +19,20 @@ const EMPTY = new Uint8Array();
 export async function readBody(
   call: Call,
   request: Request,
-  isOptional: boolean,
+  { body: wanted, maxBodyBytes = MAX_BODY_BYTES }: Pick<Endpoint, "body" | "maxBodyBytes">,
   { body_timeout, max_json_members }: BodyLimits,
 ): Promise<Result<JsonDocument>> {
   const declared = declaredLength(call.headers);
-  const refusal = refuseUnread(call.headers, declared);
+  const refusal = refuseUnread(call.headers, declared, maxBodyBytes);
   const bytes = refusal ??
     (request.body === null || declared === 0
       ? success(EMPTY)
-      : await receiveBody(call, request.body, declared, body_timeout));
+      : await receiveBody(call, request.body, declared, body_timeout, maxBodyBytes));
   if (!bytes.ok) {
     call.answerHeaders["connection"] = "close";
     return bytes;
   }
-  if (isOptional && bytes.value.length === 0) return success(emptyDocument);
+  if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   return checkItems(text, max_json_members) ?? parseDocument(text, bytes.value);
@@ -43,13 +44,17 @@ function declaredLength(headers: Headers): number | null {
 }
 
 /** Returns the refusal of a request by its header fields; null if its body may be read. */
-function refuseUnread(headers: Headers, declared: number | null): Failed | null {
+function refuseUnread(
+  headers: Headers,
+  declared: number | null,
+  maxBytes: number,
+): Failed | null {
   const coding = headers.get("content-encoding");
   if (coding !== null) {
     const refusal = refuseCoding(coding);
     if (refusal !== null) return refusal;
   }
-  return declared !== null && declared > MAX_BODY_BYTES ? tooLarge() : null;
+  return declared !== null && declared > maxBytes ? tooLarge(maxBytes) : null;
 }
 
 /**

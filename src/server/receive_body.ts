@@ -3,8 +3,11 @@ import { type Failed, fault, refuse, type Result, success } from "../core/result
 import type { Call } from "../call/call.ts";
 import { holdBody } from "./admission/overload.ts";
 
-/** Maximum size of a request body. */
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+/** Bytes of a mebibyte, in which limits are written. */
+const MIB = 1024 * 1024;
+
+/** Maximum size of a request body, unless its endpoint takes more. */
+export const MAX_BODY_BYTES = 10 * MIB;
 
 /** Size of the first buffer. Each further buffer has twice the size of the bytes received. */
 const FIRST_BUFFER_BYTES = 16 * 1024;
@@ -13,7 +16,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Reads the body of a request into memory that grows with the bytes received, never by the declared
- * length. Refused as `request_too_large` above 10 MiB, as `overloaded` above the body memory of the
+ * length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body memory of the
  * gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of the body is
  * then still pending. `declared` is the content length, which the runtime enforces; null if there
  * is none.
@@ -23,6 +26,7 @@ export function receiveBody(
   body: ReadableStream<Bytes>,
   declared: number | null,
   timeoutMs: number,
+  maxBytes: number,
 ): Promise<Result<Bytes>> {
   const { world } = call;
   const source = newSource(body);
@@ -48,7 +52,7 @@ export function receiveBody(
       else append(value);
       size += arrived;
       if (arrived > 0) progressedAt = world.now();
-      const stopped = size > MAX_BODY_BYTES ? tooLarge() : holdBody(call, arrived);
+      const stopped = size > maxBytes ? tooLarge(maxBytes) : holdBody(call, arrived);
       if (stopped !== null) {
         source.cancel();
         return end(stopped);
@@ -90,8 +94,11 @@ export function receiveBody(
 }
 
 /** Returns the refusal of a request whose body is above the limit. */
-export function tooLarge(): Failed {
-  return refuse("request_too_large", "The request body is larger than 10 MiB; send less.");
+export function tooLarge(maxBytes: number): Failed {
+  return refuse(
+    "request_too_large",
+    `The request body is larger than ${maxBytes / MIB} MiB; send less.`,
+  );
 }
 
 function stalled(timeoutMs: number): Failed {

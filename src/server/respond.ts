@@ -29,9 +29,8 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
   if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder);
-  const { headers, records } = reply;
   const body = streamBody(
-    records,
+    reply,
     call.world,
     call.cancellation,
     responder.flusher,
@@ -39,7 +38,7 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
   );
   return new Response(body, {
     status: 200,
-    headers: { ...headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
+    headers: { ...ownId(call), ...reply.headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
   });
 }
 
@@ -49,8 +48,8 @@ export function captureContent<Kind extends Reply>({ capture }: Call, reply: Kin
 }
 
 /** Returns the response to a call that failed, in the error format of its endpoint. */
-export function failureReply({ report }: Call, failure: Failure): WholeReply {
-  return { kind: "whole", response: report.endpoint.errors.whole(failure) };
+export function failureReply({ id, report }: Call, failure: Failure): WholeReply {
+  return { kind: "whole", response: report.endpoint.errors.whole(failure, id) };
 }
 
 /**
@@ -83,6 +82,7 @@ function wholeResponse(
     // upstream's.
     headers: {
       "cache-control": "no-transform",
+      ...ownId(call),
       ...noTransform(answer.headers),
       ...gatewayHeaders(call, now),
     },
@@ -90,6 +90,14 @@ function wholeResponse(
   finishCall(call, responder, true);
   return response;
 }
+
+/** Returns the request ID in the header of the client API; an upstream's own ID replaces it. */
+function ownId({ id, report }: Call): HeaderFields {
+  const { idHeader } = report.endpoint.errors;
+  return idHeader === undefined ? NO_HEADERS : { [idHeader]: id };
+}
+
+const NO_HEADERS: HeaderFields = {};
 
 function noTransform(headers: HeaderFields): HeaderFields {
   const { "cache-control": theirs } = headers;

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import type { StreamRecord } from "../core/reply.ts";
+import type { KeepAlive, StreamReply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
@@ -15,11 +15,12 @@ const MAX_GATHERED_CHARS = 64 * 1024;
  * Returns stream records as a response body. Every write has whole records only. The first record
  * after a pause is written immediately; records that follow quickly are buffered, because a write
  * costs more than a record. Cancelling the body disconnects the client. `onEnd` runs once, when
- * nothing more is written; its parameter is true if all records were written.
+ * nothing more is written; its parameter is true if all records were written. The keep-alive record
+ * of the reply is written after each silence, unless the client reads too slowly to receive it.
  */
 export function streamBody(
-  records: AsyncIterable<readonly StreamRecord[]>,
-  world: Pick<World, "now">,
+  { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
+  world: Pick<World, "now" | "after">,
   cancellation: Cancellation,
   flusher: Flusher,
   onEnd: (isWhole: boolean) => void,
@@ -29,6 +30,7 @@ export function streamBody(
   let isWaiting = false;
   let takeBack = () => {};
   let resume = () => {};
+  let cancelKeepAlive = () => {};
 
   return new ReadableStream({
     // Not awaited: a pending `start` would keep `pull` and `cancel` from being called.
@@ -46,6 +48,7 @@ export function streamBody(
 
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>) {
     let isWhole = false;
+    if (keepAlive !== undefined) awaitSilence(controller, keepAlive, keepAlive.silenceMs);
     try {
       for await (const group of records) {
         gathered += sseText(group);
@@ -71,6 +74,7 @@ export function streamBody(
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
       takeBack();
+      cancelKeepAlive();
       onEnd(isWhole);
     }
   }
@@ -81,6 +85,22 @@ export function streamBody(
     lastWrite = world.now();
     controller.enqueue(utf8Bytes(gathered));
     gathered = "";
+  }
+
+  /** Waits for `waitMs`, and writes the record if the stream was silent for long enough; repeats. */
+  function awaitSilence(
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    alive: KeepAlive,
+    waitMs: number,
+  ) {
+    cancelKeepAlive = world.after(waitMs, () => {
+      const leftMs = alive.silenceMs - (world.now() - lastWrite);
+      if (leftMs <= 0 && (controller.desiredSize ?? 0) > 0) {
+        gathered ||= sseText([alive.record]);
+        write(controller);
+      }
+      awaitSilence(controller, alive, leftMs > 0 ? leftMs : alive.silenceMs);
+    });
   }
 
   /** Waits until the client has read enough, which applies backpressure to the upstream. */

@@ -115,7 +115,13 @@ export async function open(
     const copied = reader.copiesHeaders
       ? clientResponseHeaders(response.headers, provider.secrets)
       : {};
-    return success({ kind: "stream", headers: copied, records: records.value });
+    const { keepAlive } = translation;
+    return success({
+      kind: "stream",
+      headers: copied,
+      ...keepAlive !== undefined && { keepAlive },
+      records: records.value,
+    });
   }
 }
 

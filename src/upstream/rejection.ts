@@ -52,7 +52,7 @@ function faultKind(call: Call, status: number): FaultKind {
   return isRetryable ? "upstream_throttled" : "upstream_rejected";
 }
 
-/** Returns the error in a body. The bytes are forwarded unchanged if the format is already the client's. */
+/** Returns the error in a body, with its bytes for clients that use the format of the upstream. */
 function parseError(
   { wire, provider: { secrets } }: Target,
   status: number,
@@ -60,16 +60,20 @@ function parseError(
 ): Pick<UpstreamError, "error" | "raw"> {
   const clean = text === null ? null : redacted(text, secrets);
   const body = clean === null ? undefined : parseJson(clean);
-  if (clean === null || !isObject(body)) return { error: completeError(status, null), raw: null };
+  // Clients of the Messages API read any body that the API itself sends.
+  const raw = clean !== null && wire.name === "messages"
+    ? { format: "messages", body: utf8Bytes(clean) } as const
+    : null;
+  if (clean === null || !isObject(body)) return { error: completeError(status, null), raw };
   const fields = wire.error(body);
   if (isOpenaiError(wire) && isObject(body.error)) {
     // An error that is nested too deeply could not be encoded as JSON again.
     const error = isTooDeep(body.error) ? completeError(status, fields) : body.error;
-    return { error, raw: utf8Bytes(clean) };
+    return { error, raw: { format: "openai", body: utf8Bytes(clean) } };
   }
   const message = fields?.message ?? detailMessage(body, (text) => redacted(text, secrets));
   const known = { ...fields, ...message !== null && { message } };
-  return { error: completeError(status, known), raw: null };
+  return { error: completeError(status, known), raw };
 }
 
 /** True if the errors of the protocol have the format of the OpenAI API. */

@@ -41,6 +41,35 @@ routing:
   }
 });
 
+Deno.test("a request of the Messages API is explained with its own request type", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}, anthropic: {api_key: k}}
+routing:
+  routes:
+    - {name: own, match: {path: /v1/messages}, targets: [{provider: anthropic}]}
+    - {name: rest, targets: [{provider: openai}]}
+`);
+  const { code, out } = await ran(
+    ["explain", "--config", file.path, "--model", "claude-x", "--path", "/v1/messages"],
+  );
+  assertEquals(code, 0, out);
+  assertStringIncludes(out, "Request: /v1/messages (messages), model claude-x");
+  assertStringIncludes(out, "Route own: serves the request");
+});
+
+Deno.test("a request of the Messages API that only a route of Chat takes is explained by it", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}}
+routing:
+  routes: [{name: chat, match: {path: /v1/chat}, targets: [{provider: openai}]}]
+`);
+  const { out } = await ran(
+    ["explain", "--config", file.path, "--model", "m", "--path", "/v1/messages"],
+  );
+  assertStringIncludes(out, "Request: /v1/messages (chat_completions)");
+  assertStringIncludes(out, "Route chat: serves the request");
+});
+
 Deno.test("explain prints the route, the shares of its targets and the order of its fallbacks", async () => {
   const { code, out } = await explained("--model", "gpt-4o", "--header", "X-Team=blue");
   assertEquals(code, 0);

@@ -4,6 +4,7 @@ import { configOf, routingOver, withProvider } from "./parse.ts";
 const PROVIDER = {
   timeout: 120_000,
   timeout_mode: "ttft",
+  system_messages: "in_place",
   connect_timeout: 10_000,
   keep_alive: 4_000,
   stream_idle_timeout: 300_000,

@@ -49,6 +49,7 @@ Deno.test("a value of the wrong type is reported with line and column", () => {
     "queue_timeout: 0s": "queue_timeout: must be longer than 0s (line 3, column 20)",
     "queue_timeout: 30":
       "queue_timeout: must be a duration with a unit, such as 30s (line 3, column 20)",
+    "system_messages: first": "system_messages: must be in_place or leading (line 3, column 22)",
     "timeout_mode: first": "timeout_mode: must be ttft, total or last_byte (line 3, column 19)",
     "compatibility_profile: [deepseek]": "compatibility_profile: must be text (line 3, column 28)",
     "api_version: {}": "api_version: must be text (line 3, column 18)",

@@ -105,7 +105,7 @@ Deno.test("a value that a synthetic match name never has is a warning", () => {
   }
   const path = "routing.routes[0].match.headers";
   assertEquals(warned("X-Gateway-Request-Type: chat"), [
-    `${path}.X-Gateway-Request-Type: never matches; the request types are chat_completions, responses and embeddings`,
+    `${path}.X-Gateway-Request-Type: never matches; the request types are chat_completions, responses, messages and embeddings`,
   ]);
   assertEquals(warned("x-gateway-provider: nobody"), [
     `${path}.x-gateway-provider: never matches, because no provider has this ID`,

@@ -10,8 +10,8 @@ const foreign = (type: string, only: string) => `has no effect for type ${type};
 const LOCAL = "type local uses";
 const COMPAT = "type compat uses";
 const MESSAGES = "type messages uses";
-const NO_EXTRA = "has no effect: type compat uses no extra settings";
 const ONLY_MAX = "has no effect: max_tokens is the only extra setting that type messages uses";
+const ONLY_CEILING = "has no effect: max_tokens is the only extra setting that type compat uses";
 const NO_NUMBER = "has no effect: it is not a whole number of at least 1";
 const UNKNOWN = "has no effect: this profile is unknown";
 
@@ -49,12 +49,13 @@ const CASES: readonly Case[] = [
     "normalize_developer_role",
     foreign("local", COMPAT),
   ],
-  ["openai", "extra: {max_tokens: 1}", "extra.max_tokens", NO_EXTRA],
-  ["openai", "extra: {anything: at all}", "extra.anything", NO_EXTRA],
+  ["openai", "extra: {anything: at all}", "extra.anything", ONLY_CEILING],
   ["anthropic", "extra: {beta: x}", "extra.beta", ONLY_MAX],
   ...["0", "many", "-1", "1.5", "'1 '", "12345678901"].map((value): Case => {
     return ["anthropic", `extra: {max_tokens: ${value}}`, "extra.max_tokens", NO_NUMBER];
   }),
+  ["openai", "extra: {max_tokens: 0}", "extra.max_tokens", NO_NUMBER],
+  ["ollama", "extra: {max_tokens: many}", "extra.max_tokens", NO_NUMBER],
   [
     "openai",
     "models: {static: [m]}",
@@ -97,9 +98,9 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   response_input_tokens: ["compat"],
   embeddings_base64: ["compat"],
   hosted_tools: ["compat"],
-  structured_outputs: ["messages", "local"],
-  reasoning_effort: ["messages", "local"],
-  reasoning_effort_levels: ["messages", "local"],
+  structured_outputs: ["compat", "messages", "local"],
+  reasoning_effort: ["compat", "messages", "local"],
+  reasoning_effort_levels: ["compat", "messages", "local"],
   adaptive_thinking: ["messages"],
 };
 
@@ -191,7 +192,7 @@ Deno.test("every capability is accepted at every type, and where it has no effec
         );
         assertEquals(warningsOf(file), [], file);
       } else {
-        const only = types.length === 1 ? `type ${types[0]} uses` : "types messages and local use";
+        const only = `type ${types[0]} uses`;
         assertEquals(capabilities, none, file);
         assertEquals(warningsOf(file), [
           `providers.${id}.capabilities.${flag}: ${foreign(type, only)} (line 3, column 20)`,

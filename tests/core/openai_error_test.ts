@@ -2,6 +2,7 @@ import {
   type Failure,
   FAULTS,
   isFaultKind,
+  type RawError,
   type RefusalKind,
   REFUSALS,
   type UpstreamError,
@@ -16,8 +17,8 @@ function isRefusalKind(name: string): name is RefusalKind {
 
 /** Status, headers and text of the response to a failure. */
 function written(failure: Failure) {
-  const { status, headers, body } = openaiErrors.whole(failure);
-  return { status, headers, text: new TextDecoder().decode(body) };
+  const { status, headers, body } = openaiErrors.whole(failure, "id");
+  return { status, headers, body, text: new TextDecoder().decode(body) };
 }
 
 const OWN: UpstreamError = {
@@ -63,9 +64,14 @@ Deno.test("an upstream's error keeps its members and headers, or its bytes where
   const made = written(fault("upstream_rejected", "Ours.", { upstream: OWN }).failure);
   assertEquals(made.text, '{"error":{"message":"Theirs.","extra":[1]}}');
   assertEquals(made.headers["retry-after"], "7");
-  const raw = new TextEncoder().encode(' {"error":{"message":"T"}, "more":1.0}');
-  const { failure } = fault("upstream_rejected", "Ours.", { upstream: { ...OWN, raw } });
-  assertEquals(openaiErrors.whole(failure).body, raw);
+  const body = new TextEncoder().encode(' {"error":{"message":"T"}, "more":1.0}');
+  const withRaw = (format: RawError["format"]) => {
+    const upstream = { ...OWN, raw: { format, body } };
+    const { failure } = fault("upstream_rejected", "Ours.", { upstream });
+    return openaiErrors.whole(failure, "id").body;
+  };
+  assertEquals(withRaw("openai"), body);
+  assertEquals(withRaw("messages"), made.body);
 });
 
 Deno.test("Retry-After is written in whole seconds, rounded up", () => {

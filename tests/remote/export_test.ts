@@ -107,7 +107,7 @@ Deno.test("names that clients choose are truncated", () => {
 
 Deno.test("a failure has a class from a closed list, and no text of the provider", () => {
   const error = { message: "mark-of-provider", code: "mark-of-provider" };
-  const raw = utf8Bytes(JSON.stringify({ error }));
+  const raw = { format: "openai", body: utf8Bytes(JSON.stringify({ error })) } as const;
   const upstream = { status: 400, headers: { "x-mark": "mark-of-provider" }, error, raw };
   const { failure } = fault("upstream_rejected", "mark-of-provider", { upstream });
   const call = capturedOf({ failure, status: 400 });

@@ -2,7 +2,7 @@ import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";
-import { receiveBody } from "../../src/server/receive_body.ts";
+import { MAX_BODY_BYTES, receiveBody } from "../../src/server/receive_body.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { endpointAt } from "../observe/reports.ts";
@@ -52,7 +52,7 @@ Deno.test("the body buffer grows with the bytes received, whatever length is dec
   const { call, state } = admittedCall();
   const pieces = Array.from({ length: 64 }, () => KIB);
   const { body, buffers } = bodyInPieces(pieces);
-  const received = await receiveBody(call, body, 10_000_000, 30_000);
+  const received = await receiveBody(call, body, 10_000_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals([received.value.byteLength, state.admission.bodyBytes()], [64 * KIB, 64 * KIB]);
   assertEquals(received.value.buffer.byteLength, 64 * KIB, "nothing is kept beside it");
@@ -65,7 +65,7 @@ Deno.test("a body in one-byte pieces is gathered in one buffer that doubles", as
   const { call } = admittedCall();
   const count = 40 * KIB;
   const { body, buffers } = bodyInPieces(Array.from({ length: count }, () => 1));
-  const received = await receiveBody(call, body, null, 30_000);
+  const received = await receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals(received.value.byteLength, count);
   assertEquals(buffers.length, count + 1, "one read for each piece, and one for the end");
@@ -75,7 +75,7 @@ Deno.test("a body in one-byte pieces is gathered in one buffer that doubles", as
 Deno.test("a body of a known length takes no more memory than that", async () => {
   const { call } = admittedCall();
   const { body, buffers } = bodyInPieces([100, 900]);
-  const received = await receiveBody(call, body, 1_000, 30_000);
+  const received = await receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000, 1]]);
 });
@@ -83,7 +83,7 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
 Deno.test("pieces of a stream that is not made of bytes are joined", async () => {
   const { call } = admittedCall();
   const pieces = [3, 20_000, 1, 50_000].map((size, index) => new Uint8Array(size).fill(index));
-  const received = await receiveBody(call, ReadableStream.from(pieces), 5, 30_000);
+  const received = await receiveBody(call, ReadableStream.from(pieces), 5, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals(received.value.byteLength, 70_004);
   const starts = [0, 3, 20_003, 20_004].map((at) => received.value[at]);

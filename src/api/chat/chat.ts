@@ -9,6 +9,7 @@ import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { bindObject } from "../../call/ownership.ts";
+import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -61,7 +62,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ? null
         : canonicalJson(`[${text},${payload?.text()}]`),
     prepare(target) {
-      const encoded = target.wire.encode(request, target);
+      const encoded = encodeChatRequest(request, target);
       if (!encoded.ok) return encoded;
       const { promises } = encoded.value;
       return success<Candidate>({

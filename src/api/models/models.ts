@@ -4,6 +4,8 @@ import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
+import { wantsMessagesShape } from "../spoken_api.ts";
+import { type ListedModel, modelObject, modelPage } from "./messages_shape.ts";
 
 /** One model of one provider. */
 interface Model {
@@ -14,7 +16,10 @@ interface Model {
   readonly created: number;
 }
 
-/** `GET /v1/models` and `GET /v1/models/{model}` (OpenAI API, Models). */
+/**
+ * `GET /v1/models` and `GET /v1/models/{model}` (OpenAI API, Models; Messages API, models). Clients of
+ * the Messages API receive its shape.
+ */
 export const models: ClientApi = {
   name: "models",
   errors: openaiErrors,
@@ -25,9 +30,13 @@ export const models: ClientApi = {
       about: "Lists the models of all providers.",
       body: false,
       sharesAnswer: true,
-      async handle(call) {
+      async handle(call, { query }) {
         const found = await discovered(call);
         if (!found.ok) return found;
+        if (wantsMessagesShape(call.headers)) {
+          const page = modelPage(found.value.map(listed).toSorted(byId), query);
+          return page.ok ? jsonReply(page.value) : page;
+        }
         return jsonReply({ object: "list", data: found.value.map(resource).toSorted(byId) });
       },
     },
@@ -40,9 +49,16 @@ export const models: ClientApi = {
         const found = await discovered(call);
         if (!found.ok) return found;
         const model = findModel(found.value, params.model ?? "");
-        return model === null
-          ? refuse("unknown_model", "There is no such model; GET /v1/models lists them.", "model")
-          : jsonReply(resource(model));
+        if (model === null) {
+          return refuse(
+            "unknown_model",
+            "There is no such model; GET /v1/models lists them.",
+            "model",
+          );
+        }
+        return jsonReply(
+          wantsMessagesShape(call.headers) ? modelObject(listed(model)) : resource(model),
+        );
       },
     },
   ],
@@ -112,6 +128,10 @@ function withTag(name: string): string {
 
 function resource({ provider, name, created }: Model) {
   return { id: `${provider}/${name}`, object: "model", created, owned_by: provider };
+}
+
+function listed({ provider, name, created }: Model): ListedModel {
+  return { id: `${provider}/${name}`, created };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

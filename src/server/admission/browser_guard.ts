@@ -34,6 +34,7 @@ const APP_ORIGIN =
 const EXPOSED_HEADERS = [
   "x-gateway-request-id",
   "x-request-id",
+  "request-id",
   "x-gateway-provider",
   "x-gateway-model",
   "x-gateway-route",
@@ -45,6 +46,7 @@ const EXPOSED_HEADERS = [
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
   "retry-after",
+  "x-should-retry",
 ].join(", ");
 
 /** The path of the metrics, which have data of all clients and require no key. */

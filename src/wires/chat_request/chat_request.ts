@@ -11,6 +11,11 @@ export interface ChatRequest {
   /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
   /**
+   * True if the model shall think without a level of effort, for which Chat has no field; only local
+   * runtimes read it. Absent for a request that does not ask for it.
+   */
+  readonly thinks?: boolean;
+  /**
    * Stored reasoning of assistant messages that come without it, by the index of the message; absent
    * for none.
    */

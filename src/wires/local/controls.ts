@@ -1,10 +1,6 @@
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-} from "../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonValue } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
 import type { Losses } from "../chat_request/losses.ts";
@@ -47,7 +43,7 @@ export function encodeFormat(
 
 /** Returns the runtime's `think`; undefined if the request does not set it. */
 export function encodeThink(
-  value: JsonObject,
+  { document: { value }, thinks = false }: Pick<ChatRequest, "document" | "thinks">,
   provider: Provider,
 ): Result<boolean | string | undefined> {
   const disabled = isDisabled(value.thinking ?? null);
@@ -55,7 +51,7 @@ export function encodeThink(
   const requested = parseEffort(value);
   if (!requested.ok) return requested;
   const { path, effort: level } = requested.value;
-  if (level === null) return success(disabled.value ? false : undefined);
+  if (level === null) return success(disabled.value ? false : thinks ? true : undefined);
   const think = encodeLevel(level, path, provider);
   if (think.ok && disabled.value && think.value !== false) {
     return refuse("invalid_parameter_combination", `'${path}' asks for thinking.`, "thinking");

@@ -41,7 +41,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     return unsupported("response_format", "Send it without a required tool call.");
   }
   const promises = [...tools.value.promises, ...schemaPromises(document.value, settings)];
-  const think = encodeThink(document.value, target.provider);
+  const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);
   if (!options.ok) return options;

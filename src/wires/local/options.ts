@@ -20,12 +20,11 @@ export interface RunSettings {
 
 /**
  * Returns the runtime settings of the provider's `extra` map. Strings that parse as a boolean or a
- * number are converted.
+ * number are converted. `max_tokens` is a limit of the gateway, not a setting of the runtime.
  */
 export function runSettings(settings: ProviderConfig): RunSettings {
-  const entries = Object.entries(settings.extra).map(([key, text]) =>
-    [key, parseSetting(text)] as const
-  );
+  const { max_tokens: _ceiling, ...extra } = settings.extra;
+  const entries = Object.entries(extra).map(([key, text]) => [key, parseSetting(text)] as const);
   return {
     topLevel: Object.fromEntries(entries.filter(([key]) => TOP_LEVEL.includes(key))),
     options: Object.fromEntries(entries.filter(([key]) => !TOP_LEVEL.includes(key))),

@@ -91,6 +91,7 @@ export const NATIVE_ANSWERS: readonly AnswerShape[] = [
   {
     name: "citations that are told one by one",
     stream: true,
+    refusedBy: ["messages"],
     most: MAX_TOLD_AGAIN,
     answer: (n) =>
       responsesStream([

@@ -46,7 +46,10 @@ Deno.test("an error record before the first delivery is the fault of its status"
 
 Deno.test("an error record with a status is returned in the error envelope, without its other fields", () => {
   for (const error of ["model 'x' not found", { message: "model 'x' not found" }]) {
-    const answer = openaiErrors.whole(faultOf({ error, status: 404, signin_url: "http://x" }));
+    const answer = openaiErrors.whole(
+      faultOf({ error, status: 404, signin_url: "http://x" }),
+      "id",
+    );
     assertEquals(
       new TextDecoder().decode(answer.body),
       `{"error":{"type":"invalid_request_error","message":"model 'x' not found",` +

@@ -32,7 +32,7 @@ Deno.test("an error under status 200 is the fault of the status that belongs to 
         error: { message: "Sorry.", type, param: null, code: null },
         raw: null,
       });
-      const answer = openaiErrors.whole(failure);
+      const answer = openaiErrors.whole(failure, "id");
       assertEquals([answer.status, answer.headers["content-type"]], [status, "application/json"]);
       assertEquals(JSON.parse(new TextDecoder().decode(answer.body)), {
         error: { message: "Sorry.", type, param: null, code: null },
@@ -45,7 +45,9 @@ Deno.test("an error under status 200 is the fault of the status that belongs to 
 Deno.test("an error without fields still has a message and a type", () => {
   const result = decodeText('{"type":"error"}');
   assert(!result.ok && "upstream" in result.failure);
-  const { error } = JSON.parse(new TextDecoder().decode(openaiErrors.whole(result.failure).body));
+  const { error } = JSON.parse(
+    new TextDecoder().decode(openaiErrors.whole(result.failure, "id").body),
+  );
   assertEquals(error.type, "api_error");
   assert(error.message !== "");
 });

@@ -5,7 +5,7 @@ import type { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
-import { namespacedFunctions } from "../../tool_names.ts";
+import { namespacedFunctions } from "../translate/namespaces.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
 import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";

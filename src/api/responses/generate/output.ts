@@ -10,7 +10,7 @@ import {
   newReasoningItem,
   type OutputItem,
 } from "./items.ts";
-import { type JsonEnd, newJsonEnd } from "./json_object_end.ts";
+import { type JsonEnd, newJsonEnd } from "../../json_object_end.ts";
 import type { ItemPosition, OutputEvent } from "./parts.ts";
 
 /** Limit of tool calls in one translated response. */

@@ -9,7 +9,7 @@ import {
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
 import type { Losses } from "../../../wires/chat_request/losses.ts";
-import { flatName } from "../../tool_names.ts";
+import { flatName } from "./namespaces.ts";
 
 /** Chat tools with the path of each tool in the client's request. */
 export interface ChatTools {

@@ -11,7 +11,7 @@ import type { Losses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { assistantContent, chatContent, type PathBelow } from "./chat_content.ts";
 import { mergeReasoning, type Reasoning } from "./chat_reasoning.ts";
-import { flatName } from "../../tool_names.ts";
+import { flatName } from "./namespaces.ts";
 
 /** Input item with its path in the client's request. */
 export interface PlacedItem {

@@ -1,6 +1,7 @@
 import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
@@ -28,7 +29,7 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     const { wire } = target;
     const chat = chatFor(wire.name);
     if (!chat.ok) return chat;
-    const encoded = wire.encode(chat.value, target);
+    const encoded = encodeChatRequest(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const carried = encoded.value.lossy ?? [];
     const lossy = [...chat.value.lossy, ...carried.map((path) => chat.value.toClientPath(path))];

@@ -194,7 +194,7 @@ Deno.test("an error event before the first response event is the provider's erro
       const { refused } = await relayed(before + text);
       assert(refused?.kind === "upstream_unavailable" && "upstream" in refused);
       assertEquals<unknown>(refused.upstream?.error, told);
-      const body = new TextDecoder().decode(openaiErrors.whole(refused).body);
+      const body = new TextDecoder().decode(openaiErrors.whole(refused, "id").body);
       assertEquals<unknown>(JSON.parse(body), { error: told });
     }
   }

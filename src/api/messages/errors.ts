@@ -1,0 +1,102 @@
+import type { ErrorFormat } from "../../core/error_format.ts";
+import {
+  type Failure,
+  FAULTS,
+  isRefusal,
+  REFUSALS,
+  statusOf,
+  type UpstreamError,
+} from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { retryAfterHeader } from "../../core/openai_error.ts";
+import type { HeaderFields, HttpResponse, StreamRecord } from "../../core/reply.ts";
+import { utf8Bytes } from "../../formats/utf8.ts";
+import { errorType } from "./error_type.ts";
+import { dottedPath, refusalWords } from "./refusal_words.ts";
+import { upstreamWords } from "./upstream_words.ts";
+
+/** The response header with the request ID (Messages API, errors). */
+const ID_HEADER = "request-id";
+
+/** Statuses for which clients repeat a request by themselves although it cannot succeed. */
+const NOT_REPEATED: readonly number[] = [401, 501];
+
+/**
+ * The error format of the Messages API. The error of an upstream that uses it too passes with its own
+ * bytes, because clients repair requests by its words.
+ */
+export const messagesErrors: ErrorFormat = {
+  idHeader: ID_HEADER,
+  whole(failure, id) {
+    const reported = reportedError(failure);
+    if (reported?.raw?.format === "messages") return passedOn(reported, reported.raw.body);
+    const status = statusFor(failure);
+    return {
+      status,
+      headers: {
+        ...reported?.headers ?? waitOf(failure),
+        "content-type": "application/json",
+        [ID_HEADER]: id,
+        ...NOT_REPEATED.includes(status) && { "x-should-retry": "false" },
+      },
+      body: utf8Bytes(JSON.stringify(envelope(failure, id))),
+    };
+  },
+};
+
+/** Returns the record that ends a stream which broke after delivery began (Messages API, streaming). */
+export function errorRecord(failure: Failure, id: string): StreamRecord {
+  const status = statusFor(failure);
+  // The upstream's own message is left out: it is not yet free of the secrets of the provider.
+  const error = { type: errorType(status, null), message: failure.message };
+  const data = JSON.stringify({ type: "error", error, request_id: id });
+  return { event: "error", data, raw: null };
+}
+
+function passedOn({ status, headers }: UpstreamError, body: HttpResponse["body"]): HttpResponse {
+  return { status, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+function waitOf(failure: Failure): HeaderFields {
+  return isRefusal(failure) ? {} : retryAfterHeader(failure);
+}
+
+/** Returns the upstream's own error if the client receives it; null for an error of the gateway. */
+function reportedError(failure: Failure): UpstreamError | null {
+  if (isRefusal(failure) || FAULTS[failure.kind].status !== "upstream") return null;
+  return failure.upstream;
+}
+
+/** Returns the status for a failure. The API has no status for a body with a content coding. */
+function statusFor(failure: Failure): number {
+  return failure.kind === "unsupported_content_encoding" ? 400 : statusOf(failure);
+}
+
+function envelope(failure: Failure, id: string): JsonObject {
+  const code = codeOf(failure);
+  const param = isRefusal(failure) && failure.param !== null ? dottedPath(failure.param) : null;
+  const details = { ...code !== null && { error_code: code }, ...param !== null && { param } };
+  const error = {
+    type: errorType(statusFor(failure), code),
+    message: messageOf(failure),
+    ...Object.keys(details).length > 0 && { details },
+  };
+  return { type: "error", error, request_id: id };
+}
+
+function messageOf(failure: Failure): string {
+  if (isRefusal(failure)) return refusalWords(failure);
+  const message = reportedError(failure)?.error.message;
+  return typeof message === "string" ? upstreamWords(message) : failure.message;
+}
+
+/** Returns the `error_code` of a failure; null for an upstream's error without a code. */
+function codeOf(failure: Failure): string | null {
+  if (failure.kind === "unsupported_content_encoding") return "request_body_encoding_unsupported";
+  if (isRefusal(failure)) return REFUSALS[failure.kind].code ?? failure.kind;
+  const { type, code } = FAULTS[failure.kind];
+  if (code === "kind") return failure.kind;
+  if (code === "none") return type;
+  const reported = failure.upstream?.error.code;
+  return typeof reported === "string" ? reported : null;
+}

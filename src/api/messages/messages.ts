@@ -1,0 +1,50 @@
+import { ROUTED_PATHS } from "../../core/endpoint.ts";
+import type { Call } from "../../call/call.ts";
+import type { Inference } from "../../call/inference.ts";
+import { exchange } from "../../exchange.ts";
+import type { ClientApi } from "../client_api.ts";
+import { countTokens } from "./count/endpoint.ts";
+import { messagesErrors } from "./errors.ts";
+import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
+import { recordSession } from "./session.ts";
+import { newTranslatedCandidates } from "./translate/candidate.ts";
+
+/** Request types under which a message is routed: its targets are those of Chat. */
+const MATCHES_AS = ["messages", "chat_completions"] as const;
+
+/** Maximum size of a request body: images and files of a whole session are in it. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens` (Messages API). */
+export const messages: ClientApi = {
+  name: "messages",
+  errors: messagesErrors,
+  endpoints: [{
+    method: "POST",
+    path: ROUTED_PATHS.messages,
+    about: "Messages: a whole message or a stream.",
+    body: true,
+    maxBodyBytes: MAX_BODY_BYTES,
+    matchesAs: MATCHES_AS,
+    operation: "chat",
+    sharesAnswer: true,
+    async handle(call, { document, query }) {
+      call.report.stream = document.value.stream === true;
+      recordSession(call, document.value);
+      const request = parseMessagesRequest(document, query);
+      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
+    },
+  }, countTokens(MATCHES_AS, MAX_BODY_BYTES)],
+};
+
+function newInference(call: Call, request: MessagesRequest): Inference {
+  const translatedCandidate = newTranslatedCandidates(call, request);
+  return {
+    matchesAs: MATCHES_AS,
+    model: request.model,
+    stream: request.stream,
+    owner: null,
+    canonical: () => null,
+    prepare: (target) => translatedCandidate(target),
+  };
+}

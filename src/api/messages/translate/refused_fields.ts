@@ -1,0 +1,67 @@
+import type { Refusal } from "../../../core/failure.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import type { Failed } from "../../../core/result.ts";
+import { isEmpty } from "../../../wires/chat_request/refusals.ts";
+import { extraInput } from "../refusals.ts";
+import { shown } from "../sentences.ts";
+
+/** Fields that the translation reads. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  "model",
+  "max_tokens",
+  "messages",
+  "system",
+  "stream",
+  "stop_sequences",
+  "temperature",
+  "top_p",
+  "top_k",
+  "metadata",
+  "service_tier",
+  "thinking",
+  "output_config",
+  "output_format",
+  "tools",
+  "tool_choice",
+  // It never changes what is generated, and upstreams cache without it.
+  "cache_control",
+]);
+
+/** Values of other fields that ask for nothing. */
+const IS_NO_OP: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
+  ["context_management", clearsNothing],
+  ["speed", (value) => value === "standard"],
+  ["diagnostics", hasNoPrevious],
+]);
+
+/** Returns the refusal of the first field without a counterpart that asks for something; else null. */
+export function refusedField(value: JsonObject): Failed<Refusal> | null {
+  for (const key in value) {
+    const given = value[key];
+    if (TRANSLATED.has(key) || given === undefined || isEmpty(given)) continue;
+    if (IS_NO_OP.get(key)?.(given) !== true) return extraInput(shown(key));
+  }
+  return null;
+}
+
+/** True if every edit keeps all thinking, which is what happens without any edit. */
+function clearsNothing(value: JsonValue): boolean {
+  if (!isObject(value)) return false;
+  const { edits, ...others } = value;
+  if (Object.values(others).some((other) => !isEmpty(other))) return false;
+  if (isEmpty(edits)) return true;
+  return Array.isArray(edits) && edits.every(keepsAll);
+}
+
+function keepsAll(edit: JsonValue): boolean {
+  if (!isObject(edit)) return false;
+  const { type, keep, ...others } = edit;
+  const isThinking = typeof type === "string" && type.startsWith("clear_thinking_");
+  const isAll = keep === "all" ||
+    (isObject(keep) && keep.type === "all" && Object.keys(keep).length === 1);
+  return isThinking && isAll && Object.values(others).every(isEmpty);
+}
+
+function hasNoPrevious(value: JsonValue): boolean {
+  return isObject(value) && Object.values(value).every(isEmpty);
+}

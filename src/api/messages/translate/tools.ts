@@ -1,0 +1,172 @@
+import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import { parseElements, type Span } from "../../../formats/edit.ts";
+import { isEmpty } from "../../../wires/chat_request/refusals.ts";
+import type { WireName } from "../../../wires/wire.ts";
+import { shortName } from "../../tool_names.ts";
+import {
+  extraInput,
+  invalidValue,
+  unknownMember,
+  unsupportedValue,
+  wrongType,
+} from "../refusals.ts";
+import { SENTENCES } from "../sentences.ts";
+import { type ChatField, copiedField, memberText } from "./chat_text.ts";
+
+/** A custom tool of the request, as a Chat function. */
+export interface DeclaredTool {
+  /** Position in the client's `tools`. */
+  readonly index: number;
+  /** Name that the client uses. */
+  readonly name: string;
+  /** True if the tool is sent only when the request names it. */
+  readonly isDeferred: boolean;
+  /** The Chat tool. */
+  readonly value: JsonObject;
+  readonly text: string;
+}
+
+/** The tools of a request for one protocol. */
+export interface DeclaredTools {
+  readonly list: readonly DeclaredTool[];
+  /** Tools by the names that the client uses. */
+  readonly byName: ReadonlyMap<string, DeclaredTool>;
+  /** Names of the client by the names that the upstream gets, where they differ. */
+  readonly original: ReadonlyMap<string, string>;
+}
+
+const MEMBERS = [
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+  "defer_loading",
+  "input_examples",
+  "eager_input_streaming",
+  "allowed_callers",
+  "cache_control",
+];
+
+/** Returns the name of a tool for an upstream: Chat servers limit its length. */
+export function upstreamName(name: string, wire: WireName): string {
+  return wire === "local" ? name : shortName(name);
+}
+
+/** Translates `tools` (Messages API, tool use). Only tools that the client runs have a counterpart. */
+export function declaredTools(
+  { text, value, members }: JsonDocument,
+  wire: WireName,
+): Result<DeclaredTools> {
+  const given = value.tools ?? [];
+  if (!Array.isArray(given)) return wrongType(given, "tools", "a valid list");
+  const member = members.find(({ key }) => key === "tools");
+  const spans = member === undefined ? [] : parseElements(text, member.start);
+  const list: DeclaredTool[] = [];
+  const byName = new Map<string, DeclaredTool>();
+  const original = new Map<string, string>();
+  const names = new Set<string>();
+  for (const [index, tool] of given.entries()) {
+    if (!isObject(tool)) return wrongType(tool, `tools.${index}`, "a valid dictionary");
+    const made = declaredTool(tool, index, { text, span: spans[index], wire });
+    if (!made.ok) return made;
+    const { name } = made.value;
+    const short = upstreamName(name, wire);
+    if (names.has(short)) return invalidValue("tools", SENTENCES.toolNamesNotUnique);
+    names.add(short);
+    if (short !== name) original.set(short, name);
+    list.push(made.value);
+    byName.set(name, made.value);
+  }
+  return success({ list, byName, original });
+}
+
+interface ToolText {
+  readonly text: string;
+  readonly span: Span | undefined;
+  readonly wire: WireName;
+}
+
+function declaredTool(
+  tool: JsonObject,
+  index: number,
+  { text, span, wire }: ToolText,
+): Result<DeclaredTool> {
+  const path = `tools.${index}`;
+  const type = tool.type ?? "custom";
+  if (typeof type !== "string") return wrongType(type, `${path}.type`, "a valid string");
+  if (type !== "custom") {
+    return unsupportedValue(`${path}.type`, SENTENCES.toolNotOffered(`${path}.type`, type));
+  }
+  const problem = memberProblem(tool, `${path}.custom`);
+  if (problem !== null) return problem;
+  const { name, input_schema: parameters } = tool;
+  if (typeof name !== "string") return wrongType(name, `${path}.custom.name`, "a valid string");
+  if (name === "") {
+    const at = `${path}.custom.name`;
+    return invalidValue(at, `${at}: String should have at least 1 character`);
+  }
+  if (!isObject(parameters)) {
+    return wrongType(parameters, `${path}.custom.input_schema`, "a valid dictionary");
+  }
+  const own = {
+    name: upstreamName(name, wire),
+    ...typeof tool.description === "string" && { description: tool.description },
+  };
+  const isStrict = tool.strict === true;
+  const schema = memberText(text, span, "input_schema") ?? "{}";
+  const head = JSON.stringify(own).slice(0, -1);
+  const strictText = isStrict ? ',"strict":true' : "";
+  return success({
+    index,
+    name,
+    isDeferred: tool.defer_loading === true,
+    value: {
+      type: "function",
+      function: { ...own, parameters, ...isStrict && { strict: true } },
+    },
+    // The schema keeps its text, so that no number and no order of keys changes.
+    text: `{"type":"function","function":${head},"parameters":${schema}${strictText}}}`,
+  });
+}
+
+const FLAGS = ["strict", "defer_loading", "eager_input_streaming"];
+
+function memberProblem(tool: JsonObject, path: string): Result<never> | null {
+  const unknown = unknownMember(tool, MEMBERS, path);
+  if (unknown !== null) return unknown;
+  const { description = null } = tool;
+  if (description !== null && typeof description !== "string") {
+    return wrongType(description, `${path}.description`, "a valid string");
+  }
+  const wrong = FLAGS.find((key) => (tool[key] ?? null) !== null && typeof tool[key] !== "boolean");
+  if (wrong !== undefined) return wrongType(tool[wrong], `${path}.${wrong}`, "a valid boolean");
+  if (!isEmpty(tool.input_examples)) return extraInput(`${path}.input_examples`);
+  const { allowed_callers: callers } = tool;
+  return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"))
+    ? null
+    : extraInput(`${path}.allowed_callers`);
+}
+
+/**
+ * Returns the tools to send: those that are not deferred, then the deferred ones that the request
+ * names, in the order of their first mention, so that the head of the prompt stays equal.
+ */
+export function sentTools(
+  { list, byName }: DeclaredTools,
+  mentioned: ReadonlySet<string>,
+): readonly DeclaredTool[] {
+  const named = [...mentioned].flatMap((name) => byName.get(name) ?? []);
+  return [
+    ...list.filter(({ isDeferred }) => !isDeferred),
+    ...named.filter(({ isDeferred }) => isDeferred),
+  ];
+}
+
+/** Returns the `tools` of the Chat request; none if no tool is sent, because servers refuse an empty list. */
+export function toolsField(tools: readonly DeclaredTool[]): readonly ChatField[] {
+  if (tools.length === 0) return [];
+  const text = `[${tools.map((tool) => tool.text).join(",")}]`;
+  return [copiedField("tools", tools.map(({ value }) => value), text)];
+}

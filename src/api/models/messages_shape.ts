@@ -1,0 +1,83 @@
+import type { JsonObject } from "../../core/json/json.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
+
+const MAX_PAGE_MODELS = 1000;
+const DEFAULT_PAGE_MODELS = 20;
+
+/** A model by its canonical id. */
+export interface ListedModel {
+  readonly id: string;
+  /** Time of the fetch of its list, in seconds since 1970. */
+  readonly created: number;
+}
+
+/** The requested page of the list. */
+interface ModelPage {
+  readonly limit: number;
+  /** Id before the first model of the page; null without. */
+  readonly after: string | null;
+  /** Id behind the last model of the page; null without. */
+  readonly before: string | null;
+}
+
+/**
+ * Returns one page of models, which must be sorted by id (Messages API, models). `limit` is 1 to 1000,
+ * 20 if absent; `before_id` gives the page that ends right before that id. The ids need not be in the
+ * list, which may have changed since the page before.
+ */
+export function modelPage(
+  models: readonly ListedModel[],
+  query: URLSearchParams,
+): Result<JsonObject> {
+  const parsed = parsePage(query);
+  if (!parsed.ok) return parsed;
+  const { limit, after, before } = parsed.value;
+  const meant = models.filter(({ id }) =>
+    (after === null || id > after) && (before === null || id < before)
+  );
+  const data = before === null ? meant.slice(0, limit) : meant.slice(-limit);
+  return success({
+    data: data.map(modelObject),
+    has_more: meant.length > data.length,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  });
+}
+
+function parsePage(query: URLSearchParams): Result<ModelPage> {
+  const [after, before] = [query.get("after_id"), query.get("before_id")];
+  if (after !== null && before !== null) {
+    return refuse(
+      "invalid_parameter_combination",
+      "Send either 'after_id' or 'before_id', not both.",
+      "before_id",
+    );
+  }
+  const written = query.get("limit") ?? String(DEFAULT_PAGE_MODELS);
+  const limit = /^\d{1,4}$/.test(written) ? Number(written) : 0;
+  if (limit < 1 || limit > MAX_PAGE_MODELS) {
+    return refuse(
+      "invalid_value",
+      `'limit' must be a number from 1 to ${MAX_PAGE_MODELS}.`,
+      "limit",
+    );
+  }
+  return success({ limit, after, before });
+}
+
+/** Returns a model as the Messages API shows it. What the gateway does not know of it is null. */
+export function modelObject({ id, created }: ListedModel): JsonObject {
+  return {
+    type: "model",
+    id,
+    display_name: id,
+    created_at: new Date(created * 1000).toISOString(),
+    max_input_tokens: null,
+    max_tokens: null,
+    capabilities: null,
+    deprecated_at: null,
+    lifecycle: "active",
+    line: null,
+    retires_at: null,
+  };
+}

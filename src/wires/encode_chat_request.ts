@@ -1,0 +1,55 @@
+import { isRefusal } from "../core/failure.ts";
+import { type Failed, failed, type Result, success } from "../core/result.ts";
+import type { ChatRequest } from "./chat_request/chat_request.ts";
+import { foldSystemMessages, type Origin } from "./chat_request/system_messages.ts";
+import type { Target, UpstreamRequest } from "./wire.ts";
+
+/**
+ * Returns a Chat request as a request to a target, with system messages where its provider expects
+ * them. Refusals and lossy paths name the messages of the request as it was given.
+ */
+export function encodeChatRequest(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const { system_messages } = target.provider.settings;
+  const folded = system_messages === "leading" ? foldSystemMessages(chat.document) : null;
+  if (folded === null) return target.wire.encode(chat, target);
+  const { document, origins } = folded;
+  const reasoning = movedReasoning(chat, origins);
+  const moved = { ...chat, document, ...reasoning !== undefined && { reasoning } };
+  const encoded = target.wire.encode(moved, target);
+  if (!encoded.ok) return withOwnPath(encoded, origins);
+  const lossy = encoded.value.lossy ?? [];
+  return success({
+    ...encoded.value,
+    lossy: [...folded.lossy, ...lossy.map((path) => ownPath(path, origins))],
+  });
+}
+
+/** Returns stored reasoning by the indexes of the folded messages; undefined if the request has none. */
+function movedReasoning(
+  { reasoning }: ChatRequest,
+  origins: readonly Origin[],
+): ChatRequest["reasoning"] {
+  if (reasoning === undefined) return undefined;
+  return new Map(origins.flatMap(({ index }, at) => {
+    const stored = reasoning.get(index);
+    return stored === undefined ? [] : [[at, stored] as const];
+  }));
+}
+
+function withOwnPath(refused: Failed, origins: readonly Origin[]): Failed {
+  const { failure } = refused;
+  if (!isRefusal(failure) || failure.param === null) return refused;
+  const param = ownPath(failure.param, origins);
+  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`);
+  return failed({ ...failure, param, message });
+}
+
+/** Returns a path with the indexes that message and part had before system messages were folded. */
+function ownPath(path: string, origins: readonly Origin[]): string {
+  const [, index = "", , part, rest = ""] =
+    /^messages\[(\d+)\](\.content\[(\d+)\])?(.*)$/.exec(path) ?? [];
+  const origin = origins[Number(index)];
+  if (index === "" || origin === undefined) return path;
+  const own = part === undefined ? -1 : Number(part) - origin.addedParts;
+  return `messages[${origin.index}]${own < 0 ? "" : `.content[${own}]`}${rest}`;
+}
