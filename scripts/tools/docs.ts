@@ -4,6 +4,7 @@ import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
+import { requestFieldsPage } from "./reference/request_fields.ts";
 import { metricsPage } from "./reference/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -15,6 +16,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/log-fields.md": logFieldsPage,
   "docs/reference/endpoints.md": endpointsPage,
   "docs/reference/cli.md": cliPage,
+  "docs/reference/request-fields.md": requestFieldsPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

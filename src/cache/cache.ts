@@ -1,5 +1,6 @@
 import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
+import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { cacheKey } from "./key.ts";
 
@@ -18,7 +19,7 @@ export interface Lookup {
 export function lookUp(call: Call, inference: Inference, candidates: Candidates): Lookup | null {
   const { generation, controls, state, report } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
-  const [{ target, lossy = NO_PATHS, verified = NO_PATHS }] = candidates;
+  const [{ target }] = candidates;
   const key = cacheKey(call, inference, candidates[0]);
   if (key === null) return null;
   const answer = state.cache.get(key) ?? null;
@@ -27,13 +28,10 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
     report.provider = target.provider.id;
     report.model = target.model;
     // Only a response that kept its promises is stored.
-    report.lossy = lossy;
-    report.verified = verified;
+    setCarriage(report, candidates[0]);
   }
   return { key, answer };
 }
-
-const NO_PATHS: readonly string[] = [];
 
 /**
  * Stores the response of a call that missed the cache, under the key of the candidate that served

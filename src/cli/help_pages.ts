@@ -16,6 +16,7 @@ import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
 import metrics from "../../docs/reference/metrics.md" with { type: "text" };
 import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
+import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
@@ -62,6 +63,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "errors", text: errors },
   { topic: "metrics", text: metrics },
   { topic: "log-fields", text: logFields },
+  { topic: "request-fields", text: requestFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
   { topic: "limits", text: limits },

@@ -1,4 +1,7 @@
 import type { ProviderConfig } from "../config/schema.ts";
+import type { ChatField } from "./chat_request/chat_fields.ts";
+import type { EmbeddingsField } from "./embeddings_fields.ts";
+import type { FieldTable } from "./field_table.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
 import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
@@ -70,6 +73,8 @@ export interface Wire {
   readonly framing: "sse" | "ndjson";
   /** Returns the base URL for the wire's paths, from the configured URL without its query. */
   base(url: string): string;
+  /** Treatment of every request field by `encode`, which uses it: other members are refused. */
+  readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
   /**
    * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
@@ -90,6 +95,8 @@ export interface Wire {
 
 /** Embeddings requests and responses of a protocol. */
 export interface EmbeddingsWire {
+  /** Treatment of every request field by `encode`, which uses it. */
+  readonly fields: FieldTable<EmbeddingsField>;
   encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
   /** Returns the client's JSON text from the upstream's response, which must have a vector for each input. */
   decode(text: string, model: string, inputs: number): Result<string>;

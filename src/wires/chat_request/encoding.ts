@@ -5,7 +5,9 @@ import { nesting } from "./refusals.ts";
 import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
 import type { ResponsePromise } from "../verified/response_promise.ts";
+import type { FieldTable } from "../field_table.ts";
 import type { UpstreamRequest } from "../wire.ts";
+import type { ChatField } from "./chat_fields.ts";
 
 /**
  * Translates one group of request fields. Returns fields of the upstream request that no other
@@ -19,13 +21,13 @@ export type Section<Input> = (input: Input) => Result<JsonObject>;
  */
 export function parseExactBody(
   { document }: ChatRequest,
-  encoded: ReadonlySet<string>,
+  fields: FieldTable<ChatField>,
 ): Result<JsonObject> {
   const deep = nesting(document.value);
   if (deep !== null) return deep;
   const exact = parseExact(document.text);
   const body = isObject(exact) ? exact : document.value;
-  return unsupportedField(body, encoded) ?? success(body);
+  return unsupportedField(body, fields) ?? success(body);
 }
 
 /** Returns the upstream request: the fields of `first`, then the fields of all sections in their order. */

@@ -1,4 +1,5 @@
 import { compatAccount } from "../openai/account.ts";
+import { EMBEDDINGS, FIELDS } from "./fields.ts";
 import type { Wire } from "../wire.ts";
 import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
@@ -13,5 +14,6 @@ export const compat: Wire = {
   verified: () => [],
   decode,
   newDecoder,
-  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  fields: FIELDS,
+  embeddings: { fields: EMBEDDINGS, encode: encodeEmbeddings, decode: decodeEmbeddings },
 };

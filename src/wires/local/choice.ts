@@ -9,6 +9,11 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import { FIELDS } from "./fields.ts";
+
+const NAME = FIELDS.members("tool_choice[function].function");
+
+const ALLOWED = FIELDS.members("tool_choice[allowed_tools].allowed_tools");
 
 /** Which tools the model may call, and whether it must. */
 export interface ToolChoice {
@@ -88,13 +93,13 @@ function chosen(one: Result<Named>, path: ToolChoice["path"]): Result<ToolChoice
 
 function parseNamed(choice: JsonObject, path: string): Result<Named> {
   if (choice.type !== "function") return unsupported(`${path}.type`);
-  return unknownMember(choice, ["type", "function"], path) ??
+  return unknownMember(choice, FIELDS.members("tool_choice[function]"), path) ??
     parseName(choice.function, `${path}.function`);
 }
 
 function parseName(called: Optional, path: string): Result<Named> {
   if (!isObject(called)) return wrongType(path, "an object");
-  const unknown = unknownMember(called, ["name"], path);
+  const unknown = unknownMember(called, NAME, path);
   if (unknown !== null) return unknown;
   const { name } = called;
   return typeof name === "string"
@@ -105,11 +110,15 @@ function parseName(called: Optional, path: string): Result<Named> {
 /** Returns the choice of some of the tools (OpenAI API, allowed tools). Only these are sent. */
 function allowed(choice: JsonObject): Result<ToolChoice> {
   const path = "tool_choice.allowed_tools";
-  const unknown = unknownMember(choice, ["type", "allowed_tools"], "tool_choice");
+  const unknown = unknownMember(
+    choice,
+    FIELDS.members("tool_choice[allowed_tools]"),
+    "tool_choice",
+  );
   if (unknown !== null) return unknown;
   const inner = choice.allowed_tools;
   if (!isObject(inner)) return wrongType(path, "an object");
-  const other = unknownMember(inner, ["mode", "tools"], path);
+  const other = unknownMember(inner, ALLOWED, path);
   if (other !== null) return other;
   const { mode } = inner;
   if (mode !== "auto" && mode !== "required") {

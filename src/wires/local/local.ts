@@ -1,3 +1,4 @@
+import { EMBEDDINGS, FIELDS } from "./fields.ts";
 import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, newDecoder } from "./decode.ts";
@@ -25,6 +26,7 @@ export const local: Wire = {
     };
   },
   error: errorFields,
-  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  fields: FIELDS,
+  embeddings: { fields: EMBEDDINGS, encode: encodeEmbeddings, decode: decodeEmbeddings },
   catalog: { path: TAGS_PATH, decode: decodeTags, known: () => [] },
 };

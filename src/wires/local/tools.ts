@@ -14,10 +14,14 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import type { ResponsePromise } from "../verified/response_promise.ts";
 import { strictPromises } from "../verified/strict_tools.ts";
 import { parseChoice, type ToolChoice } from "./choice.ts";
-import { exactMember } from "./fields.ts";
+import { exactMember, FIELDS } from "./fields.ts";
+import { hidesKeyword } from "./shown_keywords.ts";
+
+const FUNCTION = FIELDS.members("tools[function].function");
 
 /** The tools of a request for the local runtime. */
 export interface EncodedTools {
@@ -34,6 +38,8 @@ interface Tool {
   readonly name: string;
   readonly encoded: JsonObject;
   readonly parameters: JsonObject;
+  /** Path of the parameters in the request. */
+  readonly schemaPath: string;
 }
 
 const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
@@ -45,6 +51,7 @@ const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
 export function encodeTools(
   document: JsonDocument,
   settings: ProviderConfig,
+  losses: Losses,
 ): Result<EncodedTools> {
   const refused = refuseBothTools(document.value);
   if (refused !== null) return refused;
@@ -69,6 +76,7 @@ export function encodeTools(
       ...isSingle ? [{ kind: "parallel_tool_calls", path: "parallel_tool_calls" } as const] : [],
     ],
     constrainsText: settings.capabilities.structured_outputs,
+    losses,
   }));
 }
 
@@ -79,18 +87,23 @@ interface SelectOptions {
   readonly promises: readonly ResponsePromise[];
   /** True if the runtime can be given a schema for its text. */
   readonly constrainsText: boolean;
+  readonly losses: Losses;
 }
 
 function selected(
   tools: readonly Tool[],
   choice: ToolChoice,
   permitted: ReadonlySet<string> | null,
-  { promises, constrainsText }: SelectOptions,
+  { promises, constrainsText, losses }: SelectOptions,
 ): EncodedTools {
   const sent = permitted === null ? tools : tools.filter(({ name }) => permitted.has(name));
   const [only] = sent;
   const { path, isRequired } = choice;
   const isText = isRequired && constrainsText && sent.length === 1 && only !== undefined;
+  // A schema of the text is enforced as a whole.
+  for (const { parameters, schemaPath } of isText ? [] : sent) {
+    if (hidesKeyword(parameters)) losses.add(schemaPath);
+  }
   const chosen = permitted === null ? [] : [
     { kind: "tool_choice", path, permitted: [...permitted], isRequired, isText } as const,
   ];
@@ -102,12 +115,12 @@ function selected(
 }
 
 function encodeTool(tool: JsonObject, path: string): Result<Tool> {
-  const called = findFunction(tool, path);
+  const called = findFunction(tool, path, FIELDS.members("tools[function]"));
   return called.ok ? encodeFunction(called.value, `${path}.function`) : called;
 }
 
 function encodeFunction(value: JsonObject, path: string): Result<Tool> {
-  const unknown = unknownMember(value, ["name", "description", "parameters", "strict"], path);
+  const unknown = unknownMember(value, FUNCTION, path);
   if (unknown !== null) return unknown;
   if (typeof value.name !== "string") return missing(`${path}.name`);
   const { name, description } = value;
@@ -115,5 +128,5 @@ function encodeFunction(value: JsonObject, path: string): Result<Tool> {
   if (!isObject(parameters)) return wrongType(`${path}.parameters`, "an object");
   const described = (description ?? null) === null ? {} : { description };
   const encoded = { type: "function", function: { name, ...described, parameters } };
-  return success({ name, encoded, parameters });
+  return success({ name, encoded, parameters, schemaPath: `${path}.parameters` });
 }

@@ -4,6 +4,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
 import { parseStops } from "../verified/stop_promises.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 import type { Provider } from "../wire.ts";
 
@@ -15,6 +16,7 @@ export interface SectionInput {
   /** Model name of the target, without provider prefix. */
   readonly model: string;
   readonly past: PastReasoning;
+  readonly losses: Losses;
 }
 
 /** Maximum length of `metadata.user_id` (Messages API, create). */

@@ -4,6 +4,7 @@ import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
+import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
 
 /**
@@ -39,6 +40,7 @@ export const messages: Wire = {
     };
   },
   error: errorFields,
+  fields: FIELDS,
   embeddings: null,
   catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };

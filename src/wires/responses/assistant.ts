@@ -7,18 +7,11 @@ import { missing, unknownMember, unsupported, wrongType } from "../chat_request/
 import { parseCallId } from "./call_id.ts";
 import { citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
+import { FIELDS } from "./fields.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
-const MEMBERS: readonly string[] = [
-  "role",
-  "content",
-  "refusal",
-  "tool_calls",
-  "function_call",
-  "reasoning_content",
-  "annotations",
-];
+const MEMBERS = FIELDS.members("messages[assistant]");
 
 /**
  * Returns the items of an assistant message in the order that a model generates them: reasoning,

@@ -7,6 +7,7 @@ import {
   type Section,
 } from "../chat_request/encoding.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
+import { newLosses } from "../chat_request/losses.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import {
   limit,
@@ -17,7 +18,7 @@ import {
   streaming,
   text,
 } from "./controls.ts";
-import { ENCODED, ENCODED_WITH_CHECKS } from "./fields.ts";
+import { FIELDS } from "./fields.ts";
 import { included } from "./included.ts";
 import { input } from "./input.ts";
 import { stopPromises } from "./stops.ts";
@@ -42,17 +43,19 @@ const SECTIONS: readonly Section<SectionInput>[] = [
  * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const { settings } = target.provider;
-  const body = parseExactBody(chat, settings.verify ? ENCODED_WITH_CHECKS : ENCODED);
+  const body = parseExactBody(chat, FIELDS);
   if (!body.ok) return body;
-  const stops = stopPromises(body.value);
+  const stops = stopPromises(body.value, target.provider.settings);
   if (!stops.ok) return stops;
   const { provider, model } = target;
-  const past = newPastReasoning(chat, provider.account);
-  const request = assemble({ model }, SECTIONS, { body: body.value, provider, model, past });
+  const losses = newLosses();
+  const past = newPastReasoning(chat, provider.account, losses);
+  const asked = { body: body.value, provider, model, past, losses };
+  const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
-  const post = newPostRequest("/responses", { ...request.value, store: false }, stops.value);
-  const lossy = past.dropped();
-  return success(lossy.length === 0 ? post : { ...post, lossy });
+  return success({
+    ...newPostRequest("/responses", { ...request.value, store: false }, stops.value),
+    ...losses.member(),
+  });
 }

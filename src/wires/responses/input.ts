@@ -16,6 +16,8 @@ import { parseCallId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
 
+import { FIELDS } from "./fields.ts";
+
 type Items = Result<readonly JsonObject[]>;
 
 /**
@@ -85,7 +87,7 @@ function newMessageEncoder(
   }
 
   function functionItem(message: JsonObject, path: string): Items {
-    const unknown = unknownMember(message, ["role", "content", "name"], path);
+    const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
     if (unknown !== null) return unknown;
     const id = open.take(message.name);
     return id === null
@@ -102,15 +104,18 @@ function plainItem(
   role: string,
   allowed: readonly PartType[],
 ): Items {
-  const unknown = unknownMember(message, ["role", "content"], path);
+  const unknown = unknownMember(
+    message,
+    FIELDS.members(role === "user" ? "messages[user]" : "messages[system]"),
+    path,
+  );
   if (unknown !== null) return unknown;
   const content = inputContent(message.content, `${path}.content`, allowed);
   return content.ok ? success([{ type: "message", role, content: content.value }]) : content;
 }
 
 function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
-  // The call already contains the name.
-  const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
+  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
   if (unknown !== null) return unknown;
   const id = parseCallId(message.tool_call_id, `${path}.tool_call_id`);
   if (!id.ok) return id;

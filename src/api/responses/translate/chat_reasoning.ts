@@ -1,7 +1,13 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { type Optional, unsupported, wrongType } from "../../../wires/chat_request/refusals.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
+import {
+  isEmpty,
+  type Optional,
+  unsupported,
+  wrongType,
+} from "../../../wires/chat_request/refusals.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import type { PathBelow } from "./chat_content.ts";
@@ -35,6 +41,7 @@ export function mergeReasoning(
   wire: WireName,
   before: Reasoning | null,
   innerItems: InnerItems,
+  losses: Losses,
 ): Result<Reasoning | null> {
   const sealed = item.encrypted_content ?? null;
   if (sealed !== null && typeof sealed !== "string") {
@@ -48,7 +55,7 @@ export function mergeReasoning(
   if (blocks === null) {
     return unsupported(at(".encrypted_content"), "It was not made by this gateway.");
   }
-  const text = visibleText(item, at);
+  const text = visibleText(item, at, losses);
   if (!text.ok) return text;
   const place = before?.at ?? at;
   if (wire === "messages" && !blocks.every(isReasoningTextBlock)) {
@@ -57,6 +64,7 @@ export function mergeReasoning(
     pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
   }
+  if (!blocks.every(isReasoningTextBlock)) losses.add(at(".encrypted_content"));
   const added = text.value === "" ? blocks.map(reasoningTextOf).join("") : text.value;
   if (added === "") return success(before);
   const reasoning_content = (before?.members.reasoning_content ?? "") + added;
@@ -64,9 +72,13 @@ export function mergeReasoning(
 }
 
 /** Returns the visible text of a reasoning item: its content, else its summary. */
-function visibleText(item: JsonObject, at: PathBelow): Result<string> {
+function visibleText(item: JsonObject, at: PathBelow, losses: Losses): Result<string> {
   const content = textsIn(item.content, (below) => at(`.content${below}`), "reasoning_text");
-  if (!content.ok || content.value !== "") return content;
+  if (!content.ok) return content;
+  if (content.value !== "") {
+    if (!isEmpty(item.summary)) losses.add(at(".summary"));
+    return content;
+  }
   return textsIn(item.summary, (below) => at(`.summary${below}`), "summary_text");
 }
 

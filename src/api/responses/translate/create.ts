@@ -31,14 +31,15 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     if (!chat.ok) return chat;
     const encoded = encodeChatRequest(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
-    const lossy = encoded.value.lossy?.map((path) => chat.value.toClientPath(path));
+    const carried = encoded.value.lossy ?? [];
+    const lossy = [...chat.value.lossy, ...carried.map((path) => chat.value.toClientPath(path))];
     const promises = encoded.value.promises?.map((promise) => {
       return { ...promise, path: chat.value.toClientPath(promise.path) };
     });
     return success<Candidate>({
       target,
       request: encoded.value,
-      ...lossy !== undefined && { lossy },
+      ...lossy.length > 0 && { lossy },
       ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
