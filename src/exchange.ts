@@ -22,6 +22,19 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   return reply;
 }
 
+/**
+ * Answers a request without cache and retries, by targets of one protocol only: the chosen one, then
+ * the fallbacks that have the same protocol. For operations whose result depends on who answers.
+ */
+export async function exchangeOnce(call: Call, inference: Inference): Promise<Result<Reply>> {
+  const plan = planRoute(call, inference);
+  if (!plan.ok) return plan;
+  const [first, ...fallbacks] = plan.value;
+  const alike = fallbacks.filter(({ target }) => target.wire.name === first.target.wire.name);
+  const controls = { ...call.controls, noRetry: true };
+  return await runCandidates({ ...call, controls }, [first, ...alike]);
+}
+
 /** Sends a call to the provider that owns the object it names. No routing, cache, retry or fallback. */
 export async function forward(call: Call, candidate: Candidate): Promise<Result<Reply>> {
   return await runOnce(call, candidate);

@@ -14,6 +14,9 @@ const FOLDERS = {
   responses_over_messages: "messages",
   responses_over_local: "local",
   responses_native: "responses",
+  messages_over_compat: "compat",
+  messages_over_local: "local",
+  messages_over_responses: "responses",
 } as const;
 
 async function play(one: GoldenCase, wire: WireName, body: string, size: number): Promise<void> {

@@ -18,6 +18,8 @@ export interface EncodedResponse {
 
 /** Encoding of model responses for a client API. */
 export interface ResponseEncoding {
+  /** Prefix of the IDs of tool calls to which the upstream gave none; `call_` if absent. */
+  readonly callIdPrefix?: string;
   /** Returns an encoder of a stream of events as records. */
   newEncoder(): EventEncoder;
   /** Encodes the events of a whole response. */
@@ -30,10 +32,13 @@ export interface ResponseEncoding {
  */
 export function newTranslatedHandler(
   { wire, provider }: Target,
-  mint: IdSource,
+  world: IdSource,
   isStream: boolean,
-  { newEncoder, encodeWhole }: ResponseEncoding,
+  { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
 ): ResponseHandler {
+  const mint: IdSource = callIdPrefix === undefined
+    ? world
+    : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
   if (isStream) {
     const decoder = wire.newDecoder(mint);

@@ -5,12 +5,17 @@ import type { IdSource } from "./wire.ts";
  * Returns a function that chooses the ID of each tool call of one response: the upstream's ID, or a
  * new one if it is missing or already used in the response.
  */
-export function newCallIds(mint: Pick<IdSource, "uuid">): (given: Optional) => string {
+export function newCallIds(
+  mint: Pick<IdSource, "uuid" | "callIdPrefix">,
+): (given: Optional) => string {
+  const prefix = mint.callIdPrefix ?? "call_";
   const used = new Set<string>();
   return (given) => {
     let id = typeof given === "string" ? given : "";
     // Taken from the end of the UUID, because consecutive UUIDs may share their first characters.
-    while (id === "" || used.has(id)) id = `call_${mint.uuid().replaceAll("-", "").slice(-24)}`;
+    while (id === "" || used.has(id)) {
+      id = `${prefix}${mint.uuid().replaceAll("-", "").slice(-24)}`;
+    }
     used.add(id);
     return id;
   };

@@ -55,7 +55,10 @@ export interface UpstreamRequest {
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */
-export type IdSource = Pick<World, "uuid" | "unix">;
+export interface IdSource extends Pick<World, "uuid" | "unix"> {
+  /** Prefix of the IDs of tool calls to which the upstream gave none; `call_` if absent. */
+  readonly callIdPrefix?: string;
+}
 
 /** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
 export interface Wire {

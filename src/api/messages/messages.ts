@@ -3,6 +3,7 @@ import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
 import { exchange } from "../../exchange.ts";
 import type { ClientApi } from "../client_api.ts";
+import { countTokens } from "./count/endpoint.ts";
 import { messagesErrors } from "./errors.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { recordSession } from "./session.ts";
@@ -14,7 +15,7 @@ const MATCHES_AS = ["messages", "chat_completions"] as const;
 /** Maximum size of a request body: images and files of a whole session are in it. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** `POST /v1/messages` (Messages API). */
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens` (Messages API). */
 export const messages: ClientApi = {
   name: "messages",
   errors: messagesErrors,
@@ -33,7 +34,7 @@ export const messages: ClientApi = {
       const request = parseMessagesRequest(document, query);
       return request.ok ? await exchange(call, newInference(call, request.value)) : request;
     },
-  }],
+  }, countTokens(MATCHES_AS, MAX_BODY_BYTES)],
 };
 
 function newInference(call: Call, request: MessagesRequest): Inference {

@@ -5,6 +5,7 @@ import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
+import { CALL_ID_PREFIX } from "../generate/call_id.ts";
 import { encodeMessage, type MessageLabels, newMessageEncoder } from "../generate/encoder.ts";
 import type { MessagesRequest } from "../request.ts";
 import { newChatTranslation, type TranslatedRequest } from "./to_chat.ts";
@@ -46,6 +47,7 @@ function newResponseHandler(
     toolName,
   };
   return newTranslatedHandler(target, world, stream, {
+    callIdPrefix: CALL_ID_PREFIX,
     newEncoder: () => newMessageEncoder(labels),
     encodeWhole: (events) => encodeMessage(events, labels),
   });

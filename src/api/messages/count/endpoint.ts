@@ -1,0 +1,66 @@
+import type { RequestType } from "../../../core/endpoint.ts";
+import { type Failed, refuse, type Result } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import { hasCapability } from "../../../call/capability.ts";
+import type { Candidate, Inference } from "../../../call/inference.ts";
+import { exchangeOnce } from "../../../exchange.ts";
+import type { Target } from "../../../wires/wire.ts";
+import type { Endpoint } from "../../client_api.ts";
+import { type MessagesRequest, parseMessagesRequest } from "../request.ts";
+import { forwardedCount } from "./forwarded.ts";
+import { newTranslatedCounts } from "./translated.ts";
+
+/**
+ * Returns `POST /v1/messages/count_tokens` (Messages API, token counting). Only an upstream that has
+ * the model can count, so nothing is estimated: clients that can estimate do so when they are refused.
+ */
+export function countTokens(
+  matchesAs: readonly [RequestType, ...RequestType[]],
+  maxBodyBytes: number,
+): Endpoint {
+  return {
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    about: "Counts the tokens of a message request; needs a provider that can count.",
+    body: true,
+    maxBodyBytes,
+    matchesAs,
+    async handle(call, { document, query }) {
+      const request = parseMessagesRequest(document, query);
+      if (!request.ok) return request;
+      return await exchangeOnce(call, newInference(call, request.value, matchesAs));
+    },
+  };
+}
+
+function newInference(
+  call: Call,
+  request: MessagesRequest,
+  matchesAs: Inference["matchesAs"],
+): Inference {
+  const translatedCount = newTranslatedCounts(request);
+
+  function prepare(target: Target): Result<Candidate> {
+    const { wire, provider } = target;
+    if (wire.name === "messages") return forwardedCount(call, request, target);
+    const counts = wire.name === "responses" && hasCapability(provider, "response_input_tokens");
+    return counts ? translatedCount(target) : uncountable();
+  }
+
+  return {
+    matchesAs,
+    model: request.model,
+    stream: false,
+    owner: null,
+    canonical: () => null,
+    prepare,
+  };
+}
+
+function uncountable(): Failed {
+  return refuse(
+    "token_counting_unsupported",
+    "This provider cannot count tokens; send the request to a provider of type messages, " +
+      "or to one that declares capabilities.response_input_tokens.",
+  );
+}
