@@ -3,6 +3,7 @@ import { ANSWERS } from "../support/growth/responses.ts";
 import { CHAT_REQUESTS } from "../support/growth/chat_requests.ts";
 import { growthProblem } from "../support/growth/doubling.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";
+import { RELAYED_MESSAGES } from "../support/growth/relayed_messages.ts";
 import { RESPONSES_REQUESTS } from "../support/growth/responses_requests.ts";
 import { SOCKET_CALLS } from "../support/growth/socket_calls.ts";
 
@@ -10,6 +11,7 @@ import { SOCKET_CALLS } from "../support/growth/socket_calls.ts";
 const CALLS = [
   ...CHAT_REQUESTS,
   ...RESPONSES_REQUESTS,
+  ...RELAYED_MESSAGES,
   ...OTHER_CALLS,
   ...ANSWERS,
   ...SOCKET_CALLS,

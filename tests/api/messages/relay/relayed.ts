@@ -1,7 +1,7 @@
 import { utf8Bytes } from "../../../../src/formats/utf8.ts";
 import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { pieces, streamOf } from "../../../support/pieces.ts";
-import { scriptedWorld } from "../../../support/world.ts";
+import { type ScriptedWorld, scriptedWorld } from "../../../support/world.ts";
 
 /** What an upstream was sent. */
 export interface Sent {
@@ -17,6 +17,8 @@ export interface Says {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
+  /** True if the connection breaks behind the body, or if it stays open for ever. */
+  readonly ending?: "breaks" | "stays open";
 }
 
 /** What each provider answers, one response after the other; the last one is repeated. */
@@ -38,6 +40,7 @@ export interface Received {
 /** A gateway before scripted upstreams. */
 export interface Relayed {
   readonly gateway: TestGateway;
+  readonly world: ScriptedWorld;
   readonly sent: readonly Sent[];
   call(body: string, calling?: Calling): Promise<Received>;
 }
@@ -87,7 +90,10 @@ export function relayed(
       sent.push({ provider, url, headers, body: await new Response(init.body ?? null).text() });
       const says = script[provider]?.[said] ?? script[provider]?.at(-1) ?? { body: "" };
       const parts = pieces(utf8Bytes(says.body), 64);
-      return new Response(streamOf(parts), {
+      const body = says.ending === undefined
+        ? streamOf(parts)
+        : unendedStream(parts, says.ending === "breaks");
+      return new Response(body, {
         status: says.status ?? 200,
         headers: { "content-type": "application/json", ...says.headers },
       });
@@ -106,6 +112,7 @@ export function relayed(
   );
   return {
     gateway,
+    world,
     sent,
     async call(body, { headers = {}, path = "/v1/messages" } = {}) {
       const response = await gateway.app(
@@ -114,4 +121,18 @@ export function relayed(
       return { status: response.status, headers: response.headers, text: await response.text() };
     },
   };
+}
+
+/** Bytes that do not end: the connection breaks behind them, or nothing more comes. */
+function unendedStream(parts: readonly Uint8Array[], breaks: boolean): ReadableStream<Uint8Array> {
+  const waiting = [...parts];
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const part = waiting.shift();
+      if (part !== undefined) return controller.enqueue(part.slice());
+      if (breaks) controller.error(new TypeError("connection reset"));
+      else return new Promise(() => {});
+    },
+  });
 }
