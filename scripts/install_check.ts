@@ -1,5 +1,5 @@
-// Installs a release from the folder that it was built into, over a loopback server, and takes it
-// away again: `install_check.ts DIR VERSION`.
+// Installs a release from its build folder, over a loopback server, and uninstalls it
+// again: `install_check.ts DIR VERSION`.
 
 const [folder = "dist", version = ""] = Deno.args;
 
@@ -28,9 +28,11 @@ async function check(prefix: string): Promise<void> {
   const program = `${prefix}/bin/switchyard`;
   for (const shell of ["sh", "dash", "bash"]) {
     await ran(shell, [`${folder}/install.sh`, "--prefix", prefix], env);
-    const told = await ran(program, ["--version"]);
-    if (told !== `switchyard ${version}\n`) throw new Error(`The installed program says ${told}`);
-    console.log(`${shell}: ${told.trimEnd()} is installed`);
+    const printed = await ran(program, ["--version"]);
+    if (printed !== `switchyard ${version}\n`) {
+      throw new Error(`The installed program prints ${printed}`);
+    }
+    console.log(`${shell}: ${printed.trimEnd()} is installed`);
   }
   await ran("sh", [`${folder}/install.sh`, "--uninstall", "--prefix", prefix]);
   const left = [...Deno.readDirSync(`${prefix}/bin`)];

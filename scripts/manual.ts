@@ -2,7 +2,7 @@ import { Cancellation } from "../src/core/cancellation.ts";
 import { run } from "../src/cli/run.ts";
 import type { Terminal } from "../src/cli/terminal.ts";
 
-// Prints the manual page: what the program's own help tells of its commands and options.
+// Prints the manual page, built from the program's help texts of commands and options.
 
 async function help(...command: readonly string[]): Promise<string> {
   let text = "";
@@ -19,7 +19,7 @@ async function help(...command: readonly string[]): Promise<string> {
   return text;
 }
 
-/** The two columns below a heading of a help text. */
+/** Returns the rows of two columns below a heading of a help text. */
 function columns(text: string, heading: string): readonly (readonly [string, string])[] {
   const [, list = ""] = text.split(`${heading}:\n`);
   const [block = ""] = list.split("\n\n");
@@ -35,7 +35,7 @@ function entries(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([name, about]) => `.TP\n.B ${roff(name)}\n${roff(about)}\n`).join("");
 }
 
-/** The manual page, `switchyard(1)`, of this version and day (2026-01-31). */
+/** Returns the manual page `switchyard(1)` for a version and a date such as 2026-01-31. */
 export async function manual(version: string, day: string): Promise<string> {
   const general = await help();
   const commands = columns(general, "Commands");

@@ -10,8 +10,8 @@ export const PERMISSIONS: readonly string[] = [
 ];
 
 /**
- * The permissions without the one to call libraries (FFI): with that one, native code can do whatever
- * the process may, so that the rest holds only against JavaScript.
+ * The permissions without foreign functions (FFI): with them, native code can do whatever
+ * the process may, so that the rest restricts only JavaScript.
  */
 export const PERMISSIONS_WITHOUT_FFI: readonly string[] = PERMISSIONS
   .filter((word) => !word.startsWith("--allow-ffi"));

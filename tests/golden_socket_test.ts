@@ -14,7 +14,7 @@ const FOLDERS = {
   responses_over_local: "local",
 } as const;
 
-/** The ids of a case begin with its request; the handshake before it has one of its own. */
+/** The ids of a case begin with its request; the handshake before it has its own ID. */
 function afterHandshake(world: ScriptedWorld): ScriptedWorld {
   let handshakes = 0;
   return { ...world, uuid: () => handshakes++ === 0 ? "handshake" : world.uuid() };
@@ -48,7 +48,7 @@ function dataOf(text: string): readonly string[] {
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => data);
 }
 
-/** The event of a refused turn must tell what the answer over HTTP tells. */
+/** The event of a refused turn must carry the same error as the HTTP response. */
 function checkError(message: string | undefined, { status, body }: GoldenCase["clientAnswer"]) {
   const event = parseJson(message ?? "");
   assertValid("ResponseWsError", event);
@@ -75,7 +75,7 @@ for (const [folder, wire] of Object.entries(FOLDERS)) {
   Deno.test(`${folder} has golden streams for sockets`, () => assert(cases.length > 0));
 
   for (const one of cases) {
-    Deno.test(`a socket tells what a stream would: ${folder}/${one.name}`, async () => {
+    Deno.test(`a socket sends the same events as a stream: ${folder}/${one.name}`, async () => {
       const { clientAnswer, upstreamAnswer } = one;
       for (const size of [7, Math.max(1, upstreamAnswer.body.length * 3)]) {
         const messages = await told(one, wire, size);

@@ -27,7 +27,7 @@ import { measureState } from "./state.ts";
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
 // the ratios are meaningful. Measured servers run on one core; load and upstream run on the other.
 
-const MEASURED_CORE = 0, LOAD_CORE = 1;
+const MEASURED_CORE_INDEX = 0, LOAD_CORE_INDEX = 1;
 
 const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --seconds  seconds that one round of one system takes
@@ -87,21 +87,25 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
     }
   }
   if (isSelected("cancel")) {
-    for (const phase of await measureCancel(servers, MEASURED_CORE)) console.log(cancelLine(phase));
+    for (const phase of await measureCancel(servers, MEASURED_CORE_INDEX)) {
+      console.log(cancelLine(phase));
+    }
   }
   if (isSelected("state")) {
-    for (const result of await measureState(servers, MEASURED_CORE, LOAD_CORE)) {
+    for (const result of await measureState(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)) {
       console.log(stateLine(result));
     }
   }
   if (isSelected("start")) {
-    for (const result of await measureStart(canPin, MEASURED_CORE)) console.log(startLine(result));
+    for (const result of await measureStart(canPin, MEASURED_CORE_INDEX)) {
+      console.log(startLine(result));
+    }
   }
   if (isSelected("sockets")) {
-    console.log(socketsLine(await measureSockets(servers, MEASURED_CORE, LOAD_CORE)));
+    console.log(socketsLine(await measureSockets(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
   if (isSelected("soak")) {
-    console.log(soakLine(await measureSoak(servers, MEASURED_CORE, LOAD_CORE)));
+    console.log(soakLine(await measureSoak(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
   console.log(summaryLine(results));
 }
@@ -112,14 +116,14 @@ async function startSystems(
   servers: ServerProcesses,
   selected: readonly Scenario[],
 ): Promise<Systems> {
-  const { port } = await servers.start("upstream.ts", "", LOAD_CORE);
+  const { port } = await servers.start("upstream.ts", "", LOAD_CORE_INDEX);
   const upstream = `http://127.0.0.1:${port}`;
   const systems = new Map<SystemName, ServerProcess>();
   for (const name of new Set(selected.flatMap(({ base, measured }) => [base, measured]))) {
     const [program, argument] = name === "floor"
       ? ["floor.ts", `${upstream}/v1/chat/completions`] as const
       : ["gateway.ts", configText(name, upstream)] as const;
-    systems.set(name, await servers.start(program, argument, MEASURED_CORE));
+    systems.set(name, await servers.start(program, argument, MEASURED_CORE_INDEX));
   }
   return systems;
 }

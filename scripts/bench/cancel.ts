@@ -15,7 +15,7 @@ export interface CancelResult {
   readonly timesMs: readonly number[];
 }
 
-const REPEATS = 9;
+const REPEAT_COUNT = 9;
 
 /** Time limit for the upstream to see a disconnect. */
 const CANCEL_TIMEOUT_MS = 1000;
@@ -40,7 +40,7 @@ export async function measureCancel(
   const results: CancelResult[] = [];
   for (const phase of ["waiting for headers", "inside a JSON body", "inside a stream"] as const) {
     const times: number[] = [];
-    for (let at = 0; at < REPEATS; at++) {
+    for (let at = 0; at < REPEAT_COUNT; at++) {
       times.push(await disconnectOnce(phase, gateway.port, listener));
     }
     results.push({ phase, timesMs: times.toSorted((a, b) => a - b) });

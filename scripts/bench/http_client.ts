@@ -20,7 +20,7 @@ export interface HttpClient extends Disposable {
 /** Limit of a response with its head, in bytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
-const CR = 13, ZERO = 48, NINE = 57, SMALL = 32, SMALL_A = 97;
+const CR = 13, ZERO = 48, NINE = 57, LOWER_CASE_BIT_CODE = 32, LOWER_A_CODE = 97;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -126,7 +126,8 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
   function parseChunkSize(at: number, end: number): number {
     let size = 0;
     for (const digit of buffer.subarray(at, end)) {
-      size = size * 16 + (digit <= NINE ? digit - ZERO : (digit | SMALL) - SMALL_A + 10);
+      size = size * 16 +
+        (digit <= NINE ? digit - ZERO : (digit | LOWER_CASE_BIT_CODE) - LOWER_A_CODE + 10);
     }
     return size;
   }

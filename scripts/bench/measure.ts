@@ -100,7 +100,7 @@ async function checkFirstResponse(
 /**
  * Warm-up of each system before its times count, so that the runtime has optimized both equally.
  */
-const WARM_UP_SECONDS = 4;
+const WARM_UP_S = 4;
 
 /** Runs the rounds of two systems in turns, so that load changes of the machine affect both. */
 export async function runInterleaved(
@@ -109,7 +109,7 @@ export async function runInterleaved(
 ): Promise<void> {
   const [base, measured] = runs;
   for (const run of runs) {
-    await run.round(WARM_UP_SECONDS);
+    await run.round(WARM_UP_S);
     run.reset();
   }
   for (let round = 0; round < length.rounds; round++) {

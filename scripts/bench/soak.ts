@@ -5,7 +5,7 @@ import type { ServerProcesses } from "./processes.ts";
 /** Memory of a gateway early and late in a long run, in bytes. */
 export interface SoakResult {
   readonly requests: number;
-  /** After `EARLY_REQUESTS` requests, when every store is full. */
+  /** After `EARLY_REQUEST_COUNT` requests, when every store is full. */
   readonly earlyBytes: number;
   readonly lateBytes: number;
   /** The number of entries in each store at the end. */
@@ -18,8 +18,8 @@ export interface SoakResult {
  */
 export const MAX_MEMORY_GROWTH = 0.1;
 
-const REQUESTS = 100_000, EARLY_REQUESTS = 20_000;
-const CONCURRENT_REQUESTS = 16;
+const REQUEST_COUNT = 100_000, EARLY_REQUEST_COUNT = 20_000;
+const CONCURRENT_REQUEST_COUNT = 16;
 
 const STORES = ["responses", "conversations", "response_bindings"];
 
@@ -33,15 +33,15 @@ export async function measureSoak(
   const config = configText("soak", `http://127.0.0.1:${upstream.port}`);
   const { port } = await servers.start("gateway.ts", config, gatewayCore);
   const url = `http://127.0.0.1:${port}`;
-  await sendRequests(url, 0, EARLY_REQUESTS);
+  await sendRequests(url, 0, EARLY_REQUEST_COUNT);
   const earlyBytes = await readMetric(url, "process_resident_memory_bytes");
-  await sendRequests(url, EARLY_REQUESTS, REQUESTS);
+  await sendRequests(url, EARLY_REQUEST_COUNT, REQUEST_COUNT);
   const lateBytes = await readMetric(url, "process_resident_memory_bytes");
   const entries: Record<string, number> = { cache: await readMetric(url, "gateway_cache_entries") };
   for (const store of STORES) {
     entries[store] = await readMetric(url, `gateway_state_entries{store="${store}"}`);
   }
-  return { requests: REQUESTS, earlyBytes, lateBytes, entries };
+  return { requests: REQUEST_COUNT, earlyBytes, lateBytes, entries };
 }
 
 async function sendRequests(url: string, from: number, to: number): Promise<void> {
@@ -49,7 +49,7 @@ async function sendRequests(url: string, from: number, to: number): Promise<void
   async function work() {
     while (next < to) await sendRequest(url, next++);
   }
-  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUEST_COUNT }, work));
 }
 
 /** Sends a request that differs from all earlier ones, so that the gateway stores it separately. */

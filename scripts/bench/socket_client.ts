@@ -28,7 +28,7 @@ const CREATE = encoder.encode(
 const CREATE_FRAME = Uint8Array.of(0x81, 0x80 | CREATE.length, 0, 0, 0, 0, ...CREATE);
 
 /** The gateway closes a connection that does not answer its ping in time. */
-const PING_OPCODE = 0x89, PONG_FRAME = Uint8Array.of(0x8a, 0x80, 0, 0, 0, 0);
+const PING_FRAME_CODE = 0x89, PONG_FRAME = Uint8Array.of(0x8a, 0x80, 0, 0, 0, 0);
 
 /** Opens a WebSocket to a loopback port. Unread bytes stay in the kernel. */
 export async function newSocketClient(port: number): Promise<SocketClient> {
@@ -70,7 +70,7 @@ export async function newSocketClient(port: number): Promise<SocketClient> {
       ? Number(view.getBigUint64(2))
       : short;
     if (held.length < start + length) return null;
-    const isPing = held[0] === PING_OPCODE;
+    const isPing = held[0] === PING_FRAME_CODE;
     const text = isPing ? "" : decoder.decode(held.subarray(start, start + length));
     held = held.subarray(start + length);
     return text;

@@ -2,7 +2,7 @@ import { serveUntilStdinEnds } from "./serve.ts";
 
 // A provider of the Responses API whose responses are far larger than the buffers of a connection.
 
-const EVENTS_PER_RESPONSE = 600, DELTA_CHARS = 4_000;
+const RESPONSE_EVENT_COUNT = 600, DELTA_CHARS = 4_000;
 
 const encoder = new TextEncoder();
 const text = "x".repeat(DELTA_CHARS);
@@ -12,7 +12,7 @@ serveUntilStdinEnds(async (request) => {
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      if (at > EVENTS_PER_RESPONSE) controller.close();
+      if (at > RESPONSE_EVENT_COUNT) controller.close();
       else controller.enqueue(encoder.encode(encodeEventAt(at++)));
     },
   }, { highWaterMark: 0 });
@@ -21,7 +21,7 @@ serveUntilStdinEnds(async (request) => {
 
 function encodeEventAt(at: number): string {
   if (at === 0) return lifecycleEvent("response.created", at, "in_progress");
-  if (at === EVENTS_PER_RESPONSE) return lifecycleEvent("response.completed", at, "completed");
+  if (at === RESPONSE_EVENT_COUNT) return lifecycleEvent("response.completed", at, "completed");
   const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
   return encodeEvent("response.output_text.delta", at, { ...place, delta: text });
 }

@@ -18,7 +18,7 @@ export interface SocketsResult {
 /** Memory limit for one socket whose client does not read. */
 export const MAX_BYTES_PER_SOCKET = 1.5 * 1024 * 1024;
 
-const SOCKETS = 200, TURNS_PER_SOCKET = 2;
+const SOCKET_COUNT = 200, SOCKET_TURN_COUNT = 2;
 
 /** The time before the first read, between memory samples, and between two reads of a client. */
 const UNREAD_MS = 3_000, MEMORY_SAMPLE_INTERVAL_MS = 100, READ_PAUSE_MS = 2;
@@ -37,10 +37,10 @@ export async function measureSockets(
   const memory = () => readMetric(url, "process_resident_memory_bytes");
   const bytesBefore = await memory();
   const clients = await Promise.all(
-    Array.from({ length: SOCKETS }, () => newSocketClient(port)),
+    Array.from({ length: SOCKET_COUNT }, () => newSocketClient(port)),
   );
   for (const client of clients) {
-    for (let turn = 0; turn < TURNS_PER_SOCKET; turn++) await client.ask();
+    for (let turn = 0; turn < SOCKET_TURN_COUNT; turn++) await client.ask();
   }
   let maxBytes = bytesBefore;
   let isOver = false;
@@ -53,14 +53,14 @@ export async function measureSockets(
   const sampling = sampleMemory();
   await pause(UNREAD_MS);
   const results = await Promise.all(
-    clients.map((client) => client.read(TURNS_PER_SOCKET, () => pause(READ_PAUSE_MS))),
+    clients.map((client) => client.read(SOCKET_TURN_COUNT, () => pause(READ_PAUSE_MS))),
   );
   isOver = true;
   await sampling;
   for (const client of clients) client[Symbol.dispose]();
   return {
-    sockets: SOCKETS,
-    turns: SOCKETS * TURNS_PER_SOCKET,
+    sockets: SOCKET_COUNT,
+    turns: SOCKET_COUNT * SOCKET_TURN_COUNT,
     answered: results.reduce((sum, { answered }) => sum + answered, 0),
     bytesBefore,
     maxBytes,

@@ -12,7 +12,7 @@ export interface StartResult {
   readonly memoryBytes: readonly number[];
 }
 
-const STARTS = 9;
+const START_COUNT = 9;
 
 const CONFIG = `
 server: {port: 0}
@@ -55,7 +55,7 @@ async function measureProgram(
     await Deno.writeTextFile(path, CONFIG);
     // The first start only fills the caches of Deno and the system.
     await startOnce(command, path);
-    for (let run = 0; run < STARTS; run++) runs.push(await startOnce(command, path));
+    for (let run = 0; run < START_COUNT; run++) runs.push(await startOnce(command, path));
   } finally {
     await Deno.remove(path);
   }

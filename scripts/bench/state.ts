@@ -22,7 +22,7 @@ interface StatePhase {
   readonly input: string;
 }
 
-const CONCURRENT_REQUESTS = 8;
+const CONCURRENT_REQUEST_COUNT = 8;
 
 const PHASES: readonly StatePhase[] = [
   { name: "short", count: 3000, input: "Say hello. ".repeat(20) },
@@ -67,8 +67,10 @@ async function createResponses(
   store: boolean,
 ): Promise<void> {
   const body = JSON.stringify({ model: "json", input, store });
-  for (let at = 0; at < count; at += CONCURRENT_REQUESTS) {
-    await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, () => createResponse(url, body)));
+  for (let at = 0; at < count; at += CONCURRENT_REQUEST_COUNT) {
+    await Promise.all(
+      Array.from({ length: CONCURRENT_REQUEST_COUNT }, () => createResponse(url, body)),
+    );
   }
 }
 

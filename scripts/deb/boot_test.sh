@@ -1,7 +1,7 @@
 #!/bin/bash
 # boot_test.sh PACKAGE
 #
-# Boots systemd in namespaces of its own, over a throw-away layer on this machine's files, and there
+# Boots systemd in separate namespaces, over a throw-away layer on this machine's files, and there
 # installs the package, reloads and upgrades the service, removes and purges it. Needs root, systemd
 # and curl. Nothing of this machine is changed: its kernel settings are read-only in there.
 set -euo pipefail
@@ -28,7 +28,7 @@ outside() {
   echo "$(basename "$1"): start, reload, upgrade, remove and purge are good under systemd."
 }
 
-# In the new namespaces, as process 1: a root of its own, then systemd.
+# In the new namespaces, as process 1: a separate root, then systemd.
 boot() {
   layer=$1/layer
   mount --make-rprivate /

@@ -1,4 +1,4 @@
-/** Folders under src, and files directly in it, that each of them may import besides itself. */
+/** Folders under src, and files directly in it, with the folders that each may import beside itself. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   core: [],
   sockets: ["core"],
@@ -24,7 +24,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   cli: "everything",
 };
 
-/** Packages that only some folders know. */
+/** Packages that only some folders may import. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/hono": ["server"],
   hono: ["server"],
@@ -32,17 +32,17 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ["config"],
 };
 
-/** Folders whose folders do not import each other; the files directly in them import them all. */
+/** Folders whose subfolders must not import each other; files directly in them may import each. */
 const SEPARATE = ["wires", "api"];
 
-/** Folders in those that every other one may import. */
+/** Subfolders of them that each subfolder may import. */
 const SHARED = ["wires/chat_request", "wires/openai"];
 
 const ROOT = new URL("../../", import.meta.url);
 const SOURCE = new URL("src/", ROOT).href;
 
 /**
- * What is wrong with an import; null when it is allowed. Files outside src may import anything.
+ * Returns the problem of an import; null if it is allowed. Files outside src may import anything.
  * `importer` is the absolute path of the file.
  */
 export function complaint(importer: string, specifier: string): string | null {
@@ -88,7 +88,7 @@ function packageComplaint(from: readonly string[], specifier: string): string | 
   return `${layer} must not import ${name}: only ${owners.join(" and ")} may`;
 }
 
-/** `npm:/@scope/name@1.2/sub` is `@scope/name`. */
+/** Returns the package of a specifier: `npm:/@scope/name@1.2/sub` gives `@scope/name`. */
 function packageName(specifier: string): string {
   const [first = "", second = ""] = specifier.replace(/^(npm|jsr):\/?/, "").split("/");
   return first.startsWith("@")
@@ -114,18 +114,18 @@ const FLEETING = [
   "wires",
 ];
 
-/** Whether what this file makes is made for one request. */
+/** True if most objects of this file are made for one request. */
 function isFleeting(filename: string): boolean {
   const file = new URL(filename, "file:///").href;
   const [layer = ""] = file.startsWith(SOURCE) ? file.slice(SOURCE.length).split("/") : [];
   return FLEETING.includes(layer);
 }
 
-/** The import rule between the folders of src, and one about accessors, for `deno lint`. */
+/** Lint rules for the imports between the folders of src, and for accessors of objects. */
 const plugin: Deno.lint.Plugin = {
   name: "layers",
   rules: {
-    // V8 gives each such object a hidden class of its own, out of the young generation's reach. It
+    // V8 gives each such object its own hidden class, out of the young generation's reach. It
     // keeps all that the getter closes over until a full collection: that was a quarter of all time.
     accessors: {
       create(context) {
@@ -147,7 +147,11 @@ const plugin: Deno.lint.Plugin = {
           const specifier = literalText(source);
           const message = specifier === null ? null : complaint(context.filename, specifier);
           if (message === null) return;
-          context.report({ node, message, hint: "The import table is in scripts/layers.ts." });
+          context.report({
+            node,
+            message,
+            hint: "The import table is in scripts/tools/layers.ts.",
+          });
         }
         return {
           ImportDeclaration: (node) => check(node, node.source),

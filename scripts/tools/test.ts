@@ -1,4 +1,4 @@
-/** What Deno's summary line counts. */
+/** Counts of Deno's summary line. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
@@ -9,7 +9,7 @@ const SUMMARY = new RegExp(
   String.raw`^(?:ok|FAILED) \| (\d+) passed${COUNT} \| (\d+) failed${COUNT}(?: \| .*)? \(.*\)$`,
 );
 
-/** Reads a line such as `ok | 12 passed (3 steps) | 0 failed (3s)`; null for every other line. */
+/** Parses a line such as `ok | 12 passed (3 steps) | 0 failed (3s)`; null for any other line. */
 export function countsOf(line: string): Counts | null {
   const found = SUMMARY.exec(withoutColours(line));
   return found === null ? null : { passed: Number(found[1]), failed: Number(found[2]) };
@@ -20,7 +20,7 @@ function withoutColours(line: string): string {
   return first + coloured.map((part) => part.replace(/^\[[\d;]*m/, "")).join("");
 }
 
-/** The tests that start the program, as a process of its own. */
+/** Tests that start the program as a separate process. */
 export const PROGRAM_TESTS: readonly string[] = [
   "tests/cli/program_test.ts",
   "tests/cli/drain_program_test.ts",
@@ -28,15 +28,15 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/e2e/executable/",
 ];
 
-/** What `--binary FILE` asks for: an executable that takes the place of the sources. */
+/** Arguments of the runner. `--binary FILE` names an executable to test in place of the sources. */
 export interface Asked {
-  /** Null when the sources are tested. */
+  /** Path of the executable; null if the sources are tested. */
   readonly binary: string | null;
   /** The other arguments. Without a path, an executable has the tests that start the program. */
   readonly given: readonly string[];
 }
 
-/** Takes `--binary FILE` out of the arguments; null when there is no such file. */
+/** Parses `--binary FILE` and the rest of the arguments; null if the file does not exist. */
 export function asked(args: readonly string[]): Asked | null {
   const at = args.indexOf("--binary");
   if (at === -1) return { binary: null, given: args };
@@ -47,7 +47,7 @@ export function asked(args: readonly string[]): Asked | null {
   return { binary: Deno.realPathSync(binary), given: [...given, ...paths] };
 }
 
-/** Arguments of `deno test`: from 2.9 on nobody looks for leaks unless asked to. */
+/** Arguments of `deno test`: from 2.9 on leaks are reported only with this option. */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const asksForSanitizers = major > 2 || (major === 2 && minor >= 9);
@@ -70,14 +70,14 @@ function exists(path: string): boolean {
   }
 }
 
-/** Everything but the summary goes through at once; that one is kept for the end. */
+/** Copies of the output without the summary, which is printed at the end. */
 interface Sieve {
   push(text: string): string;
   end(): string;
   readonly summary: string | null;
 }
 
-/** Lets output through as it comes, except the last line that is a summary. */
+/** Copies the output as it arrives, except the last summary line. */
 export function summarySieve(): Sieve {
   let line = "";
   let shown = 0;

@@ -33,7 +33,7 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
 }
 
 /** Returns the request types that a POST to this path is matched by; null if the path is not routed. */
-export function requestTypesOf(path: string): readonly [RequestType, ...RequestType[]] | null {
+export function findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null {
   const endpoint = clientApis.flatMap((api) => api.endpoints)
     .find((one) => one.matchesAs !== undefined && one.path === path);
   return endpoint?.matchesAs ?? null;

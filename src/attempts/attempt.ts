@@ -12,11 +12,13 @@ import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
 
 /** Sends a call to its candidates in order until one responds. Returns the last failure otherwise. */
-export async function runCandidates(call: Call, plan: Candidates): Promise<Result<Reply>> {
+export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
   const { report } = call;
   // A call queues for its target even if a fallback has a free slot. The candidates may all be fallbacks.
-  let current = report.fallbacks === 0 ? plan[0] : nextFallback(call, plan) ?? plan[0];
-  let rest: readonly Candidate[] = plan;
+  let current = report.fallbacks === 0
+    ? candidates[0]
+    : nextFallback(call, candidates) ?? candidates[0];
+  let rest: readonly Candidate[] = candidates;
   for (;;) {
     const { reply, next } = await runCandidate(call, current);
     if (next.kind !== "fallback") return reply;

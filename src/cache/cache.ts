@@ -15,11 +15,11 @@ export interface Lookup {
  * Looks up the response for the first candidate; null if the cache is off, the client bypasses it,
  * or the request is not cacheable. Hit or miss is recorded in the report.
  */
-export function lookUp(call: Call, inference: Inference, plan: Candidates): Lookup | null {
+export function lookUp(call: Call, inference: Inference, candidates: Candidates): Lookup | null {
   const { generation, controls, state, report } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
-  const [{ target }] = plan;
-  const key = cacheKey(call, inference, plan[0]);
+  const [{ target }] = candidates;
+  const key = cacheKey(call, inference, candidates[0]);
   if (key === null) return null;
   const answer = state.cache.get(key) ?? null;
   report.cache = answer === null ? "MISS" : "HIT";
@@ -37,13 +37,13 @@ export function lookUp(call: Call, inference: Inference, plan: Candidates): Look
 export function remember(
   call: Call,
   inference: Inference,
-  plan: Candidates,
+  candidates: Candidates,
   lookup: Lookup,
   reply: Reply,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
-  const served = findServed(call, plan);
-  const key = served === plan[0] ? lookup.key : cacheKey(call, inference, served);
+  const served = findServed(call, candidates);
+  const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;
   const answer = storableAnswer(reply.response);
   call.state.cache.set(key, answer, key.length + bytesOf(answer));
@@ -54,10 +54,10 @@ export function remember(
  * would not do, because the candidates may begin with a fallback. Candidates of one provider and
  * model share a key.
  */
-function findServed({ report }: Call, plan: Candidates): Candidate {
+function findServed({ report }: Call, candidates: Candidates): Candidate {
   const isServer = ({ target }: Candidate) =>
     target.provider.id === report.provider && target.model === report.model;
-  return plan.find(isServer) ?? plan[0];
+  return candidates.find(isServer) ?? candidates[0];
 }
 
 /**

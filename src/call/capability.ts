@@ -27,7 +27,7 @@ export function requireCapability(
   if (hasCapability(provider, capability)) return success(provider);
   return refuse(
     "unsupported_feature",
-    `The provider does not offer this: its capability '${capability}' is not set.`,
+    `The provider does not offer this; if its upstream does, set providers.${provider.id}.capabilities.${capability}.`,
     "provider",
   );
 }
@@ -46,7 +46,7 @@ export function requireNativeProvider(
   return provider.value === null
     ? refuse(
       "unsupported_feature",
-      `No provider offers this: none has the capability '${capability}'.`,
+      `No provider offers this; set providers.NAME.capabilities.${capability} of one whose upstream does.`,
       "provider",
     )
     : success(provider.value);

@@ -139,7 +139,7 @@ export function resolveOwner(
 }
 
 /** Returns the provenance of a response; null if none is known for the provider's account. */
-export function originOf({ provider, owner }: Owned): ResponseProvenance | null {
+export function findProvenance({ provider, owner }: Owned): ResponseProvenance | null {
   return owner?.account === provider.account ? owner.origin : null;
 }
 

@@ -68,7 +68,7 @@ export function valueOf(given: Given, name: string): string | undefined {
 }
 
 /** Returns the port in an argument; null if the text is not a port. */
-export function portOf(text: string): number | null {
+export function parsePort(text: string): number | null {
   const port = Number(text);
   return /^\d{1,5}$/.test(text) && port <= 65_535 ? port : null;
 }

@@ -4,7 +4,8 @@ import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK, tellProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
+import { undeclaredLines } from "./undeclared.ts";
 import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
@@ -15,7 +16,7 @@ export const check: Command = {
   async run(given, terminal) {
     const path = valueOf(given, "config") ?? USUAL_CONFIG;
     const loaded = await load(path, terminal.environment);
-    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port } = loaded.config.server;
     const lines = [
       `${path} is valid.`,
@@ -25,7 +26,7 @@ export const check: Command = {
       "",
     ];
     terminal.out(lines.join("\n"));
-    return OK;
+    return OK_STATUS;
   },
 };
 
@@ -52,26 +53,27 @@ function targetLines(label: string, target: RouteTarget): string[] {
   ];
 }
 
-function capabilityLines({ provider, wire }: RouteTarget): string[] {
+function capabilityLines(target: RouteTarget): string[] {
+  const { provider, wire } = target;
   const { settings } = provider;
   const used = usedCapabilities(settings.type);
   const all = Object.entries(settings.capabilities).filter(([name]) => used.includes(name));
-  const named = (value: boolean) => all.filter(([, one]) => one === value).map(([name]) => name);
   const lists = all.flatMap(([name, value]) =>
     typeof value === "boolean" || value.length === 0 ? [] : [`${name}: ${value.join(", ")}`]
   );
-  const on = named(true);
-  const off = named(false);
+  const on = all.filter(([, value]) => value === true).map(([name]) => name);
   return [
-    `takes: ${taken(wire)}${provider.wire.embeddings === null ? "; no" : ","} embeddings`,
+    `accepts: ${acceptedRequests(wire)}${
+      provider.wire.embeddings === null ? "; no" : ","
+    } embeddings`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
-    ...(off.length === 0 ? [] : [`off: ${off.join(", ")}`]),
     ...lists,
+    ...undeclaredLines(target),
   ];
 }
 
 /** Returns the supported requests of a target besides embeddings. */
-function taken({ name }: Wire): string {
+function acceptedRequests({ name }: Wire): string {
   switch (name) {
     case "compat":
       return "every chat field";

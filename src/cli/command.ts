@@ -2,13 +2,13 @@ import type { Given, Options } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Exit code of a command that succeeded. */
-export const OK = 0;
+export const OK_STATUS = 0;
 
 /** Exit code of a command that failed; the reason is on stderr. */
-export const FAILED = 1;
+export const FAILED_STATUS = 1;
 
 /** Exit code for wrong arguments. */
-const WRONG_USAGE = 2;
+const WRONG_USAGE_STATUS = 2;
 
 /** A command of the program. */
 export interface Command {
@@ -25,7 +25,7 @@ export interface Command {
 /** The option of every command that reads a configuration. */
 export const CONFIG_OPTION = {
   value: "FILE",
-  about: "The configuration file; ./config.yaml when it is not given.",
+  about: "The configuration file; default: ./config.yaml.",
 } as const;
 
 /** Default configuration file. */
@@ -34,11 +34,11 @@ export const USUAL_CONFIG = "./config.yaml";
 /** Writes the problem with the arguments of a command and refers to its help. */
 export function wrongUsage(terminal: Terminal, name: string, trouble: string): number {
   terminal.err(`${trouble} See "${["switchyard", name, "--help"].filter(Boolean).join(" ")}".\n`);
-  return WRONG_USAGE;
+  return WRONG_USAGE_STATUS;
 }
 
 /** Writes all problems, one line each. */
-export function tellProblems(terminal: Terminal, problems: readonly string[]): number {
+export function printProblems(terminal: Terminal, problems: readonly string[]): number {
   terminal.err(problems.map((problem) => `${problem}\n`).join(""));
-  return FAILED;
+  return FAILED_STATUS;
 }

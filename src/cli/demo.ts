@@ -2,11 +2,12 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { parsePort, valueOf } from "./arguments.ts";
+import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
+import { KNOWN_HOSTS } from "./known_hosts.ts";
 import { listen, stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
@@ -21,7 +22,7 @@ const PROVIDERS = [
 ] as const;
 
 /** ID of a provider that stores responses and completions itself. */
-const KEEPER = "native";
+const NATIVE_ID = "native";
 
 /** Capabilities of the native provider, without Conversations: the gateway stores these for every provider. */
 const NATIVE = {
@@ -31,7 +32,15 @@ const NATIVE = {
   response_cancellation: true,
   response_compaction: true,
   response_input_tokens: true,
+  embeddings_base64: true,
   hosted_tools: ["web_search"],
+};
+
+/** Capabilities of the simulated providers, by type. */
+const CAPABILITIES = {
+  compat: { embeddings_base64: true },
+  messages: KNOWN_HOSTS.anthropic,
+  local: KNOWN_HOSTS.ollama,
 };
 
 /** Command `switchyard demo`: serves the gateway over simulated providers and shows example calls. */
@@ -39,11 +48,11 @@ export const demo: Command = {
   name: "demo",
   about: "Serves the gateway over simulated providers. It needs no key and no network.",
   options: {
-    port: { value: "PORT", about: `The port of the gateway; ${USUAL_PORT} when not given.` },
+    port: { value: "PORT", about: `The port of the gateway; default: ${USUAL_PORT}.` },
   },
   async run(given, terminal) {
     const written = valueOf(given, "port");
-    const port = portOf(written ?? String(USUAL_PORT));
+    const port = parsePort(written ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
@@ -51,7 +60,7 @@ export const demo: Command = {
     const upstream = listen(newSimulator(world), "127.0.0.1", 0);
     if (!upstream.ok) {
       world.close();
-      return tellProblems(terminal, [upstream.trouble]);
+      return printProblems(terminal, [upstream.trouble]);
     }
     const code = await demonstrate(upstream.url, port, written === undefined, terminal);
     await upstream.close();
@@ -67,7 +76,7 @@ async function demonstrate(
   terminal: Terminal,
 ): Promise<number> {
   const server = await openOver(upstream, port, mayMove, terminal);
-  if (!server.ok) return tellProblems(terminal, [server.trouble]);
+  if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   terminal.out(greeting(server.url, server.generation));
   const ids = PROVIDERS.map(([id]) => id);
@@ -75,7 +84,7 @@ async function demonstrate(
   if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
   await stopped(stop);
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 async function openOver(
@@ -88,7 +97,7 @@ async function openOver(
   if (typeof config === "string") return { ok: false, isTaken: false, trouble: config };
   const server = await openGateway(config, terminal);
   if (server.ok || !server.isTaken || !mayMove) return server;
-  terminal.out(`Port ${port} is in use, so a free one is taken.\n`);
+  terminal.out(`Port ${port} is in use, so a free port is used.\n`);
   return await openGateway({ ...config, server: { ...config.server, port: 0 } }, terminal);
 }
 
@@ -100,7 +109,7 @@ function demoConfig(upstream: string, port: number): Config | string {
     default_model: "sim-echo",
     models: { mode: "fetch" },
     ...(type === "messages" ? { api_key: "any" } : {}),
-    ...(type === "compat" ? {} : { capabilities: { structured_outputs: true } }),
+    capabilities: CAPABILITIES[type],
   }]);
   const native = {
     type: "compat",
@@ -109,22 +118,22 @@ function demoConfig(upstream: string, port: number): Config | string {
     models: { mode: "fetch" },
     capabilities: NATIVE,
   };
-  const routes = [...PROVIDERS, [KEEPER]].map(([id]) => ({
+  const routes = [...PROVIDERS, [NATIVE_ID]].map(([id]) => ({
     name: id,
     match: { models: [`${id}/*`] },
     targets: [{ provider: id }],
   }));
   const nativeRoute = {
     name: "native-responses",
-    match: { path: "/v1/responses", models: [`${KEEPER}/*`] },
-    targets: [{ provider: KEEPER, upstream_request_type: "responses" }],
+    match: { path: "/v1/responses", models: [`${NATIVE_ID}/*`] },
+    targets: [{ provider: NATIVE_ID, upstream_request_type: "responses" }],
   };
   const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
   const loaded = parseConfig(
     JSON.stringify({
       server: { port },
       logging: { level: "warn" },
-      providers: { ...Object.fromEntries(providers), [KEEPER]: native },
+      providers: { ...Object.fromEntries(providers), [NATIVE_ID]: native },
       routing: { default_strategy: "round-robin", routes: [nativeRoute, ...routes, everyone] },
       // The example calls provoke failures, which should not open a circuit breaker for long.
       circuit_breaker: { open_duration: "2s" },
@@ -145,17 +154,17 @@ function moreCalls(url: string, response: string | null): string {
   return [
     "More to try in another terminal:",
     "",
-    "# a stream, word by word, whose provider speaks another protocol",
+    "# a stream from a provider with another protocol",
     chatCurl(url, { model: "messages/sim-slow", stream: true }),
     "",
     "# a tool call",
     chatCurl(url, { model: "local/sim-tools", tools: [weather] }),
     "",
-    "# a response, over a provider that has no such API",
+    "# a response from a provider without the Responses API",
     responsesCurl(url, { model: "messages/sim-echo", input: "Say hello." }),
     "",
     ...response === null ? [] : [
-      "# what continues a response of the tour: the gateway knows the rest for half an hour",
+      "# continues a response of the tour, which the gateway stores for half an hour",
       responsesCurl(url, {
         model: "sim-echo",
         previous_response_id: response,
@@ -164,11 +173,11 @@ function moreCalls(url: string, response: string | null): string {
       }),
       "",
     ],
-    "# a response that its provider keeps and makes in the background; ask for it by its id",
+    "# a response that its provider stores and generates in the background; retrieve it by its ID",
     responsesCurl(url, { model: "native/sim-echo", input: "Say hello.", background: true }),
     `curl ${url}/v1/responses/ID`,
     "",
-    "# a completion that its provider keeps, and all that it keeps",
+    "# a completion that its provider stores, and the list of its stored completions",
     chatCurl(url, { model: "native/sim-echo", store: true }),
     `curl ${url}/v1/chat/completions`,
     "",
@@ -181,7 +190,7 @@ function moreCalls(url: string, response: string | null): string {
     "# any of the three providers, in turn",
     chatCurl(url, { model: "sim-echo" }),
     "",
-    "# embeddings, and every model there is",
+    "# embeddings, and the list of models",
     `curl ${url}/v1/embeddings -d '{"model":"local/sim-embed","input":"Say hello."}'`,
     `curl ${url}/v1/models`,
     "",

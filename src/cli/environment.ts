@@ -1,6 +1,7 @@
 import type { Variables } from "../config/expand.ts";
 import { fillVariables } from "../config/files.ts";
 import { type Loaded, parseConfig } from "../config/load.ts";
+import { KNOWN_HOSTS } from "./known_hosts.ts";
 
 /** A configuration made of environment variables, with its description for the user. */
 export interface Offer {
@@ -9,7 +10,7 @@ export interface Offer {
 }
 
 interface Account {
-  readonly id: string;
+  readonly id: keyof typeof KNOWN_HOSTS;
   readonly variable: string;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -56,14 +57,19 @@ function configOver(offered: readonly Account[]) {
   const match = isMany ? { models: offered.map(({ id }) => `${id}/*`) } : {};
   const targets = offered.map(({ id }) => ({ provider: id }));
   return {
-    providers: Object.fromEntries(offered.map(({ id, settings }) => [id, settings])),
+    providers: Object.fromEntries(
+      offered.map(({ id, settings }) => [
+        id,
+        { ...settings, capabilities: KNOWN_HOSTS[id] },
+      ]),
+    ),
     routing: { routes: [{ name: "environment", match, targets }] },
   };
 }
 
 function aboutText(offered: readonly Account[]): string {
   const list = offered.map(({ id, variable }) => `${id} (${variable})`).join(", ");
-  const about = `No configuration file: serving what the environment offers, ${list}.`;
+  const about = `No configuration file: serving the providers of the environment, ${list}.`;
   const examples = offered.map(({ id, settings }) => `${id}/${settings.default_model ?? "MODEL"}`);
   return offered.length > 1
     ? `${about}\nA model must name its provider: ${examples.join(", ")}.`

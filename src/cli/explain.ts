@@ -5,9 +5,9 @@ import { type Given, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  FAILED,
-  OK,
-  tellProblems,
+  FAILED_STATUS,
+  OK_STATUS,
+  printProblems,
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
@@ -21,7 +21,7 @@ export const explain: Command = {
     "Prints the route and targets for a request, and why the rest is skipped; exit code 1 without a target.",
   options: {
     config: CONFIG_OPTION,
-    model: { value: "MODEL", about: "The requested model; auto leaves it to the route." },
+    model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
     path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} when not given.` },
     header: {
       value: "NAME=VALUE",
@@ -42,12 +42,12 @@ export const explain: Command = {
     if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
     const file = valueOf(given, "config") ?? USUAL_CONFIG;
     const loaded = await load(file, terminal.environment);
-    if (!loaded.ok) return tellProblems(terminal, loaded.problems);
+    if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
     const call = { path, headers, controls: parseControls(headers), generation };
     const { lines, isServed } = explanation(call, model);
     terminal.out(lines.map((line) => `${line}\n`).join(""));
-    return isServed ? OK : FAILED;
+    return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
 

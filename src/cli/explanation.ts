@@ -1,18 +1,18 @@
 import { nearest } from "../config/problems.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import { requestTypesOf } from "../api/registry.ts";
+import { findRequestTypes } from "../api/registry.ts";
 import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { newDocument } from "../formats/document.ts";
 import type { Route } from "../call/generation.ts";
 import {
-  eligibleOf,
+  chooseRefusal,
   evaluateFallbacks,
   evaluateTargets,
   type Evaluation,
+  filterEligible,
   goesToFallbacks,
-  modelOf,
-  refusalOf,
+  resolveModel,
   type SkipReason,
 } from "../routing/eligible.ts";
 import { encodeChatRequest } from "../wires/encode_chat_request.ts";
@@ -33,7 +33,7 @@ export interface Explanation {
 export function explanation(call: RouteInput, model: string): Explanation {
   const wanted = parseRequestedModel(call, model);
   if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
-  const matchesAs = requestTypesOf(call.path);
+  const matchesAs = findRequestTypes(call.path);
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
@@ -44,21 +44,21 @@ export function explanation(call: RouteInput, model: string): Explanation {
     `provider ${wanted.value.provider ?? "left to the route"}`,
     ...nameHints(call, wanted.value),
   ];
-  let taken: Route | null = null;
+  let serving: Route | null = null;
   let isServed = false;
   for (const route of call.generation.routes) {
     const reason = mismatchReason(route, input, type, wanted.value);
-    if (taken !== null || reason !== null) {
-      const why = reason ?? `route ${taken?.name} comes first`;
-      lines.push(`Route ${route.name}: passed over, ${why}`);
+    if (serving !== null || reason !== null) {
+      const why = reason ?? `route ${serving?.name} comes first`;
+      lines.push(`Route ${route.name}: skipped, ${why}`);
       continue;
     }
-    taken = route;
-    const told = routeExplanation(route, type, wanted.value, call.controls.noFallback);
-    lines.push(`Route ${route.name}: takes the request`, ...told.lines);
-    isServed = told.isServed;
+    serving = route;
+    const explained = routeExplanation(route, type, wanted.value, call.controls.noFallback);
+    lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
+    isServed = explained.isServed;
   }
-  if (taken === null) lines.push("Refused: no route matches this request.");
+  if (serving === null) lines.push("Refused: no route matches this request.");
   else if (!isServed) lines.push("Refused: no target of the route can serve this request.");
   return { lines, isServed };
 }
@@ -90,7 +90,7 @@ function routeExplanation(
 ): Explanation {
   const prepare = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
   const evaluated = evaluateTargets(route.targets, wanted, prepare);
-  const able = eligibleOf(evaluated).map(({ target }) => target);
+  const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
     return line(share, one, wanted);
@@ -100,7 +100,7 @@ function routeExplanation(
     .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, wanted));
   const isLimited = wanted.provider !== null && route.fallback.length > 0;
   const isRescued = able.length === 0 && place > 0 && !noFallback &&
-    goesToFallbacks(refusalOf(route, evaluated));
+    goesToFallbacks(chooseRefusal(route, evaluated));
   return {
     isServed: able.length > 0 || isRescued,
     lines: [
@@ -108,9 +108,9 @@ function routeExplanation(
       ...targets,
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
-      ...(isRescued ? ["  No target can take the request, so that the fallbacks get it."] : []),
+      ...(isRescued ? ["  No target supports the request, so the fallbacks serve it."] : []),
       ...(noFallback && route.fallback.length > 0
-        ? ["  The X-Gateway-No-Fallback header rules the fallbacks out."]
+        ? ["  The X-Gateway-No-Fallback header disables the fallbacks."]
         : []),
     ],
   };
@@ -118,10 +118,10 @@ function routeExplanation(
 
 function line(label: string, one: Evaluation<unknown>, wanted: RequestedModel): string {
   const { target } = one;
-  const name = `${target.provider.id}/${target.model ?? modelOf(target, wanted) ?? "?"}`;
+  const name = `${target.provider.id}/${target.model ?? resolveModel(target, wanted) ?? "?"}`;
   const rest = one.kind === "eligible"
     ? `: ${serverText(target)}`
-    : ` passed over: ${reasonText(one.reason)}`;
+    : ` skipped: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }
 

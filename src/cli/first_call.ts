@@ -1,6 +1,6 @@
 import { parseControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
-import { isModel, isProvider } from "../routing/eligible.ts";
+import { matchesModel, matchesProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
 import { parseRequestedModel } from "../routing/requested_model.ts";
 
@@ -61,7 +61,7 @@ function curlOf(
 export function firstCall(generation: Generation, url: string): string {
   const model = firstModel(generation);
   if (model === null) {
-    return 'Every route wants certain headers or paths; "switchyard explain" tells which.';
+    return 'Each route requires certain headers or paths; "switchyard explain" prints them.';
   }
   const curl = chatCurl(url, { model }, keyHeader(generation));
   const hints = [
@@ -93,6 +93,6 @@ function isServed(model: string, route: Route, generation: Generation): boolean 
   const wanted = parseRequestedModel(call, model);
   if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
   return route.targets.some((target) =>
-    target.weight > 0 && isProvider(target, wanted.value) && isModel(target, wanted.value)
+    target.weight > 0 && matchesProvider(target, wanted.value) && matchesModel(target, wanted.value)
   );
 }

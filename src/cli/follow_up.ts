@@ -51,7 +51,7 @@ export async function followUp(
   const [part] = itemsIn(message?.content);
   if (typeof part?.text !== "string") return { line: troubleOf(second), id: null };
   return {
-    line: `calls ${call.name}(${call.arguments}), is told "${RESULT}", says: ${part.text}`,
+    line: `calls ${call.name}(${call.arguments}), receives "${RESULT}", answers: ${part.text}`,
     id: typeof second.id === "string" ? second.id : null,
   };
 }

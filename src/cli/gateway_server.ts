@@ -121,10 +121,10 @@ export function greeting(url: string, generation: Generation): string {
   return [
     `Switchyard ${VERSION} listens on ${url}`,
     "",
-    "Routes, of which the first that matches takes a request:",
+    "Routes; the first one that matches a request serves it:",
     ...routes,
     "",
-    "The first call to try:",
+    "An example call:",
     firstCall(generation, url).replace(/^/gm, "  "),
     "",
     "",
@@ -135,6 +135,6 @@ export function greeting(url: string, generation: Generation): string {
 export function runtimeWarning(version: string): string | null {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 8)
-    ? `Deno ${version} does not report a client that leaves during a larger JSON call; use 2.7.11`
+    ? `Deno ${version} does not report a client that disconnects during a larger JSON request; use 2.7.11`
     : null;
 }

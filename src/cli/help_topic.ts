@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, OK, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { columns } from "./help.ts";
 import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
 
@@ -16,14 +16,14 @@ export const help: Command = {
     const topic = valueOf(given, TOPIC);
     if (topic === undefined) {
       terminal.out(pageList());
-      return Promise.resolve(OK);
+      return Promise.resolve(OK_STATUS);
     }
     const page = HELP_PAGES.find((one) => one.topic === topic);
     if (page === undefined) {
       return Promise.resolve(wrongUsage(terminal, "help", unknownTopic(topic)));
     }
     terminal.out(page.text);
-    return Promise.resolve(OK);
+    return Promise.resolve(OK_STATUS);
   },
 };
 

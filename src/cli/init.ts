@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import { valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
 import { LAPTOP } from "./starter_laptop.ts";
@@ -19,10 +19,10 @@ const KIND = KINDS.join("|");
 /** Command `switchyard init KIND`: writes a starter configuration. */
 export const init: Command = {
   name: "init",
-  about: "Writes a commented ./config.yaml to begin with. An existing file is not changed.",
+  about: "Writes a commented ./config.yaml as a start. An existing file is not changed.",
   word: KIND,
   options: {
-    print: { value: null, about: "Writes it to the terminal instead." },
+    print: { value: null, about: "Prints it instead of writing the file." },
   },
   run(given, terminal) {
     return Promise.resolve(begun());
@@ -34,26 +34,26 @@ export const init: Command = {
       const text = starter(newSecret);
       if (given.has("print")) {
         terminal.out(text);
-        return OK;
+        return OK_STATUS;
       }
       const trouble = terminal.create(USUAL_CONFIG, text);
       if (trouble !== null) {
         const sentence = `${USUAL_CONFIG} ${trouble}; --print shows the text instead.`;
-        return tellProblems(terminal, [sentence]);
+        return printProblems(terminal, [sentence]);
       }
       terminal.out(
         `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n`,
       );
-      return OK;
+      return OK_STATUS;
     }
   },
 };
 
 function unknownKind(kind: string): string {
-  if (kind === "") return `Say for what: ${KINDS.join(", ")}.`;
+  if (kind === "") return `Name a starter file: ${KINDS.join(", ")}.`;
   const likely = nearest(kind, KINDS);
   const hint = likely === null ? `; there are ${KINDS.join(", ")}` : `; did you mean ${likely}?`;
-  return `There is no file to begin with for "${kind}"${hint}`;
+  return `There is no starter file "${kind}"${hint}`;
 }
 
 /** Returns a random secret of 122 bits. */

@@ -53,7 +53,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     const found = await origin.read();
     for (const problem of found.problems) log.error(problem);
     if (!found.ok) {
-      log.error("configuration not reloaded: the running one stays");
+      log.error("configuration not reloaded: the previous one stays in use");
       return gateway.reloaded(false);
     }
     for (const provider of found.leftOut) log.error("broken provider left out", { provider });

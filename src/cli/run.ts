@@ -2,7 +2,7 @@ import { nearest } from "../config/problems.ts";
 import { VERSION } from "../core/build.ts";
 import { parseArguments } from "./arguments.ts";
 import { check } from "./check.ts";
-import { type Command, OK, wrongUsage } from "./command.ts";
+import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, helpText } from "./help.ts";
@@ -40,11 +40,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   if (!parsed.ok) return wrongUsage(terminal, name, parsed.trouble);
   if (parsed.given.has("help")) {
     terminal.out(helpText(command, COMMANDS));
-    return OK;
+    return OK_STATUS;
   }
   if (parsed.given.has("version")) {
     terminal.out(`switchyard ${VERSION}\n`);
-    return OK;
+    return OK_STATUS;
   }
   return await command.run(parsed.given, terminal);
 }

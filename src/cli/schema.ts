@@ -1,5 +1,5 @@
 import { configJsonSchema } from "../config/json_schema.ts";
-import { type Command, OK } from "./command.ts";
+import { type Command, OK_STATUS } from "./command.ts";
 
 /** Command `switchyard schema`: prints the JSON Schema for editors that check and complete the file. */
 export const schema: Command = {
@@ -8,6 +8,6 @@ export const schema: Command = {
   options: {},
   run(_given, terminal) {
     terminal.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
-    return Promise.resolve(OK);
+    return Promise.resolve(OK_STATUS);
   },
 };

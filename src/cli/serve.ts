@@ -3,12 +3,12 @@ import { load, type Loaded, reload } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Level } from "../observe/log.ts";
-import { type Given, portOf, valueOf } from "./arguments.ts";
+import { type Given, parsePort, valueOf } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
-  OK,
-  tellProblems,
+  OK_STATUS,
+  printProblems,
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
@@ -28,10 +28,10 @@ export const serve: Command = {
     "config": CONFIG_OPTION,
     "log-level": {
       value: "LEVEL",
-      about: "debug, info, warn or error; wins over the file until the level there changes.",
+      about: "debug, info, warn or error; overrides the file until its level changes.",
     },
-    "host": { value: "HOST", about: "The address to listen on; wins over the file." },
-    "port": { value: "PORT", about: "The port to listen on; wins over the file." },
+    "host": { value: "HOST", about: "The address to listen on; overrides the file." },
+    "port": { value: "PORT", about: "The port to listen on; overrides the file." },
   },
   async run(given, terminal) {
     const wrong = wrongValue(given);
@@ -42,7 +42,7 @@ export const serve: Command = {
     const loaded = path === null ? await offered(terminal) : await load(path, terminal.environment);
     const code = loaded.ok
       ? await serveUntilStopped({ loaded, path, watch, given }, terminal)
-      : tellProblems(terminal, loaded.problems);
+      : printProblems(terminal, loaded.problems);
     await watch?.close();
     return code;
   },
@@ -59,16 +59,16 @@ interface Started {
 async function serveUntilStopped(started: Started, terminal: Terminal): Promise<number> {
   const { loaded, given } = started;
   const server = await openGateway(overridden(loaded.config, given), terminal);
-  if (!server.ok) return tellProblems(terminal, [server.trouble]);
+  if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   for (const warning of loaded.warnings) server.log.warn(warning);
   const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation));
   await stopped(stop);
-  server.log.info("stopping: running work is finished first, a second signal ends it");
+  server.log.info("stopping after the requests in flight; a second signal stops at once");
   await leave();
   await server.close();
-  return OK;
+  return OK_STATUS;
 }
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */
@@ -79,10 +79,10 @@ function follow(
 ): () => Promise<void> {
   const { log } = server;
   if (path === null) {
-    const stay = terminal.onReload(() => log.info("there is no configuration file to read again"));
+    const stay = terminal.onReload(() => log.info("there is no configuration file to reload"));
     return () => Promise.resolve(stay());
   }
-  if (watch === null) log.warn("changes of the configuration file go unnoticed; SIGHUP reloads it");
+  if (watch === null) log.warn("the configuration file cannot be watched; SIGHUP reloads it");
   const reloader = newReloader(server, {
     read: () => reload(path, terminal.environment),
     override: (config) => overridden(config, given),
@@ -112,7 +112,7 @@ async function offered(terminal: Terminal): Promise<Loaded> {
 
 function wrongValue(given: Given): string | null {
   const port = valueOf(given, "port");
-  if (port !== undefined && portOf(port) === null) {
+  if (port !== undefined && parsePort(port) === null) {
     return "--port must be a number from 0 to 65535.";
   }
   const level = valueOf(given, "log-level");
@@ -125,6 +125,6 @@ function overridden(config: Config, given: Given): Config {
   const { server, logging } = config;
   const level = LEVELS.find((one) => one === valueOf(given, "log-level")) ?? logging.level;
   const host = valueOf(given, "host") ?? server.host;
-  const port = portOf(valueOf(given, "port") ?? "") ?? server.port;
+  const port = parsePort(valueOf(given, "port") ?? "") ?? server.port;
   return { ...config, server: { ...server, host, port }, logging: { ...logging, level } };
 }

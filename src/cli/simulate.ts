@@ -1,8 +1,8 @@
 import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { portOf, valueOf } from "./arguments.ts";
-import { type Command, OK, tellProblems, wrongUsage } from "./command.ts";
+import { parsePort, valueOf } from "./arguments.ts";
+import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
@@ -12,10 +12,13 @@ export const simulate: Command = {
   name: "simulate",
   about: "Serves only the simulator: providers of every type that need no key and no network.",
   options: {
-    port: { value: "PORT", about: `The loopback port; ${USUAL_PORT} when not given, 0 picks one.` },
+    port: {
+      value: "PORT",
+      about: `The loopback port; ${USUAL_PORT} by default, 0 selects a free port.`,
+    },
   },
   async run(given, terminal) {
-    const port = portOf(valueOf(given, "port") ?? String(USUAL_PORT));
+    const port = parsePort(valueOf(given, "port") ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
@@ -23,14 +26,14 @@ export const simulate: Command = {
     const listening = listen(newSimulator(world), "127.0.0.1", port);
     if (!listening.ok) {
       world.close();
-      return tellProblems(terminal, [listening.trouble]);
+      return printProblems(terminal, [listening.trouble]);
     }
     const stop = terminal.stop();
     terminal.out(simulatorText(listening.url));
     await stopped(stop);
     await listening.close();
     world.close();
-    return OK;
+    return OK_STATUS;
   },
 };
 

@@ -1,11 +1,12 @@
+import { capabilitiesText } from "./known_hosts.ts";
 import type { Starter } from "./starter.ts";
 
 /** One person, one machine: local models, and hosted ones where a key is set. */
 export const LAPTOP: Starter = () =>
   `# Switchyard on a laptop: local models, and hosted ones where a key is set.
 #
-# "switchyard check" says what is wrong with this file, "switchyard" serves it, and a change of it is
-# taken up while it serves. \${NAME} is an environment variable; a file .env beside this one sets
+# "switchyard check" lists the problems of this file, "switchyard" serves it, and a change of it is
+# loaded while it runs. \${NAME} is an environment variable; a file .env beside this one sets
 # them too. "switchyard help configuration" lists every key.
 
 server:
@@ -17,16 +18,22 @@ providers:
     # A local runtime needs no key. Its models are listed by GET /v1/models.
     base_url: http://127.0.0.1:11434
     models: {mode: fetch}
+    # What the runtime can do: JSON schemas for answers, effort of models that think.
+${capabilitiesText("ollama", "    ")}
   openai:
     api_key: \${OPENAI_API_KEY}
+    # Conversations stay with the gateway. With "conversations: true" OpenAI stores them, for targets
+    # with "upstream_request_type: responses" only.
+${capabilitiesText("openai", "    ")}
   anthropic:
     api_key: \${ANTHROPIC_API_KEY}
+${capabilitiesText("anthropic", "    ")}
 
 routing:
-  # The first route that matches a request takes it. A client may say who is meant:
+  # The first route that matches a request serves it. A client may name the provider:
   # "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "ollama/llama3.2".
   routes:
-    # What only sounds like a hosted model stays on this machine.
+    # Local models whose names look like hosted ones.
     - name: named-local
       match: {models: ["ollama/*", "gpt-oss*"]}
       targets: [{provider: ollama}]
@@ -42,7 +49,7 @@ routing:
     - name: local
       targets: [{provider: ollama}]
 
-# Switched on, the same question gets the same answer for an hour, without asking anybody.
+# If enabled, an identical request gets the same response for an hour, without a provider.
 caching:
   enabled: false
   ttl: 1h

@@ -7,7 +7,7 @@ import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
 import { postJson, texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 
-const QUESTION = "Whoever serves this, please repeat it word by word.";
+const QUESTION = "Please repeat this sentence word by word.";
 
 /** Model that streams slowly enough to be watched. */
 const MODEL = "sim-slow-40";

@@ -113,7 +113,7 @@ function newBodySource(stream: NonNullable<Response["body"]>, request: Outgoing)
  */
 function toConnectionError(error: unknown, { cancellation }: Outgoing): ConnectionError {
   if (cancellation.isCancelled) return new ConnectionError("aborted", "the request was given up");
-  const text = error instanceof Error ? error.message : "";
+  const text = errorText(error);
   if (text.includes("(Connect)")) {
     const kind = connectCause(text);
     return new ConnectionError(kind, "no connection could be made through the proxy");
@@ -121,6 +121,18 @@ function toConnectionError(error: unknown, { cancellation }: Outgoing): Connecti
   const progress = { mayHaveRun: true, isAnswered: false };
   return new ConnectionError(sendCause(text), "the connection failed before its answer", progress);
 }
+
+/** Returns the message of an error and of its causes, which newer runtimes nest. */
+function errorText(error: unknown): string {
+  const texts: string[] = [];
+  for (let at = error; at instanceof Error && texts.length < MAX_CAUSES; at = at.cause) {
+    texts.push(at.message);
+  }
+  return texts.join(": ");
+}
+
+/** Maximum depth of nested causes. */
+const MAX_CAUSES = 8;
 
 /**
  * Returns the cause of a failed connection: to the proxy, from the proxy to the server, or TLS

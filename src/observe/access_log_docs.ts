@@ -21,7 +21,8 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   },
   client: { meaning: "Name of the client key.", example: "team-a" },
   session: {
-    meaning: "Name of the session that the client sent, cut to 256 characters.",
+    meaning:
+      "Name of the session that the client sent, cut to 256 characters. On `/v1/messages` without `X-Gateway-SessionID`: the session of Claude Code, else `metadata.user_id`.",
     example: "build-42",
   },
   route: { meaning: "Name of the route that matched.", example: "main" },

@@ -5,7 +5,7 @@ import { listPrice, type Price } from "../data/prices.ts";
 const MILLION = 1_000_000;
 
 /** Returns the cost of a call in USD; null if the price of the model is unknown. */
-export function costOf(
+export function computeCost(
   usage: Usage,
   pricing: Config["pricing"],
   provider: string,

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { Counter, Gauge, type Registry } from "prom-client";
 
-const MICROSECONDS = 1_000_000;
+const MICROSECONDS_PER_S = 1_000_000;
 
 /** Registers the standard Prometheus metrics of a process: memory, CPU time and start time. */
 export function registerProcessMetrics(registry: Registry): void {
@@ -13,7 +13,7 @@ export function registerProcessMetrics(registry: Registry): void {
     collect() {
       const { user, system } = process.cpuUsage();
       this.reset();
-      this.inc((user + system) / MICROSECONDS);
+      this.inc((user + system) / MICROSECONDS_PER_S);
     },
   });
   new Gauge({

@@ -13,7 +13,7 @@ const MIN_RECONNECT_DELAY_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 15_000;
 
 /** Random part of each delay, so that many gateways do not reconnect at the same time. */
-const JITTER = 0.5;
+const JITTER_RATIO = 0.5;
 
 /** Maximum length of a message: the largest accepted request and its envelope. */
 const MAX_MESSAGE_CHARS = 10 * 1024 * 1024 + 64 * 1024;
@@ -95,7 +95,7 @@ export function newRemoteControl(
     if (isLossKnown) log.debug(text);
     else log.warn(text);
     isLossKnown = true;
-    cancelRetry = world.after(wait * (1 - JITTER * world.random()), connect);
+    cancelRetry = world.after(wait * (1 - JITTER_RATIO * world.random()), connect);
     wait = Math.min(wait * 2, MAX_RECONNECT_DELAY_MS);
   }
 

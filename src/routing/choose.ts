@@ -3,12 +3,12 @@ import { type Failed, fault, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import {
+  chooseRefusal,
   type Eligible,
-  eligibleOf,
   evaluateFallbacks,
   evaluateTargets,
+  filterEligible,
   goesToFallbacks,
-  refusalOf,
 } from "./eligible.ts";
 import type { Target } from "../wires/wire.ts";
 import { matchRoute } from "./match.ts";
@@ -29,9 +29,11 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const targets = evaluateTargets(route.targets, requested.value, prepare);
   const fallbacks = call.controls.noFallback
     ? []
-    : eligibleOf(evaluateFallbacks(route.fallback, requested.value, prepare));
-  const eligible = eligibleOf(targets);
-  if (eligible.length === 0) return planFromFallbacks(call, refusalOf(route, targets), fallbacks);
+    : filterEligible(evaluateFallbacks(route.fallback, requested.value, prepare));
+  const eligible = filterEligible(targets);
+  if (eligible.length === 0) {
+    return planFromFallbacks(call, chooseRefusal(route, targets), fallbacks);
+  }
   const { balancers } = call.state;
   const picked = balancers.pick(
     route.name,

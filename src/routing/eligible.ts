@@ -38,7 +38,7 @@ export function evaluateTargets<Prepared>(
 ): readonly Evaluation<Prepared>[] {
   return targets.map((target) => {
     if (target.weight === 0) return { kind: "skipped", target, reason: { kind: "disabled" } };
-    if (isProvider(target, requested) && !isModel(target, requested)) {
+    if (matchesProvider(target, requested) && !matchesModel(target, requested)) {
       return { kind: "skipped", target, reason: { kind: "other_model" } };
     }
     return evaluate(target, requested, prepare);
@@ -62,7 +62,7 @@ function evaluate<Prepared>(
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Evaluation<Prepared> {
-  if (!isProvider(target, requested)) {
+  if (!matchesProvider(target, requested)) {
     return { kind: "skipped", target, reason: { kind: "other_provider" } };
   }
   const prepared = prepareTarget(target, requested, prepare);
@@ -75,14 +75,14 @@ function evaluate<Prepared>(
 }
 
 /** Returns the targets that can serve the request. */
-export function eligibleOf<Prepared>(
+export function filterEligible<Prepared>(
   evaluations: readonly Evaluation<Prepared>[],
 ): readonly Eligible<Prepared>[] {
   return evaluations.filter((one) => one.kind === "eligible");
 }
 
 /** Returns the refusal of a request that no target of the route can serve. */
-export function refusalOf(
+export function chooseRefusal(
   { name }: Route,
   evaluations: readonly Evaluation<unknown>[],
 ): Failed<Refusal> {
@@ -108,17 +108,17 @@ export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
 }
 
 /** True if the request names no provider, or the provider of this target. */
-export function isProvider(target: RouteTarget, requested: RequestedModel): boolean {
+export function matchesProvider(target: RouteTarget, requested: RequestedModel): boolean {
   return requested.provider === null || target.provider.id === requested.provider;
 }
 
 /** True if the request names no model, or the target serves the requested model. */
-export function isModel(target: RouteTarget, requested: RequestedModel): boolean {
+export function matchesModel(target: RouteTarget, requested: RequestedModel): boolean {
   return requested.model === null || target.model === null || target.model === requested.model;
 }
 
 /** Returns the target's model, else the requested model, else the provider's default; null without any. */
-export function modelOf(target: RouteTarget, requested: RequestedModel): string | null {
+export function resolveModel(target: RouteTarget, requested: RequestedModel): string | null {
   return target.model ?? requested.model ?? target.provider.settings.default_model ?? null;
 }
 
@@ -128,7 +128,7 @@ export function prepareTarget<Prepared>(
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
 ): Result<Prepared> {
-  const model = modelOf(target, requested);
+  const model = resolveModel(target, requested);
   return model === null
     ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
     : prepare({ provider: target.provider, model, wire: target.wire });

@@ -3,7 +3,7 @@ import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { isModel, prepareTarget } from "./eligible.ts";
+import { matchesModel, prepareTarget } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
@@ -54,7 +54,7 @@ function prepareCandidate(
   if (origin !== null && stays && first !== undefined) {
     return inference.prepare({ provider, model: origin.model, wire: first.wire });
   }
-  const target = able.find((one) => isModel(one, requested));
+  const target = able.find((one) => matchesModel(one, requested));
   return target === undefined
     ? refuse(
       "model_not_found",

@@ -42,7 +42,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   // Three routers, tried in order: a router without two matching routes finds a path in a table,
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
-  const others = new Hono<{ Bindings: Peer }>();
+  const fallbackRouter = new Hono<{ Bindings: Peer }>();
   const responder = { ended: gateway.ended, flusher: newFlusher() };
   const limits = gateway.generation.config.server;
   const paths = new Map<string, Path>();
@@ -59,10 +59,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       pathOf(socket.path, api).methods.push("GET");
     }
   }
-  for (const [path, known] of paths) others.all(path, (context) => wrongMethod(context, known));
+  for (const [path, known] of paths) {
+    fallbackRouter.all(path, (context) => wrongMethod(context, known));
+  }
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
-  withParameters.notFound(({ req, env }) => others.fetch(req.raw, env));
-  others.notFound(({ req, env }) => {
+  withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
+  fallbackRouter.notFound(({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
     const unknown = refuse(
       "unknown_url",
@@ -99,9 +101,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const result = await runEndpoint(call, req, endpoint, limits);
     isAnswered = true;
     const answer = respond(call, result, responder);
-    return result.ok || result.failure.kind !== "request_timeout"
-      ? answer
-      : await endConnection(answer, call.headers, env, gateway.world);
+    if (result.ok || call.answerHeaders["connection"] !== "close") return answer;
+    if (result.failure.kind === "request_timeout") {
+      return await endConnection(answer, call.headers, env, gateway.world);
+    }
+    // Newer runtimes keep the connection open, whatever the header, because the body was not read.
+    // Requests over HTTP/2, which have no `Host` header here, share their connection.
+    if (call.headers.has("host")) env.disconnect?.();
+    return answer;
   }
 
   function serveSocket(

@@ -3,7 +3,7 @@ import { fault } from "../core/result.ts";
 import type { HeaderFields, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import { costOf } from "../observe/cost.ts";
+import { computeCost } from "../observe/cost.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Flusher } from "./flusher.ts";
 import { streamBody } from "./stream_body.ts";
@@ -167,7 +167,7 @@ export function finishCall(call: Call, { ended }: Responder, isWhole: boolean): 
   }
   const { usage, provider, model } = report;
   if (usage !== null && provider !== null && model !== null) {
-    report.cost = costOf(usage, generation.config.pricing, provider, model);
+    report.cost = computeCost(usage, generation.config.pricing, provider, model);
   }
   state.admission.release(id);
   state.inFlight.finish(id);

@@ -2,7 +2,7 @@ import type { BodyStep } from "./body_stream.ts";
 import type { Defect, ModelOutput, StreamChunk } from "./protocol.ts";
 
 /** A broken stream breaks after this number of words. */
-const WORDS_BEFORE_DEFECT = 4;
+const WORDS_BEFORE_DEFECT_COUNT = 4;
 const MIB = 1024 * 1024;
 /**
  * Characters of padding in the record of a `sim-broken-huge` stream, and in its body without a
@@ -31,7 +31,7 @@ export function* streamBodySteps(
   for (const { text, isWord } of records) {
     if (isWord) words++;
     if (isWord && words > 1 && pauseMs > 0) yield { kind: "pause", ms: pauseMs };
-    if (isWord && words === WORDS_BEFORE_DEFECT + 1 && defect !== null) {
+    if (isWord && words === WORDS_BEFORE_DEFECT_COUNT + 1 && defect !== null) {
       yield* defectSteps(defect, text, defectRecords);
       if (defect !== "json" && defect !== "huge") return;
     }

@@ -67,8 +67,8 @@ const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 const STATUS_PATH = "/proc/self/status\0";
 
 /** Fields of `struct tcp_info` (linux/tcp.h), which has them all since Linux 4.6. */
-const UNACKED_SEGMENTS = 24, LAST_RECEIVED_MS = 52;
-const ACKNOWLEDGED_BYTES = 120, RECEIVED_BYTES = 128, UNSENT_BYTES = 144;
+const UNACKED_SEGMENTS_OFFSET = 24, LAST_RECEIVED_MS_OFFSET = 52;
+const ACKNOWLEDGED_BYTES_OFFSET = 120, RECEIVED_BYTES_OFFSET = 128, UNSENT_BYTES_OFFSET = 144;
 const MIN_TCP_INFO_BYTES = 148;
 
 const SYMBOLS = {
@@ -159,12 +159,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       size[0] = info.length;
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
       if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
-      const unsentBytes = fields.getUint32(UNSENT_BYTES, true);
+      const unsentBytes = fields.getUint32(UNSENT_BYTES_OFFSET, true);
       return {
-        receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES, true)),
-        silentMs: fields.getUint32(LAST_RECEIVED_MS, true),
-        isDelivered: fields.getUint32(UNACKED_SEGMENTS, true) === 0 && unsentBytes === 0,
-        acknowledgedBytes: Number(fields.getBigUint64(ACKNOWLEDGED_BYTES, true)),
+        receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES_OFFSET, true)),
+        silentMs: fields.getUint32(LAST_RECEIVED_MS_OFFSET, true),
+        isDelivered: fields.getUint32(UNACKED_SEGMENTS_OFFSET, true) === 0 && unsentBytes === 0,
+        acknowledgedBytes: Number(fields.getBigUint64(ACKNOWLEDGED_BYTES_OFFSET, true)),
         unsentBytes,
       };
     },

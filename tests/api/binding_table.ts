@@ -3,12 +3,12 @@ import type { BoundType } from "../../src/state/object_store.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
   type Account,
-  type Asked,
   naming,
   nativeConfig,
   type NativeGateway,
   nativeGateway,
-  type Says,
+  type ScriptedResponse,
+  type SentRequest,
 } from "../support/native_gateway.ts";
 import type { Reply } from "../support/state_call.ts";
 import { kindOf, KINDS } from "./bound_kinds.ts";
@@ -52,7 +52,7 @@ export function newBindingTable(): BindingTable {
 
   const gateway: NativeGateway = nativeGateway(configOf(keys), says);
 
-  function says({ method, path }: Asked): Says {
+  function says({ method, path }: SentRequest): ScriptedResponse {
     const [type, rest] = kindOf(path);
     if (method === "DELETE") {
       return { body: { id: rest, object: KINDS[type].deleted, deleted: true } };
@@ -95,14 +95,14 @@ export function newBindingTable(): BindingTable {
       : [400, "provider_binding_stale", param];
   }
 
-  /** Compares a call with what is expected of it; who served it, or null when nobody did. */
+  /** Compares a call with its expected result. Returns the provider that served it, or null if none did. */
   async function compare(
     wanted: ProviderId | readonly unknown[],
     send: () => Promise<Reply>,
   ): Promise<ProviderId | null> {
-    const before = gateway.asked.length;
+    const before = gateway.requests.length;
     const { status, text, error } = await send();
-    const reached = gateway.asked.slice(before)
+    const reached = gateway.requests.slice(before)
       .map(({ host, headers }) => `${host} ${headers.get("authorization")}`);
     if (typeof wanted !== "string") {
       assertEquals([status, error.code, error.param], wanted, text);

@@ -36,7 +36,7 @@ const STEPS: fc.Arbitrary<Step> = fc.oneof(
   minutes.map((count): Step => (table) => table.pass(count * 60_000)),
 );
 
-Deno.test("no call ever reaches an account that is neither the owner nor named", async () => {
+Deno.test("no request reaches an account that is neither the owner nor named", async () => {
   const property = fc.asyncProperty(
     fc.array(STEPS, { minLength: 10, maxLength: 50 }),
     async (steps) => {

@@ -3,7 +3,12 @@ import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { bindingOf } from "../support/object_store.ts";
 import { keyOf, ROTATED, twoKeys } from "../support/client_keys.ts";
-import { naming, nativeConfig, nativeGateway, type Says } from "../support/native_gateway.ts";
+import {
+  naming,
+  nativeConfig,
+  nativeGateway,
+  type ScriptedResponse,
+} from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
 import { kindOf, KINDS } from "./bound_kinds.ts";
 
@@ -21,7 +26,7 @@ const ADA = keyOf("ada"), BOB = keyOf("bob");
 
 /** A gateway with two keys before providers that give everything the id `x-1`. */
 function gateway(config = twoKeys() + PROVIDERS) {
-  return nativeGateway(config, ({ method, path }): Says => {
+  return nativeGateway(config, ({ method, path }): ScriptedResponse => {
     const [type, rest] = kindOf(path);
     const [id = ""] = rest.split("/");
     if (method === "DELETE") return { body: { id, object: KINDS[type].deleted, deleted: true } };
@@ -76,7 +81,7 @@ for (const type of TYPES) {
   Deno.test(`a ${type} of one key does not exist for another, in any operation`, async () => {
     const calls = gateway();
     await create(calls, type, ADA);
-    const asked = calls.asked.length;
+    const requests = calls.requests.length;
     for (const operation of OPERATIONS[type]) {
       for (const named of [{}, naming("first"), naming("second")]) {
         assertEquals(refusalOf(await operation(calls, { ...BOB, ...named })), notFound);
@@ -85,7 +90,7 @@ for (const type of TYPES) {
     const never = await calls.get(`${path}/never`, BOB);
     const hidden = await calls.get(`${path}/x-1`, BOB);
     assertEquals([hidden.status, hidden.text], [never.status, never.text]);
-    assertEquals(calls.asked.length, asked);
+    assertEquals(calls.requests.length, requests);
     assertEquals((await calls.get(`${path}/x-1`, ADA)).status, 200);
   });
 
@@ -127,15 +132,15 @@ for (const type of TYPES) {
       const calls = gateway();
       await create(calls, type, ADA);
       await create(calls, type, { ...BOB, ...second });
-      const asked = calls.asked.length;
+      const requests = calls.requests.length;
       for (const key of [ADA, BOB]) {
         for (const named of [{}, naming("first"), naming("second")]) {
           const answer = await calls.get(`${path}/x-1`, { ...key, ...named });
           assertEquals(refusalOf(answer), notFound);
         }
       }
-      assertEquals(calls.asked.length, asked);
-      assertEquals(calls.vault.objects.stats().responses.entries, 0);
+      assertEquals(calls.requests.length, requests);
+      assertEquals(calls.state.objects.stats().responses.entries, 0);
     }
   });
 
@@ -162,7 +167,7 @@ for (const type of TYPES) {
     let account = "";
     const calls = nativeGateway(twoKeys() + PROVIDERS, ({ method }) => {
       if (method !== "DELETE") return { body: KINDS[type].resource("x-1") };
-      void ownerStore(calls.vault.objects, type).bind("x-1", { ...owner, account });
+      void ownerStore(calls.state.objects, type).bind("x-1", { ...owner, account });
       return { body: { id: "x-1", object: KINDS[type].deleted, deleted: true } };
     });
     await create(calls, type, ADA);
@@ -175,7 +180,7 @@ for (const type of TYPES) {
   });
 }
 
-/** What a request may refer to, and what it is told when that does not exist for it. */
+/** An object that a request may refer to, and the error when it does not exist for its caller. */
 const REFERENCES: readonly (readonly [JsonObject, readonly unknown[]])[] = [
   [
     { previous_response_id: "x-1" },
@@ -189,7 +194,7 @@ Deno.test("no request may continue or join what another key has created", async 
   const calls = gateway();
   await create(calls, "response", ADA);
   await create(calls, "conversation", ADA);
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const path of ["", "/compact", "/input_tokens"]) {
     for (const [refers, expected] of REFERENCES) {
       for (const named of [{}, naming("first")]) {
@@ -199,7 +204,7 @@ Deno.test("no request may continue or join what another key has created", async 
       }
     }
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
   const own = { model: "m", input: "Hi", previous_response_id: "x-1", store: false };
   assertEquals((await calls.post("/responses", own, ADA)).status, 200);
 });

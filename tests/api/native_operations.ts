@@ -4,12 +4,12 @@ import type { BoundType } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { bindingOf } from "../support/object_store.ts";
 import {
-  type Asked,
   naming,
   nativeConfig,
   type NativeGateway,
   nativeGateway,
-  type Says,
+  type ScriptedResponse,
+  type SentRequest,
 } from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
 
@@ -52,13 +52,13 @@ export interface NativeOperation {
 /** A gateway with one object of the account `first`, whose upstreams then answer as the script says. */
 export async function withNativeObject(
   object: NativeObject,
-  script: (asked: Asked) => Says | Error,
+  script: (request: SentRequest) => ScriptedResponse | Error,
   config = twoAccounts(object),
 ): Promise<NativeGateway> {
-  const isCreate = ({ method, path }: Asked) => method === "POST" && path === object.path;
+  const isCreate = ({ method, path }: SentRequest) => method === "POST" && path === object.path;
   const calls = nativeGateway(
     config,
-    (asked) => isCreate(asked) ? { body: object.created } : script(asked),
+    (request) => isCreate(request) ? { body: object.created } : script(request),
   );
   await calls.post(object.path, object.create, naming("first"));
   assertEquals(await stateIn(calls, object), "bound");
@@ -76,7 +76,7 @@ async function stateIn(
   return (await bindingOf(calls, type, id))?.kind;
 }
 
-const LIMIT = 16 * 1024 * 1024;
+const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /** Headers of a client, and what of them an upstream gets. */
 const CLIENT_HEADERS = {
@@ -114,8 +114,10 @@ function testBytes(object: NativeObject, name: string, operation: NativeOperatio
     const calls = await withNativeObject(object, () => ({ headers, body: right }));
     const answer = await send(calls, CLIENT_HEADERS);
     assertEquals([answer.status, answer.text], [200, right]);
-    assertEquals([calls.lastAsked(), calls.asked[1]?.body], [`first ${asks}`, body]);
-    const sent = Object.keys(CLIENT_HEADERS).map((header) => calls.asked[1]?.headers.get(header));
+    assertEquals([calls.lastRequest(), calls.requests[1]?.body], [`first ${asks}`, body]);
+    const sent = Object.keys(CLIENT_HEADERS).map((header) =>
+      calls.requests[1]?.headers.get(header)
+    );
     assertEquals(sent, SENT_HEADERS);
     const shown = ["openai-processing-ms", "etag", "x-gateway-provider"];
     assertEquals(shown.map((header) => answer.headers.get(header)), ["9", null, "first"]);
@@ -179,7 +181,7 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
   });
 
   Deno.test(`${name} takes at most 16 MiB`, async () => {
-    const room = LIMIT - new TextEncoder().encode(right).length;
+    const room = MAX_RESOURCE_BYTES - new TextEncoder().encode(right).length;
     const fits = await withNativeObject(object, () => ({ body: right + " ".repeat(room) }));
     assertEquals((await send(fits)).status, 200);
     const large = await withNativeObject(object, () => ({ body: right + " ".repeat(room + 1) }));
@@ -191,14 +193,14 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
 
 function testFailures(object: NativeObject, name: string, { send }: NativeOperation): void {
   Deno.test(`${name} is sent once, to its owner, whatever goes wrong`, async () => {
-    const failures: (Says | Error)[] = [404, 429, 500, 503, 529, 302].map((status) => (
+    const failures: (ScriptedResponse | Error)[] = [404, 429, 500, 503, 529, 302].map((status) => (
       { status, body: "" }
     ));
     for (const says of [...failures, new ConnectionError("refused", "nothing listens")]) {
       const calls = await withNativeObject(object, () => says);
       const answer = await send(calls);
       assert(answer.status >= 400);
-      assertEquals(calls.asked.map(({ host }) => host), ["first", "first"]);
+      assertEquals(calls.requests.map(({ host }) => host), ["first", "first"]);
       assertEquals(await stateIn(calls, object), "bound");
     }
   });
@@ -208,7 +210,7 @@ function testOwner(object: NativeObject, name: string, { send, right }: NativeOp
   const { can, param } = object;
   const incapable = [400, "unsupported_feature", "provider"];
 
-  Deno.test(`${name} asks nobody when its owner is stale, another or incapable`, async () => {
+  Deno.test(`${name} sends nothing upstream if its owner is stale, another account or lacks the capability`, async () => {
     const calls = await withNativeObject(object, () => ({ body: right }));
     const other = await send(calls, naming("second"));
     assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
@@ -217,7 +219,7 @@ function testOwner(object: NativeObject, name: string, { send, right }: NativeOp
     calls.reload(nativeConfig({ first: {}, second: { can } }));
     assertEquals(refusalOf(await send(calls)), incapable);
     assertEquals(refusalOf(await send(calls, naming("first"))), incapable);
-    assertEquals(calls.asked.length, 1);
+    assertEquals(calls.requests.length, 1);
     calls.reload(twoAccounts(object));
     assertEquals((await send(calls)).status, 200);
   });
@@ -226,24 +228,24 @@ function testOwner(object: NativeObject, name: string, { send, right }: NativeOp
     const calls = await withNativeObject(object, () => ({ body: right }));
     await calls.post(object.path, object.create, naming("second"));
     const conflict = [400, "provider_binding_conflict", param];
-    assertEquals([refusalOf(await send(calls)), calls.asked.length], [conflict, 2]);
+    assertEquals([refusalOf(await send(calls)), calls.requests.length], [conflict, 2]);
     for (const provider of ["first", "second"]) {
       assertEquals((await send(calls, naming(provider))).text, right);
-      assertEquals(calls.asked.at(-1)?.host, provider);
+      assertEquals(calls.requests.at(-1)?.host, provider);
     }
     assertEquals(refusalOf(await send(calls)), conflict);
   });
 }
 
 function testUnknown(object: NativeObject, name: string, { send, right }: NativeOperation): void {
-  Deno.test(`${name} of an unknown id needs a header, whoever else could serve it`, async () => {
+  Deno.test(`${name} of an unknown ID requires the provider header, even if only one provider could serve it`, async () => {
     const config = nativeConfig({ first: { can: object.can }, second: {} });
     const calls = await withNativeObject(object, () => ({ body: right }), config);
     await calls.world.advance(30 * 60_000);
     assertEquals(refusalOf(await send(calls)), [404, object.unknown, object.param]);
     const incapable = [400, "unsupported_feature", "provider"];
     assertEquals(refusalOf(await send(calls, naming("second"))), incapable);
-    assertEquals(calls.asked.length, 1);
+    assertEquals(calls.requests.length, 1);
     assertEquals((await send(calls, naming("first"))).text, right);
   });
 }

@@ -86,7 +86,7 @@ for (const [type, kind] of Object.entries(KINDS)) {
         const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
         const refusal = refusalOf(await send(calls, id));
         assertEquals(refusal, [400, "invalid_value", kind.param], `${id}, operation ${at}`);
-        assertEquals(calls.asked.length, 0);
+        assertEquals(calls.requests.length, 0);
       }
     }
   });
@@ -96,7 +96,7 @@ for (const [type, kind] of Object.entries(KINDS)) {
       for (const send of operations(kind)) {
         const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
         await send(calls, id);
-        assert(calls.lastAsked().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
+        assert(calls.lastRequest().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
       }
     }
   });
@@ -110,8 +110,8 @@ for (const [type, kind] of Object.entries(KINDS)) {
         );
         await calls.post(kind.path, kind.create, FIRST);
         await send(calls, id);
-        assertEquals(calls.asked.length, 2, id);
-        assert(calls.lastAsked().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
+        assertEquals(calls.requests.length, 2, id);
+        assert(calls.lastRequest().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
       }
     }
   });
@@ -129,12 +129,12 @@ Deno.test("an id of an item that leads out of its list is refused before a provi
       await calls.post("/conversations", {}, FIRST);
       const path = `/conversations/conv_1/items/${encodeURIComponent(id)}`;
       assertEquals(refusalOf(await calls[method](path)), [400, "invalid_value", "item_id"], id);
-      assertEquals(calls.asked.length, 1);
+      assertEquals(calls.requests.length, 1);
     }
   }
 });
 
-Deno.test("any other id of an item is sent to the owner of its conversation, encoded", async () => {
+Deno.test("another ID of an item is sent to the owner of its conversation, encoded", async () => {
   for (const id of ["msg_1", "a/b", "/a", "a\\b", "a..b", "..a/b", "%2F", "a%2Fb", "x.", "..."]) {
     const calls = nativeGateway(
       nativeConfig({ up: { can: CAN } }),
@@ -143,7 +143,7 @@ Deno.test("any other id of an item is sent to the owner of its conversation, enc
     await calls.post("/conversations", {}, FIRST);
     const path = `/conversations/conv_1/items/${encodeURIComponent(id)}`;
     await calls.get(path);
-    assertEquals(calls.lastAsked(), `up GET ${path}`);
+    assertEquals(calls.lastRequest(), `up GET ${path}`);
   }
 });
 
@@ -151,7 +151,7 @@ Deno.test("an id with a slash that no provider is named for is unknown, as any o
   for (const { path, param, unknown } of Object.values(KINDS)) {
     const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
     assertEquals(refusalOf(await calls.get(`${path}/a%2Fb`)), [404, unknown, param]);
-    assertEquals(calls.asked.length, 0);
+    assertEquals(calls.requests.length, 0);
   }
 });
 

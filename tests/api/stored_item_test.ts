@@ -33,7 +33,7 @@ const SAID_BY_NULL = [
   "tool_search_output.tools[0].tools[0].strict",
 ];
 
-/** What tells the type of an object, what may be anything, and members whose keys are the client's own. */
+/** Members that name the type of an object, members of any value, and members whose keys the client chooses. */
 const OPEN = /\.type$|^type$|\.some$|\.error\.content$/;
 
 /** Whether there is a null in a value, on any level. */
@@ -42,7 +42,7 @@ function hasNull(value: JsonValue | undefined): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull));
 }
 
-Deno.test("an explicit null in an item is left out, unless listed items must have it", () => {
+Deno.test("an explicit null in an item is omitted, unless the published schema requires the member", () => {
   const kept = new Set<string>();
   let count = 0;
   for (const { path, request } of requestFields()) {
@@ -106,12 +106,12 @@ const NULLS: JsonObject[] = [
   },
 ];
 
-Deno.test("listed input items are as published, whatever nulls the client has sent", async () => {
+Deno.test("listed input items match the published schema, whatever nulls the client has sent", async () => {
   const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ body: responseOf("resp_1") }));
   const opaque = { type: "of_tomorrow", id: "new", status: null, deep: { a: [null], b: null } };
   await calls.post("/responses", { model: "m", input: [...NULLS, opaque] });
   // The upstream gets them as they came.
-  assertEquals<unknown>(calls.asked[0]?.json.input, [...NULLS, opaque]);
+  assertEquals<unknown>(calls.requests[0]?.json.input, [...NULLS, opaque]);
   const { json } = await calls.get("/responses/resp_1/input_items?order=asc");
   const [last, ...known] = objectsAt(json, "data").toReversed();
   assertEquals(last, opaque);

@@ -115,13 +115,18 @@ function said(wire: Wire, stream: boolean, { input, output, cached }: Counts): s
 
 type Api = "chat" | "responses";
 
-interface Asked {
+interface SentRequest {
   readonly answer: Reply;
   readonly report: Readonly<CallReport> | undefined;
 }
 
 /** Asks the API of a gateway whose upstream sends these counts. */
-async function asked(api: Api, wire: Wire, stream: boolean, counts: Counts): Promise<Asked> {
+async function requests(
+  api: Api,
+  wire: Wire,
+  stream: boolean,
+  counts: Counts,
+): Promise<SentRequest> {
   const world = scriptedWorld({ fetch: () => answers(200, said(wire, stream, counts)) });
   const reports: Readonly<CallReport>[] = [];
   const gateway = newGateway(compile(configOf(CONFIG), 1), world, [
@@ -152,7 +157,7 @@ for (const wire of WIRES) {
     Deno.test(`counts that are null are no usage: ${how}`, async () => {
       for (const counts of [{ input: null, output: null, cached: null }, {}]) {
         for (const api of ["chat", "responses"] as const) {
-          const { answer, report } = await asked(api, wire, stream, counts);
+          const { answer, report } = await requests(api, wire, stream, counts);
           assertEquals(answer.status, 200, answer.text);
           assertEquals([report?.failure, report?.usage, report?.cost], [null, null, null]);
           const usage = usageIn(answer, stream);
@@ -167,7 +172,7 @@ for (const wire of WIRES) {
     Deno.test(`a count that is absent stays absent, and a response has no usage then: ${how}`, async () => {
       // The local runtime leaves out a count that is zero.
       if (wire === "local") {
-        const { answer } = await asked("responses", wire, stream, { output: 4 });
+        const { answer } = await requests("responses", wire, stream, { output: 4 });
         assertEquals((usageIn(answer, stream) as JsonObject).total_tokens, 4);
         return;
       }
@@ -175,7 +180,7 @@ for (const wire of WIRES) {
         const counts of [{ input: null, output: 4 }, { output: 4 }, { input: 4, output: null }]
       ) {
         const isInput = counts.input === 4;
-        const { answer, report } = await asked("chat", wire, stream, counts);
+        const { answer, report } = await requests("chat", wire, stream, counts);
         const usage = usageIn(answer, stream);
         assert(isObject(usage), answer.text);
         const [there, absent] = isInput
@@ -190,7 +195,7 @@ for (const wire of WIRES) {
         assertEquals([report?.usage?.input, report?.usage?.output], isInput ? [4, 0] : [0, 4]);
         if (wire === "compat") assertEquals(report?.cost, 4 / 1_000_000);
         if (wire === "responses") continue;
-        const response = await asked("responses", wire, stream, counts);
+        const response = await requests("responses", wire, stream, counts);
         assertEquals(usageIn(response.answer, stream), null);
       }
     });
@@ -199,10 +204,10 @@ for (const wire of WIRES) {
       const whole = { input: 5, output: 4, cached: 1 };
       for (const counts of [{ input: 1.5 }, { output: 0.5 }, { cached: 0.1 }]) {
         for (const api of ["chat", "responses"] as const) {
-          const { answer, report } = await asked(api, wire, stream, { ...whole, ...counts });
+          const { answer, report } = await requests(api, wire, stream, { ...whole, ...counts });
           assertEquals<unknown>(report?.failure?.kind, "invalid_upstream_response");
           assertMatch(report?.failure?.message ?? "", /no whole number/);
-          // This one tells its text and its counts with one event.
+          // This provider sends the text and the token counts in one event.
           const isFirst = wire === "responses" && api === "chat";
           if (!stream || isFirst) {
             assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);

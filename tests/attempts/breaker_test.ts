@@ -5,7 +5,7 @@ import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat
 import { testGateway } from "../support/gateway.ts";
 import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { config, seen, type Setting, STREAM } from "./tried.ts";
+import { config, type Setting, STREAM, verdictAndTarget } from "./two_targets.ts";
 
 const OPEN = [503, "upstream_error", "circuit_open"];
 const BREAKER = "failure_threshold: 1, open_duration: 10s, half_open_max_requests: 1";
@@ -33,7 +33,7 @@ Deno.test("an open breaker without another target is 503 circuit_open with Retry
   assertEquals((await ask()).status, 501);
   await world.advance(1500);
   const answer = await ask();
-  assertEquals(seen(answer), [...OPEN, "first/x"]);
+  assertEquals(verdictAndTarget(answer), [...OPEN, "first/x"]);
   assertEquals(answer.error.param, null);
   assertEquals(answer.headers.get("retry-after"), "9");
   assertEquals(state.sent, 1);
@@ -43,7 +43,7 @@ Deno.test("a call to an open breaker is not retried but falls back", async () =>
   const retry = "max_attempts: 3, initial_delay: 1h, max_delay: 2h";
   const { ask, state } = gatewayOf({ second: "http://other", retry });
   for (let call = 0; call < 3; call++) {
-    assertEquals(seen(await ask()), [200, undefined, undefined, "second/y"]);
+    assertEquals(verdictAndTarget(await ask()), [200, undefined, undefined, "second/y"]);
   }
   assertEquals(state.sent, 1);
 });
@@ -54,7 +54,7 @@ Deno.test("every attempt counts for the breaker, and a breaker that opens within
   state.answer = () => answers(503, "");
   const waiting = ask();
   await world.advance(100);
-  assertEquals(seen(await waiting), [...OPEN, "first/x"]);
+  assertEquals(verdictAndTarget(await waiting), [...OPEN, "first/x"]);
   assertEquals(state.sent, 2);
 });
 
@@ -62,7 +62,7 @@ Deno.test("a breaker that opens within a call ends its retries without their del
   const retry = "max_attempts: 3, initial_delay: 5s, jitter_factor: 0";
   const { ask, state, reports } = gatewayOf({ second: "http://other", retry });
   state.answer = () => answers(503, "");
-  assertEquals(seen(await ask()), [200, undefined, undefined, "second/y"]);
+  assertEquals(verdictAndTarget(await ask()), [200, undefined, undefined, "second/y"]);
   assertEquals(reports[0]?.ms.total, 0);
   assertEquals(state.sent, 1);
   assertEquals(accessFields(reports[0] ?? newReport("", "", "", 0)).retries, 0, "none was sent");
@@ -114,7 +114,7 @@ Deno.test("a bug gives the trial back too", async () => {
   const { ask, state, world } = gatewayOf();
   await ask();
   await world.advance(10_000);
-  // A body that is no byte stream cannot be opened: it throws where nobody expects it.
+  // A body that is no byte stream cannot be opened: opening it throws.
   state.answer = () => Promise.resolve(new Response(ReadableStream.from([new Uint8Array(1)])));
   assertEquals((await ask()).error.code, "internal_error");
   state.answer = () => answers(200, COMPLETION);
@@ -162,7 +162,7 @@ Deno.test("a stream that is complete is a success for the breaker", async () => 
 
 Deno.test("providers of one account share a breaker", async () => {
   const { ask, state } = gatewayOf({ second: "http://up" });
-  assertEquals(seen(await ask()), [...OPEN, "second/y"]);
+  assertEquals(verdictAndTarget(await ask()), [...OPEN, "second/y"]);
   assertEquals(state.sent, 1);
 });
 

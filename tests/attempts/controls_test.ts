@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { config, seen } from "./tried.ts";
+import { config, verdictAndTarget } from "./two_targets.ts";
 
 const RETRY = "max_attempts: 2, initial_delay: 0s";
 
@@ -107,7 +107,7 @@ Deno.test("the last failure decides what the client sees, and names its target",
   const setting = { first: "http://up", second: "http://other" };
   const gateway = testGateway(config(setting), world);
   const answer = await got(await gateway.app(chatRequest({ body: { model: "x" } })));
-  assertEquals(seen(answer), [400, "t", "c", "second/y"]);
+  assertEquals(verdictAndTarget(answer), [400, "t", "c", "second/y"]);
   assertEquals(answer.headers.get("x-gateway-route"), "r");
   const [report] = gateway.reports;
   assertEquals(report?.fallbacks, 1);

@@ -5,7 +5,7 @@ import { samplesNamed } from "../observe/exposition.ts";
 import { assert } from "../support/assert.ts";
 import { type ChatOptions, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { streamOf } from "../support/pieces.ts";
-import { STREAM } from "./tried.ts";
+import { STREAM } from "./two_targets.ts";
 
 /** One upstream call that runs until the test ends it. */
 export interface HeldCall {

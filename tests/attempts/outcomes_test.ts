@@ -2,7 +2,7 @@ import { assertEquals } from "../support/assert.ts";
 import { chatRequest, type Got, got } from "../support/chat_call.ts";
 import { type ServedGateway, serveGateway } from "../support/gateway.ts";
 import { startUpstream, type UpstreamExchange, type UpstreamScript } from "../support/upstream.ts";
-import { config, inTurn, seen, type Setting, succeed } from "./tried.ts";
+import { config, inTurn, type Setting, succeed, verdictAndTarget } from "./two_targets.ts";
 
 /** One way in which an attempt may end, and all that follows from it. */
 interface Outcome {
@@ -166,7 +166,7 @@ async function repeats({ script, client }: Outcome, stream: boolean): Promise<bo
   await using upstream = startUpstream(script);
   const retry = "max_attempts: 2, initial_delay: 0s";
   await using gateway = serveGateway(config({ first: upstream.url, retry }));
-  assertEquals(seen(await ask(gateway, stream)), [...client, "first/x"]);
+  assertEquals(verdictAndTarget(await ask(gateway, stream)), [...client, "first/x"]);
   return upstream.requests.length === 2;
 }
 
@@ -179,7 +179,7 @@ async function fallsBack({ script, client }: Outcome, stream: boolean): Promise<
   assertEquals(upstream.requests.length, 1);
   const isServed = answer.status === 200;
   const expected = isServed ? [200, undefined, undefined, "second/y"] : [...client, "first/x"];
-  assertEquals(seen(answer), expected);
+  assertEquals(verdictAndTarget(answer), expected);
   return isServed;
 }
 

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, verdictOf } from "../support/chat_call.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type HeldCall, type HeldGateway, heldGateway, type Setting } from "./held_calls.ts";
-import { STREAM } from "./tried.ts";
+import { STREAM } from "./two_targets.ts";
 
 const LIMITED = "max_concurrent: 1, max_queued: 5";
 

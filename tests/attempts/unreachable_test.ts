@@ -4,7 +4,7 @@ import { serveGateway, testGateway } from "../support/gateway.ts";
 import { streamOf } from "../support/pieces.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { config, seen, succeed } from "./tried.ts";
+import { config, succeed, verdictAndTarget } from "./two_targets.ts";
 
 const UNREACHABLE = [502, "upstream_error", "upstream_unreachable"];
 const TIMEOUT = [504, "upstream_timeout", "upstream_timeout"];
@@ -12,7 +12,7 @@ const TOO_LARGE = [502, "upstream_error", "upstream_response_too_large"];
 const RETRY = "max_attempts: 2, initial_delay: 0s";
 const MIB = 1024 * 1024;
 
-// Ports that the system gives out are not free for long; nobody is given this one.
+// The system soon assigns a freed ephemeral port again; it never assigns this port.
 const ADDRESSES: readonly (readonly [what: string, address: string])[] = [
   ["a refused connection", "http://127.0.0.1:1"],
   ["a host name without an address", "http://no-such-host.invalid"],
@@ -29,7 +29,7 @@ for (const [what, first] of ADDRESSES) {
         await fetch(chatRequest({ url: alone.url, body: { model: "x", stream } })),
       );
       const expected = stream ? [503, "upstream_error", "circuit_open"] : UNREACHABLE;
-      assertEquals(seen(answer), [...expected, "first/x"]);
+      assertEquals(verdictAndTarget(answer), [...expected, "first/x"]);
     }
     assertEquals(alone.reports[0]?.attempts.map(({ outcome }) => outcome), [
       "upstream_unreachable",
@@ -37,7 +37,7 @@ for (const [what, first] of ADDRESSES) {
     ]);
     await using both = serveGateway(config({ first, second: other.url, retry: RETRY }));
     const answer = await got(await fetch(chatRequest({ url: both.url, body: { model: "x" } })));
-    assertEquals(seen(answer), [200, undefined, undefined, "second/y"]);
+    assertEquals(verdictAndTarget(answer), [200, undefined, undefined, "second/y"]);
   });
 }
 
@@ -47,7 +47,7 @@ Deno.test("an upstream that never answers is a timeout, tried again and fallen b
   const setting = { first: silent.url, provider: "timeout: 60ms", retry: RETRY };
   await using alone = serveGateway(config(setting));
   const answer = await got(await fetch(chatRequest({ url: alone.url, body: { model: "x" } })));
-  assertEquals(seen(answer), [...TIMEOUT, "first/x"]);
+  assertEquals(verdictAndTarget(answer), [...TIMEOUT, "first/x"]);
   // A busy machine may give a try up before its request has come through, so tries are counted here.
   assertEquals(alone.reports[0]?.attempts.map(({ outcome }) => outcome), [
     "upstream_timeout",
@@ -55,7 +55,7 @@ Deno.test("an upstream that never answers is a timeout, tried again and fallen b
   ]);
   await using both = serveGateway(config({ ...setting, second: other.url }));
   const served = await got(await fetch(chatRequest({ url: both.url, body: { model: "x" } })));
-  assertEquals(seen(served), [200, undefined, undefined, "second/y"]);
+  assertEquals(verdictAndTarget(served), [200, undefined, undefined, "second/y"]);
 });
 
 Deno.test("every attempt has its own timeout, which counts for the circuit breaker", async () => {
@@ -80,14 +80,14 @@ Deno.test("every attempt has its own timeout, which counts for the circuit break
   );
   const waiting = gateway.app(chatRequest({ body: { model: "x" } }));
   await world.advance(10_000);
-  assertEquals(seen(await got(await waiting)), [...TIMEOUT, "first/x"]);
+  assertEquals(verdictAndTarget(await got(await waiting)), [...TIMEOUT, "first/x"]);
   assertEquals(began, [0, 1100, 2200]);
   const next = await got(await gateway.app(chatRequest({ body: { model: "x" } })));
   assertEquals(next.error.code, "circuit_open");
   assertEquals(world.waiting, 0);
 });
 
-/** A gateway whose only provider answers with a body of so many pieces of 1 MiB. */
+/** A gateway whose only provider responds with a body of `pieces` chunks of 1 MiB. */
 function answering(pieces: number, last: string) {
   const blank = new Uint8Array(MIB).fill(0x20);
   const world = scriptedWorld({
@@ -107,11 +107,11 @@ Deno.test("a response may have 64 MiB and not a byte more", async () => {
   assertEquals(whole.status, 200);
   await whole.body?.cancel();
   const larger = await answering(63, ` ${padded}`).app(chatRequest({ body: { model: "x" } }));
-  assertEquals(seen(await got(larger)), [...TOO_LARGE, "first/x"]);
+  assertEquals(verdictAndTarget(await got(larger)), [...TOO_LARGE, "first/x"]);
 });
 
 Deno.test("a first record over 4 MiB is too large", async () => {
   const gateway = answering(5, "");
   const answer = await gateway.app(chatRequest({ body: { model: "x", stream: true } }));
-  assertEquals(seen(await got(answer)), [...TOO_LARGE, "first/x"]);
+  assertEquals(verdictAndTarget(await got(answer)), [...TOO_LARGE, "first/x"]);
 });

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { config, seen } from "./tried.ts";
+import { config, verdictAndTarget } from "./two_targets.ts";
 
 const RETRY: Config["retry"] = {
   enabled: true,
@@ -102,7 +102,7 @@ Deno.test("a call whose Retry-After is longer than max_delay falls back", async 
   const setting = { first: "http://up", second: "http://other", retry: "max_attempts: 3" };
   const gateway = testGateway(config(setting), world);
   const answer = await got(await gateway.app(chatRequest({ body: { model: "x" } })));
-  assertEquals(seen(answer), [200, undefined, undefined, "second/y"]);
+  assertEquals(verdictAndTarget(answer), [200, undefined, undefined, "second/y"]);
 });
 
 Deno.test("the fallback has its own attempts, and its retry delays start from the beginning", async () => {
@@ -138,7 +138,7 @@ Deno.test("a client that disconnects ends the retry delay at once, and no furthe
   assertEquals([sent, world.waiting], [1, 1]);
   client.abort();
   const answer = await got(await waiting);
-  assertEquals(seen(answer), [499, "client_cancelled", undefined, "first/x"]);
+  assertEquals(verdictAndTarget(answer), [499, "client_cancelled", undefined, "first/x"]);
   assertEquals(Object.keys(answer.error), ["message", "type"]);
   assertEquals([sent, world.waiting], [1, 0]);
 });

@@ -7,32 +7,32 @@ import { createApp } from "../../src/server/app.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
-/** A gateway with a cache in a scripted world, and what its upstreams were asked. */
+/** A gateway with a cache in a scripted world, and its upstream requests. */
 export interface CachedGateway {
   readonly world: ScriptedWorld;
   readonly reports: readonly Readonly<CallReport>[];
   /** Each upstream request, in order. */
-  readonly asked: readonly Asked[];
+  readonly requests: readonly SentRequest[];
   /** The entries and the bytes that are cached. */
   kept(): readonly [entries: number, bytes: number];
   ask(request: Request): Promise<Got>;
   /** Returns the cache status of a request: HIT, MISS or null. */
   statusOf(request: Request): Promise<string | null>;
-  /** From now on the gateway serves this configuration, as after a change of its file. */
+  /** Reloads the gateway with this configuration. */
   reload(config: string): void;
 }
 
-/** Where an upstream request went. */
-export interface Asked {
+/** Host and path of an upstream request. */
+export interface SentRequest {
   readonly host: string;
   readonly path: string;
 }
 
-/** What an upstream answers; `count` is the number of the request over all upstreams, from 1. */
-export type Upstream = (asked: Asked, count: number) => Promise<Response>;
+/** Responds to an upstream request; `count` is the number of the request over all upstreams, from 1. */
+export type Upstream = (request: SentRequest, count: number) => Promise<Response>;
 
 /** The answer to upstream request `count`: each has another id. */
-export function completion(_asked: Asked, count: number): Promise<Response> {
+export function completion(_asked: SentRequest, count: number): Promise<Response> {
   return answers(200, { ...COMPLETION, id: `chatcmpl-${count}` });
 }
 
@@ -55,14 +55,14 @@ function parsed(text: string): Config {
 
 /** Serves the configuration; every upstream is played by the one function. */
 export function cachedGateway(config = caching(), upstream: Upstream = completion): CachedGateway {
-  const asked: Asked[] = [];
+  const requests: SentRequest[] = [];
   const reports: Readonly<CallReport>[] = [];
   const world = scriptedWorld({
     fetch(url) {
       const { host, pathname } = new URL(url);
       const one = { host, path: pathname };
-      asked.push(one);
-      return upstream(one, asked.length);
+      requests.push(one);
+      return upstream(one, requests.length);
     },
   });
   const sinks = [(report: Readonly<CallReport>) => void reports.push(report)];
@@ -76,7 +76,7 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
   return {
     world,
     reports,
-    asked,
+    requests,
     ask,
     kept: () => [gateway.state.cache.entries, gateway.state.cache.bytes],
     statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),

@@ -1,12 +1,12 @@
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest } from "../support/chat_call.ts";
-import { type Asked, cachedGateway, caching, completion } from "./cached_gateway.ts";
+import { cachedGateway, caching, completion, type SentRequest } from "./cached_gateway.ts";
 
 function embeddings(body: string): Request {
   return new Request("http://localhost/v1/embeddings", { method: "POST", body });
 }
 
-function vectors(_asked: Asked, count: number): Promise<Response> {
+function vectors(_asked: SentRequest, count: number): Promise<Response> {
   const data = [{ object: "embedding", index: 0, embedding: [count] }];
   return answers(200, { object: "list", data, model: "m" }, { "x-model-run": `up-${count}` });
 }
@@ -18,7 +18,7 @@ Deno.test("the second of two identical chat calls gets the bytes of the first wi
   const first = await gateway.ask(chatRequest());
   const second = await gateway.ask(chatRequest());
   assertEquals([first.text, second.text], [text, text]);
-  assertEquals(gateway.asked.length, 1);
+  assertEquals(gateway.requests.length, 1);
   const header = (name: string) => [first, second].map(({ headers }) => headers.get(name));
   assertEquals(header("x-gateway-cache-status"), ["MISS", "HIT"]);
   assertEquals(header("x-gateway-provider"), ["up", "up"]);
@@ -48,7 +48,7 @@ Deno.test("nothing is looked up while the cache is off", async () => {
   const gateway = cachedGateway(caching().replace("enabled: true", "enabled: false"));
   assertEquals(await gateway.statusOf(chatRequest()), null);
   assertEquals(await gateway.statusOf(chatRequest()), null);
-  assertEquals(gateway.asked.length, 2);
+  assertEquals(gateway.requests.length, 2);
   assertEquals(gateway.kept(), [0, 0]);
 });
 
@@ -58,7 +58,7 @@ Deno.test("a chat call with a store field bypasses the cache, whatever its value
     assertEquals(await gateway.statusOf(chatRequest({ body: { store } })), null);
     assertEquals(await gateway.statusOf(chatRequest({ body: { store } })), null);
   }
-  assertEquals(gateway.asked.length, 6);
+  assertEquals(gateway.requests.length, 6);
   assertEquals(gateway.kept(), [0, 0]);
 });
 
@@ -74,7 +74,7 @@ Deno.test("streaming bypasses the cache", async () => {
     assertEquals(headers.get("x-gateway-cache-status"), null);
     assertStringIncludes(text, "[DONE]");
   }
-  assertEquals(gateway.asked.length, 2);
+  assertEquals(gateway.requests.length, 2);
   assertEquals(gateway.kept(), [0, 0]);
 });
 
@@ -87,7 +87,7 @@ Deno.test("a caller can bypass the cache, for reading and for writing", async ()
   assertEquals(await gateway.statusOf(chatRequest()), "MISS");
   assertEquals(await gateway.statusOf(bypass("True")), null);
   assertEquals(await gateway.statusOf(bypass("false")), "HIT");
-  assertEquals(gateway.asked.length, 4);
+  assertEquals(gateway.requests.length, 4);
 });
 
 Deno.test("only responses with status 200 are cached", async () => {
@@ -101,7 +101,7 @@ Deno.test("only responses with status 200 are cached", async () => {
   ];
   const gateway = cachedGateway(
     caching().replace("{enabled: false}", "{enabled: false}\ncircuit_breaker: {enabled: false}"),
-    (asked, count) => (wrong[count - 1] ?? (() => completion(asked, count)))(),
+    (request, count) => (wrong[count - 1] ?? (() => completion(request, count)))(),
   );
   for (let call = 0; call <= wrong.length; call++) {
     assertEquals(await gateway.statusOf(chatRequest()), "MISS", String(call));
@@ -121,14 +121,14 @@ Deno.test("identical calls at the same time each go upstream", async () => {
   const gateway = cachedGateway();
   const both = [gateway.statusOf(chatRequest()), gateway.statusOf(chatRequest())];
   assertEquals(await Promise.all(both), ["MISS", "MISS"]);
-  assertEquals(gateway.asked.length, 2);
+  assertEquals(gateway.requests.length, 2);
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
 
 Deno.test("a cached response is served although the breaker is open", async () => {
   const gateway = cachedGateway(
     `${caching()}circuit_breaker: {failure_threshold: 1}`,
-    (asked, count) => count === 1 ? completion(asked, count) : answers(500, "{}"),
+    (request, count) => count === 1 ? completion(request, count) : answers(500, "{}"),
   );
   await gateway.ask(chatRequest());
   const other = chatRequest({ body: { seed: 1 } });

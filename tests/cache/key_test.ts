@@ -64,7 +64,7 @@ function shuffled(value: JsonObject, order: readonly number[]): JsonObject {
   );
 }
 
-function asked(value: JsonObject, gap = ""): Request {
+function requests(value: JsonObject, gap = ""): Request {
   return new Request("http://localhost/v1/chat/completions", {
     method: "POST",
     body: JSON.stringify({ model: "m", ...value }, null, gap),
@@ -80,9 +80,9 @@ Deno.test("two requests that differ in any member never share an answer", async 
       );
       const second = { ...first, [member]: values[at % values.length] ?? null };
       const gateway = cachedGateway();
-      assertEquals(await gateway.statusOf(asked(first)), "MISS");
-      assertEquals(await gateway.statusOf(asked(second)), "MISS");
-      assertEquals([gateway.asked.length, gateway.kept()[0]], [2, 2]);
+      assertEquals(await gateway.statusOf(requests(first)), "MISS");
+      assertEquals(await gateway.statusOf(requests(second)), "MISS");
+      assertEquals([gateway.requests.length, gateway.kept()[0]], [2, 2]);
     }),
     { numRuns: 150 },
   );
@@ -93,8 +93,8 @@ Deno.test("the order of keys and white space do not matter", async () => {
   await fc.assert(
     fc.asyncProperty(body, order, fc.constantFrom(" ", "\t"), async (value, numbers, gap) => {
       const gateway = cachedGateway();
-      assertEquals(await gateway.statusOf(asked(value)), "MISS");
-      assertEquals(await gateway.statusOf(asked(shuffled(value, numbers), gap)), "HIT");
+      assertEquals(await gateway.statusOf(requests(value)), "MISS");
+      assertEquals(await gateway.statusOf(requests(shuffled(value, numbers), gap)), "HIT");
     }),
     { numRuns: 50 },
   );

@@ -76,8 +76,8 @@ Deno.test("the response of a fallback is cached under the fallback's model alone
   let isBroken = true;
   const gateway = cachedGateway(
     SECOND,
-    (asked, count) =>
-      asked.host === "up" && isBroken ? answers(500, "{}") : completion(asked, count),
+    (request, count) =>
+      request.host === "up" && isBroken ? answers(500, "{}") : completion(request, count),
   );
   const first = await gateway.ask(open());
   assertEquals(first.headers.get("x-gateway-provider"), "spare");
@@ -142,7 +142,7 @@ Deno.test("responses of an earlier definition of a provider are not served, when
   const late = Promise.withResolvers<Response>();
   const gateway = cachedGateway(
     caching(),
-    (asked, count) => count === 2 ? late.promise : completion(asked, count),
+    (request, count) => count === 2 ? late.promise : completion(request, count),
   );
   await gateway.ask(chatRequest());
   const running = gateway.ask(seeded(1));
@@ -165,7 +165,7 @@ Deno.test("a provider whose neighbour changes keeps its answers", async () => {
 Deno.test("a cache with max_size 0 stores nothing", async () => {
   const gateway = cachedGateway(caching("max_size: 0"));
   for (const _ of [1, 2]) assertEquals(await gateway.statusOf(chatRequest()), "MISS");
-  assertEquals([gateway.kept(), gateway.asked.length], [[0, 0], 2]);
+  assertEquals([gateway.kept(), gateway.requests.length], [[0, 0], 2]);
 });
 
 Deno.test("a cache smaller than the usual size of an entry stores responses that fit", async () => {

@@ -24,9 +24,19 @@ routing:
       fallback: [{provider: openai}]
 `;
 
-/** What only compat upstreams may have, in the order of the table. */
-const NATIVE = "chat_completions_lifecycle, responses_lifecycle, conversations, " +
-  "background_responses, response_cancellation, response_compaction, response_input_tokens";
+/** What a compat target with no capability refuses for chat clients, and for responses besides. */
+const OFF = [
+  "chat_completions_lifecycle (refuses list, read, change and delete stored completions)",
+  "responses_lifecycle (refuses read and delete responses that the provider stores)",
+  "conversations (refuses conversations that the provider stores)",
+  "response_cancellation (refuses cancel a response)",
+  "response_compaction (refuses POST /v1/responses/compact)",
+  "response_input_tokens (refuses POST /v1/responses/input_tokens)",
+].map((line) => `              off: ${line}`);
+const BASE64 =
+  "              off: embeddings_base64 (refuses embeddings with encoding_format base64, " +
+  "the default of the OpenAI SDKs)";
+const BACKGROUND = "              off: background_responses (refuses background: true)";
 
 Deno.test("a target says how many attempts may run at its provider at once", async () => {
   const cases = {
@@ -47,7 +57,7 @@ routing: {routes: [{name: r, targets: [{provider: up, model: m}]}]}
   }
 });
 
-Deno.test("a valid file is told as a table of routes, targets and what they can do", async () => {
+Deno.test("check prints a valid file as a table of routes, targets and capabilities", async () => {
   using file = await configFile(FILE);
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
   assertEquals([code, err], [0, ""]);
@@ -59,25 +69,27 @@ Deno.test("a valid file is told as a table of routes, targets and what they can 
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
     "  strategy weighted",
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
-    `              off: ${NATIVE}`,
+    ...OFF,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
-    `              off: ${NATIVE}, embeddings_base64`,
+    "              accepts: every chat field, embeddings",
+    ...OFF,
+    BASE64,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
-    "              takes: every chat field, embeddings",
-    `              off: ${NATIVE}, embeddings_base64`,
+    "              accepts: every chat field, embeddings",
+    ...OFF,
+    BASE64,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every chat field, embeddings",
+    "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
-    `              off: ${NATIVE}`,
+    ...OFF,
     "",
   ]);
 });
 
-Deno.test("a target that is asked in the Responses API is told as such", async () => {
+Deno.test("check marks a target that receives Responses requests", async () => {
   using file = await configFile(`
 providers:
   openai: {api_key: k, capabilities: {responses_lifecycle: true, hosted_tools: [web_search]}}
@@ -91,15 +103,15 @@ routing:
   assertEquals(out.split("\n").slice(5), [
     "  100%        openai (requested model): compat, Responses API at api.openai.com, " +
     "2m to the first byte",
-    "              takes: every Responses field, chat, embeddings",
+    "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
-    `              off: ${NATIVE.replace("responses_lifecycle, ", "")}, embeddings_base64`,
     "              hosted_tools: web_search",
+    ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64],
     "",
   ]);
 });
 
-Deno.test("a target is told by the capabilities that its type looks at", async () => {
+Deno.test("check lists only the capabilities that the provider type uses", async () => {
   using file = await configFile(`
 providers:
   anthropic: {api_key: k, capabilities: {reasoning_effort: true, reasoning_effort_levels: [low]}}
@@ -109,14 +121,58 @@ routing:
 `);
   const { out } = await ran(["check", "--config", file.path]);
   assertEquals(out.split("\n").filter((line) => line.startsWith(" ".repeat(14))), [
-    "              takes: chat; no embeddings",
+    "              accepts: chat; no embeddings",
     "              on: reasoning_effort",
-    "              off: structured_outputs, adaptive_thinking",
     "              reasoning_effort_levels: low",
-    "              takes: chat, embeddings",
+    "              off: structured_outputs (refuses response_format json_schema)",
+    "              off: adaptive_thinking (refuses thinking of type adaptive)",
+    "              accepts: chat, embeddings",
     "              on: structured_outputs",
-    "              off: reasoning_effort",
+    "              off: reasoning_effort (refuses reasoning_effort)",
   ]);
+});
+
+Deno.test("a target whose provider declares every capability has no line about refusals", async () => {
+  using file = await configFile(`
+providers:
+  openai:
+    api_key: k
+    capabilities:
+      chat_completions_lifecycle: true
+      responses_lifecycle: true
+      conversations: true
+      background_responses: true
+      response_cancellation: true
+      response_compaction: true
+      response_input_tokens: true
+      embeddings_base64: true
+      hosted_tools: [web_search]
+  anthropic:
+    api_key: k
+    capabilities: {structured_outputs: true, reasoning_effort: true, adaptive_thinking: true}
+  ollama: {capabilities: {structured_outputs: true, reasoning_effort: true}}
+routing:
+  routes:
+    - name: all
+      targets:
+        - {provider: openai, upstream_request_type: responses}
+        - {provider: openai}
+        - {provider: anthropic}
+        - {provider: ollama}
+`);
+  const { code, out } = await ran(["check", "--config", file.path]);
+  assertEquals([code, out.includes("off:"), out.includes("refuses")], [0, false, false]);
+});
+
+Deno.test("a target says that it refuses hosted tools only where it could have them", async () => {
+  for (const [type, isThere] of [["responses", true], ["chat_completions", false]] as const) {
+    using file = await configFile(`
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai, upstream_request_type: ${type}}]}]}
+`);
+    const { out } = await ran(["check", "--config", file.path]);
+    assertEquals(out.includes("off: hosted_tools (refuses tools that the provider runs"), isThere);
+  }
 });
 
 Deno.test("no key, header value or URL credential is printed", async () => {
@@ -146,7 +202,7 @@ Deno.test("every problem of a broken file is a line on stderr", async () => {
   ]);
 });
 
-Deno.test("a file that is not there is told by name", async () => {
+Deno.test("check names a file that does not exist", async () => {
   const { code, err } = await ran(["check", "--config", "/nowhere/x.yaml"]);
   assertEquals(code, 1);
   assertEquals(err, "The configuration file /nowhere/x.yaml does not exist.\n");

@@ -20,7 +20,7 @@ Deno.test("the demo asks each provider type and shows its words and a response w
     assertStringIncludes(
       out,
       `\n  ${`${provider}:`.padEnd(10)}calls weather({"city":"text"}), ` +
-        'is told "sunny", says: The tools said "sunny".\n',
+        'receives "sunny", answers: The tools said "sunny".\n',
     );
   }
 });
@@ -70,15 +70,15 @@ function idIn(json = ""): string {
   return /"id":"([^"]+)"/.exec(json)?.[1] ?? "";
 }
 
-Deno.test("the demo ends at once when it is told to during its calls", async () => {
+Deno.test("a signal during the calls of the demo ends it at once", async () => {
   const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
-    await terminal.said(/compat: +Whoever/);
+    await terminal.said(/compat: +Please/);
   });
   assertEquals(code, 0);
   assert(!out.includes("Ctrl-C ends"));
 });
 
-Deno.test("the simulator alone tells an address for each provider type and its models", async () => {
+Deno.test("simulate prints an address and the models of each provider type", async () => {
   using client = testClient();
   const { code } = await whileServing(["simulate", "--port", "0"], async (terminal) => {
     const [, base = ""] = await terminal.said(/compat +(http\S+)\n/);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { type Program, program } from "./program.ts";
 import { configFile, testClient, whileServing } from "./test_terminal.ts";
 
-const STREAMS = 8;
+const STREAM_COUNT = 8;
 
 const WORDS = "one two three four five six seven eight";
 
@@ -41,7 +41,7 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
         return { text: response.text() };
       },
       async get(path) {
-        // A client of its own: every request needs a new connection.
+        // A separate client: each request needs a new connection.
         using fresh = testClient();
         try {
           const response = await fresh.fetch(url + path);
@@ -64,10 +64,10 @@ function endsOf(log: string): string[] {
   return [...log.matchAll(/path=\/v1\/chat\/completions .* end=(\w+)/g)].map(([, end = ""]) => end);
 }
 
-Deno.test("running streams are finished, new connections are not taken", async () => {
+Deno.test("shutdown finishes running streams and accepts no new connections", async () => {
   await serving("", async ({ child, err, stream, get, ended }) => {
     const streams = await Promise.all(
-      Array.from({ length: STREAMS }, () => stream("sim-slow-300")),
+      Array.from({ length: STREAM_COUNT }, () => stream("sim-slow-300")),
     );
     assertEquals(await get("/ready"), 200);
     child.kill("SIGTERM");
@@ -84,14 +84,14 @@ Deno.test("running streams are finished, new connections are not taken", async (
     }
     const [code, log] = await ended();
     assertEquals(code, 0);
-    assertEquals(endsOf(log), Array.from({ length: STREAMS }, () => "complete"));
+    assertEquals(endsOf(log), Array.from({ length: STREAM_COUNT }, () => "complete"));
   });
 });
 
-Deno.test("what outlasts the timeout ends with one failure terminal", async () => {
+Deno.test("a stream that outlasts drain_timeout ends with one failure terminal", async () => {
   await serving(", drain_timeout: 50ms", async ({ child, stream, ended }) => {
     const streams = await Promise.all(
-      Array.from({ length: STREAMS }, () => stream("sim-broken-silent")),
+      Array.from({ length: STREAM_COUNT }, () => stream("sim-broken-silent")),
     );
     child.kill("SIGTERM");
     for (const { text } of streams) {
@@ -102,12 +102,12 @@ Deno.test("what outlasts the timeout ends with one failure terminal", async () =
     }
     const [code, log] = await ended();
     assertEquals(code, 0);
-    assertEquals(endsOf(log), Array.from({ length: STREAMS }, () => "drained"));
+    assertEquals(endsOf(log), Array.from({ length: STREAM_COUNT }, () => "drained"));
     assertMatch(log, /WARN +calls were cut off: .* calls=8\n/);
   });
 });
 
-Deno.test("calls are taken during the delay, and a second signal ends all at once", async () => {
+Deno.test("requests are accepted during drain_delay, and a second signal ends all at once", async () => {
   await serving(", drain_delay: 1h", async ({ child, err, stream, get, ended }) => {
     const { text: endless } = await stream("sim-broken-silent");
     const broken = endless.then(() => "whole", () => "broken");

@@ -43,7 +43,7 @@ Deno.test("a drain is over when the last connection is closed", async () => {
   assertEquals(drained.happened, ["shut down", "over"]);
 });
 
-Deno.test("calls are still taken during the delay", async () => {
+Deno.test("requests are still accepted during drain_delay", async () => {
   const drained = draining("drain_delay: 4s");
   await drained.start();
   assertEquals([drained.inFlight.isDraining, ...drained.happened], [true]);
@@ -54,7 +54,7 @@ Deno.test("calls are still taken during the delay", async () => {
   assertEquals(drained.happened, ["shut down"]);
 });
 
-Deno.test("calls that outlast the timeout are cut off, and their last bytes get their time", async () => {
+Deno.test("calls that outlast drain_timeout are cut off, and their last bytes may still be sent", async () => {
   const drained = draining("drain_delay: 1s, drain_timeout: 10s");
   const cancellation = drained.inFlight.start("1");
   await drained.start();
@@ -71,7 +71,7 @@ Deno.test("calls that outlast the timeout are cut off, and their last bytes get 
   assertEquals(drained.happened, ["shut down", CUT, "over"]);
 });
 
-Deno.test("a client that never takes its last bytes is not waited for", async () => {
+Deno.test("a drain does not wait for a client that never reads its last bytes", async () => {
   const drained = draining("drain_timeout: 0s");
   drained.inFlight.start("1");
   await drained.start();

@@ -11,7 +11,7 @@ async function offered(variables: Readonly<Record<string, string>>) {
   return { config: loaded.config, warnings: loaded.warnings, about };
 }
 
-Deno.test("one key makes one provider that takes every model", async () => {
+Deno.test("one API key in the environment makes one provider that serves each model", async () => {
   const { config, warnings, about } = await offered({ OPENAI_API_KEY: "sk-x" });
   assertEquals(Object.keys(config.providers), ["openai"]);
   assertEquals(config.providers.openai?.api_key, "sk-x");
@@ -31,12 +31,27 @@ Deno.test("with several providers each model names its own", async () => {
   assertStringIncludes(about, "A model must name its provider: openai/gpt-4o-mini");
 });
 
+Deno.test("providers of the environment declare what their hosts can do", async () => {
+  const variables = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", OLLAMA_HOST: "box:1" };
+  const { config, warnings } = await offered(variables);
+  const { openai, anthropic, ollama } = config.providers;
+  assertEquals(warnings, []);
+  assertEquals(openai?.capabilities.embeddings_base64, true);
+  assertEquals(openai?.capabilities.hosted_tools.includes("web_search"), true);
+  for (const provider of [anthropic, ollama]) {
+    assertEquals(provider?.capabilities.structured_outputs, true);
+    assertEquals(provider?.capabilities.reasoning_effort, true);
+  }
+  assertEquals(anthropic?.capabilities.adaptive_thinking, true);
+  assertEquals(openai?.capabilities.conversations, false);
+});
+
 Deno.test("a key may hold what looks like a variable", async () => {
   const { config } = await offered({ ANTHROPIC_API_KEY: "${HOME}$" });
   assertEquals(config.providers.anthropic?.api_key, "${HOME}$");
 });
 
-Deno.test("an environment that offers nothing says what to do", async () => {
+Deno.test("an environment without providers prints what to do", async () => {
   const { loaded } = await environmentConfig(BLANK);
   assert(!loaded.ok);
   assertEquals(loaded.problems.length, 1);
@@ -63,7 +78,7 @@ Deno.test("OLLAMA_HOST may be a host, a host with a port or a URL", () => {
   for (const [written, url] of cases) assertEquals(ollamaUrl(written), url);
 });
 
-Deno.test("an OLLAMA_HOST that is no address is told and not echoed", async () => {
+Deno.test("an OLLAMA_HOST that is no address is reported without its value", async () => {
   const { loaded } = await environmentConfig({ ...BLANK, OLLAMA_HOST: "a b c" });
   assert(!loaded.ok);
   assertStringIncludes(loaded.problems.join(""), "providers.ollama.base_url");

@@ -24,7 +24,7 @@ async function explained(...args: readonly string[]) {
   return await ran(["explain", "--config", file.path, ...args]);
 }
 
-Deno.test("a target that is asked in the Responses API takes chats, Responses and embeddings", async () => {
+Deno.test("explain shows a Responses target for chat, Responses and embeddings", async () => {
   using file = await configFile(`
 providers: {openai: {api_key: k}}
 routing:
@@ -41,34 +41,63 @@ routing:
   }
 });
 
-Deno.test("the route, the shares of its targets and the order of its fallbacks are told", async () => {
+Deno.test("a request of the Messages API is explained with its own request type", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}, anthropic: {api_key: k}}
+routing:
+  routes:
+    - {name: own, match: {path: /v1/messages}, targets: [{provider: anthropic}]}
+    - {name: rest, targets: [{provider: openai}]}
+`);
+  const { code, out } = await ran(
+    ["explain", "--config", file.path, "--model", "claude-x", "--path", "/v1/messages"],
+  );
+  assertEquals(code, 0, out);
+  assertStringIncludes(out, "Request: /v1/messages (messages), model claude-x");
+  assertStringIncludes(out, "Route own: serves the request");
+});
+
+Deno.test("a request of the Messages API that only a route of Chat takes is explained by it", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}}
+routing:
+  routes: [{name: chat, match: {path: /v1/chat}, targets: [{provider: openai}]}]
+`);
+  const { out } = await ran(
+    ["explain", "--config", file.path, "--model", "m", "--path", "/v1/messages"],
+  );
+  assertStringIncludes(out, "Request: /v1/messages (chat_completions)");
+  assertStringIncludes(out, "Route chat: serves the request");
+});
+
+Deno.test("explain prints the route, the shares of its targets and the order of its fallbacks", async () => {
   const { code, out } = await explained("--model", "gpt-4o", "--header", "X-Team=blue");
   assertEquals(code, 0);
   assertEquals(out.trimEnd().split("\n"), [
     "Request: /v1/chat/completions (chat_completions), model gpt-4o, provider left to the route",
-    "Route teams: takes the request",
+    "Route teams: serves the request",
     "  Targets, weighted:",
     "    75%    openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "    25%    anthropic/gpt-4o: messages at api.anthropic.com, 2m to the first byte",
-    "    -      openai/gpt-4o passed over: its weight is 0",
+    "    -      openai/gpt-4o skipped: its weight is 0",
     "  Fallbacks, in order:",
     "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
     "    2.     openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
-    "Route rest: passed over, route teams comes first",
+    "Route rest: skipped, route teams comes first",
   ]);
 });
 
-Deno.test("a requested provider and model pass over targets and limit the fallbacks", async () => {
+Deno.test("a requested provider and model skip targets and limit the fallbacks", async () => {
   const { code, out } = await explained("--model=anthropic/claude-x", "--header=x-team=blue");
   assertEquals(code, 0);
   assertEquals(out.trimEnd().split("\n").slice(2, -1), [
     "  Targets, weighted:",
-    "    -      openai/gpt-4o passed over: another provider is requested",
+    "    -      openai/gpt-4o skipped: another provider is requested",
     "    100%   anthropic/claude-x: messages at api.anthropic.com, 2m to the first byte",
-    "    -      openai/claude-x passed over: its weight is 0",
+    "    -      openai/claude-x skipped: its weight is 0",
     "  Fallbacks, in order:",
     "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte",
-    "    -      openai/claude-x passed over: another provider is requested",
+    "    -      openai/claude-x skipped: another provider is requested",
     "  The requested provider limits the fallbacks to it.",
   ]);
   assertEquals(
@@ -77,33 +106,33 @@ Deno.test("a requested provider and model pass over targets and limit the fallba
   );
 });
 
-Deno.test("a target that serves another model is passed over for it", async () => {
+Deno.test("a target that serves another model is skipped", async () => {
   const { out } = await explained("--model", "gpt-5", "--header", "x-team=blue");
-  assertStringIncludes(out, "-      openai/gpt-4o passed over: it serves another model");
+  assertStringIncludes(out, "-      openai/gpt-4o skipped: it serves another model");
 });
 
-Deno.test("why a route does not match is told, and control headers count as such", async () => {
+Deno.test("explain prints why a route does not match, and honours control headers", async () => {
   const plain = await explained("--model", "auto");
-  assertStringIncludes(plain.out, "Route teams: passed over, the header x-team does not match");
+  assertStringIncludes(plain.out, "Route teams: skipped, the header x-team does not match");
   assertStringIncludes(plain.out, "100%   openai/gpt-4o: compat");
   assertStringIncludes(
     plain.out,
-    "-      anthropic/? passed over: neither the request nor the file names a model",
+    "-      anthropic/? skipped: neither the request nor the file names a model",
   );
   const forced = await explained("--model=m", "--header=X-Gateway-Route=rest");
-  assertStringIncludes(forced.out, "Route teams: passed over, another route is forced");
+  assertStringIncludes(forced.out, "Route teams: skipped, another route is forced");
   const path = await explained("--model=m", "--path=/v1/embeddings", "--header=x-team=blue");
-  assertStringIncludes(path.out, "Route teams: passed over, the path does not begin with");
+  assertStringIncludes(path.out, "Route teams: skipped, the path does not begin with");
   assertStringIncludes(path.out, "(embeddings)");
   const alone = await explained(
     "--model=m",
     "--header=x-team=blue",
     "--header=X-Gateway-No-Fallback=true",
   );
-  assertStringIncludes(alone.out, "The X-Gateway-No-Fallback header rules the fallbacks out.");
+  assertStringIncludes(alone.out, "The X-Gateway-No-Fallback header disables the fallbacks.");
 });
 
-Deno.test("a request that nobody would serve ends with 1 and a hint at slips", async () => {
+Deno.test("explain of a request that no route serves exits with 1 and suggests near names", async () => {
   const slip = await explained("--model=m", "--provider=opnai");
   assertEquals(slip.code, 1);
   assertStringIncludes(slip.out, "There is no provider opnai; did you mean openai?");
@@ -117,20 +146,20 @@ Deno.test("a request that nobody would serve ends with 1 and a hint at slips", a
   assertStringIncludes(twice.out, "Refused: The X-Gateway-Provider header");
 });
 
-Deno.test("a header that is none and a path without a slash are wrong usage", async () => {
+Deno.test("an invalid header and a path without a slash are wrong usage", async () => {
   for (const wrong of ["--header=x", "--header=a b=c", "--header=a=b\nc", "--provider=\u2603"]) {
     assertEquals((await explained("--model=m", wrong)).code, 2);
   }
   assertEquals((await explained("--model=m", "--path=v1")).code, 2);
 });
 
-Deno.test("a request for a response is explained as chat where no route takes it as such", async () => {
+Deno.test("a Responses request is explained as chat if no route matches its own type", async () => {
   const path = "--path=/v1/responses";
   const itself = await explained(path, "--model=gpt-4o");
   assertEquals(itself.out.split("\n").slice(0, 3), [
     "Request: /v1/responses (responses), model gpt-4o, provider left to the route",
-    "Route teams: passed over, the path does not begin with /v1/chat/",
-    "Route rest: takes the request",
+    "Route teams: skipped, the path does not begin with /v1/chat/",
+    "Route rest: serves the request",
   ]);
   const asChat = await explained(
     path,
@@ -140,7 +169,7 @@ Deno.test("a request for a response is explained as chat where no route takes it
   );
   assertEquals(asChat.out.split("\n").slice(0, 2), [
     "Request: /v1/responses (chat_completions), model gpt-4o, provider left to the route",
-    "Route teams: takes the request",
+    "Route teams: serves the request",
   ]);
 });
 
@@ -157,14 +186,14 @@ routing:
       fallback: [{provider: anthropic}, {provider: own}]
 `;
 
-Deno.test("a provider without embeddings is passed over for them", async () => {
+Deno.test("a provider without embeddings is skipped for an embeddings request", async () => {
   using file = await configFile(VECTORS);
   const args = ["explain", "--config", file.path, "--model=m", "--path=/v1/embeddings"];
   const shared = await ran(args);
   assertEquals(shared.code, 0);
   assertStringIncludes(
     shared.out,
-    "-      anthropic/m passed over: The provider has no embeddings",
+    "-      anthropic/m skipped: The provider has no embeddings",
   );
   assertStringIncludes(shared.out, "100%   own/m: local");
   const rescued = await ran([...args, "--header=X-Gateway-Route=rescued"]);
@@ -172,7 +201,7 @@ Deno.test("a provider without embeddings is passed over for them", async () => {
   assertStringIncludes(rescued.out, "1.     own/m: local");
   assertStringIncludes(
     rescued.out,
-    "No target can take the request, so that the fallbacks get it.",
+    "No target supports the request, so the fallbacks serve it.",
   );
   const alone = await ran([
     ...args,

@@ -21,11 +21,11 @@ function modelFor(...routes: readonly string[]): string | null {
   return firstModel(generationOf(routes.join(", ")));
 }
 
-Deno.test("the model of the first target is shown with its provider", () => {
+Deno.test("the example call names the model and provider of the first target", () => {
   assertEquals(modelFor("{name: a, targets: [{provider: openai, model: x/y}]}"), "openai/x/y");
 });
 
-Deno.test("a target without a model lends the default, a listed or a matched one", () => {
+Deno.test("the example call for a target without a model uses the default, a listed or a matched model", () => {
   assertEquals(modelFor("{name: a, targets: [{provider: mine}]}"), "mine/small");
   assertEquals(modelFor("{name: a, targets: [{provider: listed}]}"), "listed/first");
   assertEquals(
@@ -54,7 +54,7 @@ Deno.test("the gateway's own header names are filled by the model", () => {
   );
 });
 
-Deno.test("without a known model there is a place to put one, and without a route a pointer", () => {
+Deno.test("the example call has a placeholder without a known model, and a hint without a route", () => {
   const open = generationOf("{name: a, targets: [{provider: openai}]}");
   assertStringIncludes(firstCall(open, "http://h:1"), '"model":"openai/MODEL"');
   assertStringIncludes(firstCall(open, "http://h:1"), "in the place of MODEL");

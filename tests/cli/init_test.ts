@@ -1,8 +1,14 @@
 import { STARTERS } from "../../src/cli/init.ts";
+import { KNOWN_HOSTS } from "../../src/cli/known_hosts.ts";
 import { run } from "../../src/cli/run.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
+
+/** A configuration with its commented lines in force. */
+function uncommented(text: string): string {
+  return text.replace(/^( *)# ?((?: *)(?:- |[a-z_0-9]+:(?: |$)))/gm, "$1$2");
+}
 
 for (const kind of Object.keys(STARTERS)) {
   Deno.test(`the file that init ${kind} writes passes the check, whatever is set`, async () => {
@@ -17,16 +23,43 @@ for (const kind of Object.keys(STARTERS)) {
   });
 }
 
-Deno.test("what is commented out in a file of init is right once it counts", async () => {
+/** Providers of each starter, also those that are commented out. */
+const HOSTS = {
+  laptop: ["ollama", "openai", "anthropic"],
+  edge: ["ollama", "openai"],
+  team: ["openai", "anthropic"],
+} as const;
+
+for (const [kind, hosts] of Object.entries(HOSTS)) {
+  Deno.test(`the starter file ${kind} declares the capabilities of its providers`, async () => {
+    const { out } = await ran(["init", kind, "--print"]);
+    const loaded = parseConfig(uncommented(out), { SWITCHYARD_CLIENT_KEY: "sy-a" });
+    assert(loaded.ok, JSON.stringify(loaded));
+    for (const host of hosts) {
+      const declared = { ...loaded.config.providers[host]?.capabilities };
+      assertEquals<unknown>(declared, { ...declared, ...KNOWN_HOSTS[host] });
+    }
+    using file = await configFile(out);
+    const lines = (await ran(["check", "--config", file.path])).out.split("\n");
+    // Conversations of OpenAI would take those of the other providers away from the gateway.
+    const off = new Set(lines.filter((line) => line.includes("off: ")).map((line) => line.trim()));
+    const conversations = "off: conversations (refuses conversations that the provider stores)";
+    assertEquals([...off], kind === "edge" ? [] : [conversations]);
+  });
+}
+
+Deno.test("the commented-out parts of a starter file are valid when enabled", async () => {
   const { out } = await ran(["init", "edge", "--print"]);
-  const all = out.replace(/^( *)# ?((?: *)(?:- |[a-z_]+:(?: |$)))/gm, "$1$2");
-  const loaded = parseConfig(all, { OPENAI_API_KEY: "sk-a", SWITCHYARD_CLIENT_KEY: "sy-a" });
+  const loaded = parseConfig(uncommented(out), {
+    OPENAI_API_KEY: "sk-a",
+    SWITCHYARD_CLIENT_KEY: "sy-a",
+  });
   assert(loaded.ok, JSON.stringify(loaded));
   assertEquals(loaded.config.security.enabled, true);
   assertEquals(loaded.config.routing.routes[0]?.fallback.length, 1);
 });
 
-Deno.test("with the file of init laptop a local model stays on the machine, whatever it is called", async () => {
+Deno.test("with the starter file laptop a local model is served locally, whatever its name", async () => {
   using file = await configFile((await ran(["init", "laptop", "--print"])).out);
   const served = {
     "llama3.2": "ollama/llama3.2",
@@ -48,7 +81,7 @@ Deno.test("with the file of init laptop a local model stays on the machine, what
   }
 });
 
-Deno.test("init writes ./config.yaml, and never over one that is there", async () => {
+Deno.test("init writes ./config.yaml and never overwrites a file", async () => {
   const terminal = testTerminal();
   assertEquals(await run(["init", "laptop"], terminal), 0);
   const written = terminal.files.get("./config.yaml") ?? "";
@@ -58,7 +91,7 @@ Deno.test("init writes ./config.yaml, and never over one that is there", async (
   assertMatch(terminal.written.err, /^\.\/config\.yaml exists already; /);
 });
 
-Deno.test("every team gets a client key of its own", async () => {
+Deno.test("init writes a different client key for each team", async () => {
   const keys = new Set<string>();
   for (let count = 0; count < 2; count++) {
     const { out } = await ran(["init", "team", "--print"]);
@@ -67,10 +100,10 @@ Deno.test("every team gets a client key of its own", async () => {
   assertEquals([keys.size, keys.has("")], [2, false]);
 });
 
-Deno.test("init without a known word says which there are", async () => {
+Deno.test("init without a known kind lists the kinds", async () => {
   const none = await ran(["init"]);
   assertEquals([none.code, none.out], [2, ""]);
-  assertMatch(none.err, /^Say for what: laptop, edge, team\. /);
+  assertMatch(none.err, /^Name a starter file: laptop, edge, team\. /);
   const slip = await ran(["init", "labtop"]);
   assertMatch(slip.err, /did you mean laptop\?/);
   const many = await ran(["init", "edge", "team"]);

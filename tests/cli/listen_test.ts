@@ -4,7 +4,7 @@ import type { IdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { connectRaw } from "../server/raw_connection.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { CLIENT_PING, http2Get, PREFACE, SETTINGS_ACK } from "../support/raw_http2.ts";
-import { frame, TEXT } from "../support/raw_frames.ts";
+import { frame, TEXT_CODE } from "../support/raw_frames.ts";
 
 type Handler = (request: Request, peer: Peer) => Promise<Response>;
 
@@ -34,7 +34,7 @@ function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 }
 
-Deno.test("connections without a whole request head are closed, also one that sends on and on", async () => {
+Deno.test("connections without a complete request head are closed, also one that keeps sending", async () => {
   await using server = listening(answering, { headMs: 600, idleMs: 60_000 });
   await using silent = await connectRaw(server.url);
   await using half = await connectRaw(server.url);
@@ -132,7 +132,7 @@ Deno.test("a WebSocket keeps its connection while its peer watches it", async ()
   );
   await client.receiveUntil("\r\n\r\n");
   for (let count = 0; count < 2; count++) await server.restOver();
-  await client.send(frame(TEXT, "hello"));
+  await client.send(frame(TEXT_CODE, "hello"));
   await client.receiveUntil("heard");
   assertEquals(messages, ["hello"]);
 });

@@ -23,7 +23,7 @@ Deno.test("the program serves and ends with 0 on SIGTERM; SIGHUP does not end it
   assertMatch(log, /request .*path=\/health .*stopping/s);
 });
 
-Deno.test("a second signal ends the program while work still runs", async () => {
+Deno.test("a second signal ends the program while requests are in flight", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
     const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
@@ -69,10 +69,10 @@ Deno.test("without a file the program says what to do, or serves what the enviro
 
   const env = { ...blank, OLLAMA_HOST: "0.0.0.0" };
   const { child, out, err } = program(["--port", "0"], { cwd, env });
-  await out.until(/the environment offers, ollama \(OLLAMA_HOST\)/);
+  await out.until(/the providers of the environment, ollama \(OLLAMA_HOST\)/);
   await out.until(/listens on/);
   child.kill("SIGHUP");
-  await err.until(/there is no configuration file to read again/);
+  await err.until(/there is no configuration file to reload/);
   child.kill("SIGINT");
   assertEquals((await child.status).code, 0);
   await Promise.all([out.rest(), err.rest()]);

@@ -3,8 +3,8 @@ import { assertEquals } from "../support/assert.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { configFile, testClient, whileServing } from "./test_terminal.ts";
 
-const CLIENTS = 64;
-const VERSIONS = 50;
+const CLIENT_COUNT = 64;
+const VERSION_COUNT = 50;
 
 /** Route, model and key of one answer must be of the same version. */
 function version(number: number, upstream: string): string {
@@ -17,7 +17,7 @@ circuit_breaker: {enabled: false}
 `;
 }
 
-/** An answer that tells which model and key it was asked with. */
+/** A response that contains the model and the key of its request. */
 function answerTo(body: string, key: string) {
   const request = parseJson(body);
   const model = isObject(request) ? request.model : null;
@@ -61,7 +61,7 @@ Deno.test("no request fails or is served by two configurations while the file ch
     let isChanging = true;
 
     async function rewrite() {
-      for (let number = 1; number <= VERSIONS; number++) {
+      for (let number = 1; number <= VERSION_COUNT; number++) {
         const isBroken = number % 2 === 0;
         const text = version(number, upstream.url);
         const beside = `${file.path}.next`;
@@ -84,7 +84,7 @@ Deno.test("no request fails or is served by two configurations while the file ch
       return outcomes;
     }
 
-    const clients = Array.from({ length: CLIENTS }, load);
+    const clients = Array.from({ length: CLIENT_COUNT }, load);
     const [, ...loads] = await Promise.all([rewrite(), ...clients]);
     const outcomes = loads.flat();
     assertEquals(outcomes.filter((outcome) => outcome !== "whole"), []);
@@ -92,7 +92,7 @@ Deno.test("no request fails or is served by two configurations while the file ch
     assertEquals(upstream.requests.length, outcomes.length);
     const keys = upstream.requests.map(({ headers }) => headers.authorization ?? "");
     const met = new Set(keys.map((key) => key.replace("Bearer key-", "")));
-    const valid = Array.from({ length: VERSIONS / 2 }, (_, index) => String(2 * index + 1));
+    const valid = Array.from({ length: VERSION_COUNT / 2 }, (_, index) => String(2 * index + 1));
     assertEquals(valid.filter((number) => !met.has(number)), []);
   });
 });

@@ -59,7 +59,7 @@ Deno.test("a changed file is served without a signal, and the log says what has 
   assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);
 });
 
-Deno.test("a broken file changes nothing; every problem is told and counted", async () => {
+Deno.test("an invalid file changes nothing; each problem is logged and the reload is counted", async () => {
   const { err } = await reloading([], async ({ terminal, write, get }) => {
     await write(FILE.replace("port: 0", "prot: 0").replace("name: all", "name: ''"));
     await terminal.said(/configuration not reloaded/);
@@ -69,7 +69,7 @@ Deno.test("a broken file changes nothing; every problem is told and counted", as
   });
   assertMatch(err, /ERROR server\.prot: is not a known key; did you mean "port"\? \(line 2/);
   assertMatch(err, /ERROR routing\.routes\[0\]\.name: /);
-  assertMatch(err, /ERROR configuration not reloaded: the running one stays\n/);
+  assertMatch(err, /ERROR configuration not reloaded: the previous one stays in use\n/);
 });
 
 Deno.test("a provider that is broken on its own is left out", async () => {
@@ -84,7 +84,7 @@ Deno.test("a provider that is broken on its own is left out", async () => {
   assertMatch(err, /ERROR broken provider left out provider=two\n/);
 });
 
-Deno.test("a file that says the same is no change", async () => {
+Deno.test("a file with the same settings is no change", async () => {
   const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
     await write(`# another comment\n${FILE}`);
     await terminal.said(/DEBUG +configuration unchanged\n/);
@@ -93,7 +93,7 @@ Deno.test("a file that says the same is no change", async () => {
   assert(!err.includes("reloaded"), err);
 });
 
-Deno.test("what needs a restart is named, and the rest applies", async () => {
+Deno.test("changed keys that need a restart are named, and the rest applies", async () => {
   const { err } = await reloading(["--host=127.0.0.1"], async ({ terminal, write, get }) => {
     const server = "server: {port: 81, host: 192.0.2.1, drain_timeout: 1s}";
     const logging = "logging: {format: json}\ntelemetry: {service_name: other}\nproviders:";
@@ -129,7 +129,7 @@ Deno.test("the level of the log changes at once, over an argument too once the f
   assertEquals(err.split("configuration reloaded").length, 2);
 });
 
-Deno.test("no value of the file is ever told", async () => {
+Deno.test("a reload never logs a value of the file", async () => {
   const { out, err } = await reloading(["--log-level=debug"], async ({ terminal, write }) => {
     await write(FILE.replace("secret-of-one", "secret-of-two"));
     await terminal.said(/configuration reloaded changes="providers: one changed"/);
@@ -166,7 +166,7 @@ Deno.test("a key without effect that comes with a reload is warned about once an
   assertEquals(err.match(/providers: .*\n/g), ['providers: two added"\n']);
 });
 
-Deno.test("the same warnings are not repeated while a file says the same", async () => {
+Deno.test("warnings are not repeated while the file causes the same ones", async () => {
   const lines: string[] = [];
   const log = newLog(
     { level: "debug", format: "console" },

@@ -13,7 +13,7 @@ Deno.test("the help names every command and every option of serving", async () =
   assertEquals((await ran(["-h"])).out, out);
 });
 
-Deno.test("each command has a help of its own", async () => {
+Deno.test("each command has its own help text", async () => {
   for (const command of COMMANDS) {
     const { code, out } = await ran([command, "--help"]);
     assertEquals(code, 0);

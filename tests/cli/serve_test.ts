@@ -22,7 +22,7 @@ async function addressOf(terminal: { said(pattern: RegExp): Promise<RegExpExecAr
   return url;
 }
 
-Deno.test("a start tells the address, the routes and a call that works", async () => {
+Deno.test("serve prints its address, the routes and a working example call", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
     using file = await configFile(configOver(await addressOf(simulated)));
@@ -41,7 +41,7 @@ Deno.test("a start tells the address, the routes and a call that works", async (
   });
 });
 
-Deno.test("work that runs is finished when the program is told to end", async () => {
+Deno.test("requests in flight are finished after a signal to end", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
     using file = await configFile(
@@ -62,7 +62,7 @@ Deno.test("work that runs is finished when the program is told to end", async ()
   });
 });
 
-Deno.test("arguments win over the file", async () => {
+Deno.test("arguments override the file", async () => {
   using file = await configFile(
     configOver("http://127.0.0.1:1").replace("port: 0", "port: 1, host: 192.0.2.1"),
   );
@@ -71,7 +71,7 @@ Deno.test("arguments win over the file", async () => {
   assertEquals([served.code, served.err], [0, ""]);
 });
 
-Deno.test("an address that cannot be used is one sentence and 1", async () => {
+Deno.test("an unusable address prints one sentence and exits with 1", async () => {
   const taken = listen(() => Promise.resolve(new Response()), "127.0.0.1", 0);
   assert(taken.ok);
   const port = new URL(taken.url).port;
@@ -91,14 +91,14 @@ Deno.test("an address that cannot be used is one sentence and 1", async () => {
   assertMatch(elsewhere.err, /^Cannot listen on 192\.0\.2\.1, port 0: .*--host\.\n$/);
 });
 
-Deno.test("a broken file is not served", async () => {
+Deno.test("an invalid file is not served", async () => {
   using file = await configFile(configOver("nowhere"));
   const { code, out, err } = await ran(["--config", file.path]);
   assertEquals([code, out], [1, ""]);
   assertMatch(err, /^providers\.sim\.base_url: .*\n$/);
 });
 
-Deno.test("every address of the machine is shown as one that clients can reach", async () => {
+Deno.test("a wildcard address is shown as one that clients can reach", async () => {
   for (const [host, shown] of [["0.0.0.0", "127.0.0.1"], ["::", "[::1]"]] as const) {
     const listening = listen(() => Promise.resolve(new Response()), host, 0);
     assert(listening.ok);
@@ -107,7 +107,7 @@ Deno.test("every address of the machine is shown as one that clients can reach",
   }
 });
 
-Deno.test("versions of Deno that miss clients that leave are warned of", () => {
+Deno.test("versions of Deno that miss disconnecting clients are a warning", () => {
   assertEquals(["2.4.2", "2.7.11"].map(runtimeWarning), [null, null]);
   for (const version of ["2.8.3", "2.9.6", "3.0.0"]) {
     assertStringIncludes(runtimeWarning(version) ?? "", "use 2.7.11");

@@ -3,7 +3,7 @@ import { run } from "../../src/cli/run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { textOf } from "../../src/observe/log.ts";
 
-/** A terminal that keeps what is written and tells when something was said. */
+/** A terminal that stores its output and reports when a text was written. */
 export interface TestTerminal extends Terminal {
   readonly written: { readonly out: string; readonly err: string };
   /** What the command has written, by path. */
@@ -82,7 +82,7 @@ export async function ran(
   return { code, ...terminal.written };
 }
 
-/** Runs a command that serves, while `use` works with the terminal; then tells it to end. */
+/** Runs a serving command while `use` works with the terminal, then signals it to end. */
 export async function whileServing(
   args: readonly string[],
   use: (terminal: TestTerminal) => Promise<void>,

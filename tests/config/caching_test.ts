@@ -10,7 +10,7 @@ const DEFAULT = {
   per_key: false,
 };
 
-Deno.test("the cache is off and has its limits unless told otherwise", () => {
+Deno.test("the cache is off by default and has default limits", () => {
   assertEquals(configOf(withSection()).caching, DEFAULT);
   assertEquals(configOf(withSection("caching: {enabled: true, ttl: 90s, per_key: true}")).caching, {
     ...DEFAULT,
@@ -26,7 +26,7 @@ Deno.test("the settings of the cache may come from variables", () => {
   assertEquals(caching, { ...DEFAULT, enabled: true, max_bytes: 200, max_entry_bytes: 200 });
 });
 
-Deno.test("what is wrong in caching is told with its place", () => {
+Deno.test("problems in caching are reported with line and column", () => {
   const cases: Record<string, string> = {
     "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",
     "caching: {per_key: perhaps}": "per_key: must be true or false (line 1, column 20)",
@@ -43,7 +43,7 @@ Deno.test("what is wrong in caching is told with its place", () => {
   }
 });
 
-Deno.test("an entry may not be larger than all of them", () => {
+Deno.test("max_entry_bytes above max_bytes is refused", () => {
   const cases: Record<string, string> = {
     "caching: {max_entry_bytes: 11, max_bytes: 10}":
       "max_entry_bytes: must be at most max_bytes (line 1, column 28)",
@@ -71,7 +71,7 @@ Deno.test("max_bytes below the default of max_entry_bytes caps it", () => {
   );
 });
 
-Deno.test("a cache of no answers is allowed", () => {
+Deno.test("max_size 0 is allowed", () => {
   assertEquals(configOf(withSection("caching: {enabled: true, max_size: 0}")).caching, {
     ...DEFAULT,
     enabled: true,
@@ -79,7 +79,7 @@ Deno.test("a cache of no answers is allowed", () => {
   });
 });
 
-Deno.test("a cache that is to be kept apart by client keys without any is a warning", () => {
+Deno.test("caching.per_key without client keys is a warning", () => {
   const text = "has no effect while no client keys are required (see security.enabled)";
   const line = "caching: {enabled: true, per_key: true}";
   assertEquals(warningsOf(withSection(line)), [`caching.per_key: ${text} (line 1, column 35)`]);

@@ -21,7 +21,7 @@ function capabilitiesOf(id: string, line: string) {
   return configOf(withProvider(id, `capabilities: {${line}}`)).providers[id]?.capabilities;
 }
 
-Deno.test("each capability is switched on by itself", () => {
+Deno.test("each capability is enabled separately", () => {
   const none: Record<string, unknown> = { ...capabilitiesOf("openai", "") };
   for (const flag of [...Object.keys(ONLY_COMPAT), ...OTHERS]) {
     if (flag === "hosted_tools") continue;
@@ -42,7 +42,7 @@ Deno.test("hosted tools are trimmed, in lower case and listed once", () => {
   assertEquals(capabilitiesOf("openai", "hosted_tools: []")?.hosted_tools, []);
 });
 
-Deno.test("a capability of the wrong kind is told with its line and column", () => {
+Deno.test("a capability of the wrong type is reported with line and column", () => {
   const cases: Record<string, string> = {
     "conversations: 1": "conversations: must be true or false (line 3, column 35)",
     "response_compaction: yes": "response_compaction: must be true or false (line 3, column 41)",
@@ -66,7 +66,7 @@ routing:
 `;
 }
 
-Deno.test("a target is asked through Chat Completions unless it says otherwise", () => {
+Deno.test("a target uses Chat Completions by default", () => {
   const text = withTargets(
     "[{provider: openai}, {provider: openai, upstream_request_type: responses}]",
     "[{provider: openai, upstream_request_type: chat_completions}]",
@@ -96,7 +96,7 @@ Deno.test("only a provider of type compat has the Responses API", () => {
   }
 });
 
-Deno.test("another upstream request type is told with its line and column", () => {
+Deno.test("an unknown upstream request type is reported with line and column", () => {
   const text = withTargets("[{provider: openai, upstream_request_type: embeddings}]");
   assertEquals(problemsOf(text), [
     "routing.routes[0].targets[0].upstream_request_type: must be chat_completions or responses (line 4, column 69)",

@@ -117,7 +117,7 @@ Deno.test("type and address follow from a built-in ID", () => {
   });
 });
 
-Deno.test("an explicit type wins over a built-in ID", () => {
+Deno.test("an explicit type overrides the type of a built-in ID", () => {
   const explicit = configOf(withProvider("openai", "type: messages")).providers["openai"];
   assertEquals(explicit?.type, "messages");
   assertEquals(explicit?.base_url, "https://api.anthropic.com");
@@ -128,7 +128,7 @@ Deno.test("a messages provider under any ID knows its address", () => {
   assertEquals(mine?.base_url, "https://api.anthropic.com");
 });
 
-Deno.test("the deepseek profile turns developer messages into system messages unless told otherwise", () => {
+Deno.test("the deepseek profile turns developer messages into system messages by default", () => {
   const profile = "compatibility_profile: deepseek";
   const on = configOf(withProvider("openai", profile)).providers["openai"];
   assertEquals(on?.normalize_developer_role, true);
@@ -136,7 +136,7 @@ Deno.test("the deepseek profile turns developer messages into system messages un
   assertEquals(off.providers["openai"]?.normalize_developer_role, false);
 });
 
-Deno.test("last_byte is another word for total", () => {
+Deno.test("timeout_mode last_byte means total", () => {
   for (const [word, mode] of [["last_byte", "total"], ["total", "total"], ["ttft", "ttft"]]) {
     const config = configOf(withProvider("openai", `timeout_mode: ${word}`));
     assertEquals<unknown>(config.providers["openai"]?.timeout_mode, mode);
@@ -150,13 +150,13 @@ Deno.test("effort levels are trimmed, in lower case and listed once", () => {
   assertEquals(reasoning_effort_levels, ["high", "low", "xhigh"]);
 });
 
-Deno.test("an empty key or organization counts as none", () => {
+Deno.test("an empty api_key or organization is the same as its absence", () => {
   const config = configOf(withProvider("openai", 'api_key: ""', 'organization: ""'));
   const provider = config.providers["openai"] ?? {};
   assert(!("api_key" in provider) && !("organization" in provider));
 });
 
-Deno.test("a number in extra stands for its digits", () => {
+Deno.test("a number in extra is sent with its digits unchanged", () => {
   const messages = configOf(withProvider("anthropic", "extra: {max_tokens: 4096}"));
   assertEquals(messages.providers["anthropic"]?.extra, { max_tokens: "4096" });
   const local = configOf(withProvider("ollama", "extra: {keep_alive: 5m, num_ctx: 1, mmap: true}"));

@@ -7,7 +7,7 @@ const EMPTY = "has no value; add a value or remove the key";
 const NO_TYPE =
   "type: is required: compat, messages or local (known for openai, anthropic and ollama)";
 
-Deno.test("a secret that a slip makes the ID of a provider is not shown, but where it stands is", () => {
+Deno.test("a secret written as the ID of a provider by mistake is not shown, but its line and column are", () => {
   const cases: Record<string, string> = {
     [`? '${MARKER}'`]: `(key).${NO_TYPE} (line 3, column 5)`,
     [`${MARKER}:`]: `(key).${NO_TYPE} (line 3, column 3)`,

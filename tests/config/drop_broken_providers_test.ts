@@ -47,7 +47,7 @@ Deno.test("a broken provider is left out with its targets and fallbacks", () => 
   });
 });
 
-Deno.test("whatever is wrong with a provider breaks it alone", () => {
+Deno.test("a problem of one provider leaves out that provider only", () => {
   for (
     const bad of [
       "bad: {type: nonsense}",
@@ -98,7 +98,7 @@ Deno.test("a reload is refused when no provider is left", () => {
   assert(refused.includes(nothing), refused.join("\n"));
 });
 
-Deno.test("a reload is refused for what is wrong elsewhere", () => {
+Deno.test("a reload is refused for a problem outside the providers", () => {
   const elsewhere = file(`${GOOD}, ${BAD}`, "{provider: good}", "retry: {max_attempts: 0}");
   const { refused = [] } = outcome(parseReload(elsewhere, {}));
   assertEquals(refused.length, 2);

@@ -21,7 +21,7 @@ Deno.test("an anchor that holds itself is refused", () => {
   ]);
 });
 
-Deno.test("nesting beyond measure is refused", () => {
+Deno.test("too deep nesting is refused", () => {
   for (
     const text of ["[".repeat(50_000), "{a: ".repeat(50_000), "[".repeat(100) + "]".repeat(100)]
   ) {
@@ -31,7 +31,7 @@ Deno.test("nesting beyond measure is refused", () => {
   }
 });
 
-Deno.test("a file beyond 1 MiB is refused unread", () => {
+Deno.test("a file larger than 1 MiB is refused without reading it", () => {
   assertEquals(problemsOf(`# ${"x".repeat(1024 * 1024)}`), [
     "config: is larger than 1 MiB (line 1, column 1)",
   ]);
@@ -54,13 +54,13 @@ Deno.test("a key that would change what objects are is refused", () => {
   assertEquals(Object.hasOwn(Object.prototype, "server"), false);
 });
 
-Deno.test("numbers beyond measure are refused", () => {
+Deno.test("numbers outside the safe range are refused", () => {
   for (const port of ["99999999999999999999", "1e309", ".nan", "9007199254740993"]) {
     assertEquals(problemsOf(withSection(`server: {port: ${port}}`)).length, 1, port);
   }
 });
 
-Deno.test("keys that are no text are refused", () => {
+Deno.test("keys that are not text are refused", () => {
   assertEquals(problemsOf(withSection("? [a]\n: b")), [
     "config: contains a key that is not plain text (line 1, column 3)",
   ]);

@@ -13,7 +13,7 @@ const VALID = {
   routing: { routes: [{ name: "a", targets: [{ provider: "openai", weight: 2 }] }] },
 };
 
-Deno.test("the JSON Schema knows what upstreams that keep state can do", () => {
+Deno.test("the JSON Schema has the capabilities of stateful upstreams", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   const withCapabilities = (capabilities: unknown) => ({
     ...VALID,
@@ -105,7 +105,7 @@ function plainYaml(text: string): unknown {
   return parse(text, { merge: true });
 }
 
-Deno.test("the JSON Schema takes every start and every reload that the gateway takes", () => {
+Deno.test("the JSON Schema accepts each file that the gateway accepts at start or reload", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   for (const text of VALID_STARTS) {
     const reloaded = parseReload(text, {});
@@ -156,7 +156,7 @@ function typedPlaces(schema: unknown, path: string): (readonly [string, unknown]
   ];
 }
 
-Deno.test("every value of the file may come from a variable, as far as the JSON Schema goes", () => {
+Deno.test("the JSON Schema accepts a variable in place of each value", () => {
   const ajv = new Ajv2020();
   for (const [path, schema] of typedPlaces(configJsonSchema(), "config")) {
     const { type, ...rest } = isObject(schema) ? schema : {};
@@ -166,7 +166,7 @@ Deno.test("every value of the file may come from a variable, as far as the JSON 
   }
 });
 
-Deno.test("what editors are given differs from the typed schema in what it takes alone", () => {
+Deno.test("the published schema has the keys, descriptions and defaults of the typed schema", () => {
   const described = (schema: unknown) =>
     typedPlaces(schema, "config").map(([path, own]) => {
       const { description, default: usual } = isObject(own) ? own : {};
@@ -175,7 +175,7 @@ Deno.test("what editors are given differs from the typed schema in what it takes
   assertEquals(described(configJsonSchema()), described(typedJsonSchema()));
 });
 
-Deno.test("the JSON Schema takes what the gateway takes and refuses unknown keys", () => {
+Deno.test("the JSON Schema accepts what the gateway accepts and refuses unknown keys", () => {
   const validate = new Ajv2020().compile(configJsonSchema());
   assert(validate(VALID), JSON.stringify(validate.errors));
   assertEquals(validate({ ...VALID, cashing: {} }), false);

@@ -28,14 +28,14 @@ function keyOf(result: Loaded): string | undefined {
 
 const CONFIG = withProvider("openai", "api_key: ${KEY:-none}");
 
-Deno.test("the environment wins over .env beside the file", async () => {
+Deno.test("the environment overrides .env beside the file", async () => {
   const files = { "config.yaml": CONFIG, ".env": "# keys\nKEY='from file' # not mine\n" };
   assertEquals(keyOf(await loaded(files)), "from file");
   assertEquals(keyOf(await loaded(files, { KEY: "from environment" })), "from environment");
   assertEquals(keyOf(await loaded({ "config.yaml": CONFIG })), "none");
 });
 
-Deno.test("the .env of an earlier directory wins, and a broken one is a warning", async () => {
+Deno.test("the .env of an earlier directory has priority, and an invalid one is a warning", async () => {
   const root = await Deno.makeTempDir();
   try {
     const [first, second, third] = ["a", "b", "c"].map((name) => join(root, name));

@@ -4,7 +4,7 @@ import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 const MARKER = "sk-7f3a9c1e5b2d8064";
 const GENERAL = "general: {api_key: k, backend_url: https://board.example}";
 
-Deno.test("the dashboard is told what the switches say", () => {
+Deno.test("the switches of data_sharing decide what the dashboard receives", () => {
   const line =
     "data_sharing: {enabled: true, share_prompts: '${ON}', gateway_lat: -33.5, gateway_lon: 180}";
   const config = configOf(withSection(GENERAL, line), { ON: "true" });
@@ -19,7 +19,7 @@ Deno.test("the dashboard is told what the switches say", () => {
   });
 });
 
-Deno.test("what is wrong in general, data_sharing and update_check is told with its place", () => {
+Deno.test("problems in general, data_sharing and update_check are reported with line and column", () => {
   const cases: Record<string, string> = {
     "general: {backend_url: board.example}":
       "general.backend_url: must be an absolute URL that begins with http:// or https:// (line 1, column 24)",
@@ -61,7 +61,7 @@ Deno.test("what is wrong in general, data_sharing and update_check is told with 
   }
 });
 
-Deno.test("sharing needs the one of address and key that is missing", () => {
+Deno.test("data sharing without address or key names the missing one", () => {
   const on = "data_sharing: {enabled: true}";
   assertEquals(problemsOf(withSection("general: {api_key: k}", on)), [
     "data_sharing.enabled: requires general.backend_url (line 2, column 25)",

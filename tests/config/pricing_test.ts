@@ -1,7 +1,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
-Deno.test("prices stand under provider and model, the model with slashes of its own", () => {
+Deno.test("prices are keyed by provider and model, and the model may contain slashes", () => {
   const config = configOf(withSection(
     "pricing:",
     "  openai/gpt-4o: {input: 2.5, output: '10', cached_input: 0}",
@@ -13,7 +13,7 @@ Deno.test("prices stand under provider and model, the model with slashes of its 
   });
 });
 
-Deno.test("what is wrong with a price or with telemetry is told with its place", () => {
+Deno.test("problems of prices and telemetry are reported with line and column", () => {
   const cases: Record<string, string> = {
     "pricing: {gpt-4o: {input: 1, output: 1}}":
       "pricing.(key): must be <provider>/<model> (line 1, column 11)",

@@ -6,7 +6,7 @@ function assertProblem(id: string, line: string, expected: string): void {
   assertEquals(problemsOf(withProvider(id, line)), [expected], line);
 }
 
-Deno.test("a provider with an ID of its own needs a type, and an address unless it is messages", () => {
+Deno.test("a provider with a custom ID needs a type, and a base URL unless its type is messages", () => {
   assertEquals(problemsOf(withProvider("mine", "api_key: k")), [
     "providers.mine.type: is required: compat, messages or local (known for openai, anthropic and ollama) (line 2, column 3)",
   ]);
@@ -22,7 +22,7 @@ Deno.test("a provider with an ID of its own needs a type, and an address unless 
   );
 });
 
-Deno.test("a value of the wrong kind is told with its line and column", () => {
+Deno.test("a value of the wrong type is reported with line and column", () => {
   const cases: Record<string, string> = {
     "type: gemini": "type: must be compat, messages or local (line 3, column 11)",
     "api_key: 0x10": "api_key: must be text; put it in quotes (line 3, column 14)",
@@ -113,7 +113,7 @@ Deno.test("an address may have a query, and the path before it is checked as eve
   );
 });
 
-Deno.test("a header value is only asked for where the key is sent", () => {
+Deno.test("organization and api_version must be header values only at the type that sends them", () => {
   const problem = "must be a header value: one line of Latin-1 characters (line 3, column 19)";
   const sent = { openai: "organization", anthropic: "api_version " } as const;
   for (const [id, key] of Object.entries(sent)) {
@@ -160,7 +160,7 @@ Deno.test("a messages provider with both temperature and top_p is warned about",
   assertEquals(warningsOf(withProvider("openai", ...both)), []);
 });
 
-Deno.test("static headers leave the connection alone and are given once", () => {
+Deno.test("static headers exclude connection headers and duplicates", () => {
   for (
     const name of [
       "Host",

@@ -21,7 +21,7 @@ Deno.test("a file without routes is refused", () => {
   ]);
 });
 
-Deno.test("what is wrong with a route is told with its line and column", () => {
+Deno.test("problems of a route are reported with line and column", () => {
   const cases: Record<string, string> = {
     [`{${TARGETS}}`]: "name: is required (line 4, column 7)",
     [`{name: ' ', ${TARGETS}}`]: "name: must not be blank (line 4, column 14)",
@@ -58,7 +58,7 @@ Deno.test("what is wrong with a route is told with its line and column", () => {
   }
 });
 
-Deno.test("the name of a route is its own", () => {
+Deno.test("two routes with one name are refused", () => {
   const other = "{name: a, targets: [{provider: anthropic}], match: {path: /x}}";
   assertEquals(problemsOf(withRoutes(other, `{name: a, ${TARGETS}}`)), [
     "routing.routes[1].name: is already the name of an earlier route (line 5, column 14)",
@@ -70,7 +70,7 @@ Deno.test("a drained target beside another is allowed", () => {
   assertEquals(warningsOf(withRoutes(`{name: a, targets: ${targets}}`)), []);
 });
 
-Deno.test("a fallback that is a target already is a warning", () => {
+Deno.test("a fallback that repeats a target is a warning", () => {
   const fallback = "[{provider: openai, model: m}, {provider: openai}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
     "routing.routes[0].fallback[1]: is already a target of this route (line 4, column 89)",

@@ -1,7 +1,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, withSection } from "./parse.ts";
 
-Deno.test("what is wrong in server, logging, retry and circuit_breaker is told with its place", () => {
+Deno.test("problems in server, logging, retry and circuit_breaker are reported with line and column", () => {
   const cases: Record<string, string> = {
     "server: {host: 'a b'}":
       "server.host: must be an IP address or a host name (line 1, column 16)",
@@ -64,7 +64,7 @@ Deno.test("what is wrong in server, logging, retry and circuit_breaker is told w
   }
 });
 
-Deno.test("limits themselves are allowed", () => {
+Deno.test("the limits of each number are allowed", () => {
   const config = configOf(withSection(
     "server: {port: 0, host: '::1', body_timeout: 1ms, max_json_members: 1}",
     "retry: {max_attempts: 10, initial_delay: 0s, jitter_factor: 0, retryable_errors: []}",
@@ -75,7 +75,7 @@ Deno.test("limits themselves are allowed", () => {
   assertEquals(config.circuit_breaker.open_duration, 999_999_999_999_999 * 3_600_000);
 });
 
-Deno.test("all problems are told at once, in the order of the file", () => {
+Deno.test("all problems are reported together, in the order of the file", () => {
   const text = `server: {prot: 1}
 retry: {max_attempts: 11}
 providers:

@@ -7,7 +7,7 @@ function security(rest: string): string {
   return `security: {enabled: true, api_key: {${rest}}}`;
 }
 
-Deno.test("what is wrong in security and rate_limiting is told with its place", () => {
+Deno.test("problems in security and rate_limiting are reported with line and column", () => {
   const cases: Record<string, string> = {
     "security: {provider: oauth}": "security.provider: must be none or api_key (line 1, column 22)",
     "security: {isolate_clients: perhaps}":
@@ -63,7 +63,7 @@ Deno.test("a key whose variable is not set is an error that names key and variab
   assertEquals(problemsOf(text, { CLIENT_KEY: "k" }), []);
 });
 
-Deno.test("what is off is off, whatever else is set", () => {
+Deno.test("disabled security and rate limits stay off, whatever else is set", () => {
   const keys = 'api_key: {keys: [{name: a, value: "${CLIENT_KEY}"}]}';
   const off = withSection(`security: {enabled: false, ${keys}}`);
   assertEquals(configOf(off).security.enabled, false);
@@ -73,7 +73,7 @@ Deno.test("what is off is off, whatever else is set", () => {
   ]);
 });
 
-Deno.test("a key's own rate that nobody is held to is a warning", () => {
+Deno.test("a rate of a client key that is not enforced is a warning", () => {
   const keys =
     "api_key: {keys: [{name: a, value: k}, {name: b, value: l, requests_per_minute: 6}]}";
   const line = `security: {enabled: true, ${keys}}`;
@@ -84,7 +84,7 @@ Deno.test("a key's own rate that nobody is held to is a warning", () => {
   assertEquals(warningsOf(withSection(line.replace("true", "false"))), []);
 });
 
-Deno.test("an empty prefix goes with a header of one's own", () => {
+Deno.test("an empty prefix is accepted with a header other than Authorization", () => {
   const config = configOf(withSection("security: {api_key: {header: X-Key, prefix: ''}}"));
   assertEquals([config.security.api_key.header, config.security.api_key.prefix], ["X-Key", ""]);
 });
@@ -143,7 +143,7 @@ Deno.test("allowed hosts are names, allowed origins have a scheme and no path", 
   assertEquals(allowed_origins.length, 5);
 });
 
-Deno.test("a key with the value of an earlier one is warned about, and the value is not told", () => {
+Deno.test("a client key with the value of an earlier one is a warning that does not contain the value", () => {
   const keys = `[{name: a, value: ${MARKER}}, {name: b, value: ${MARKER}}, {name: c, value: d}]`;
   const warnings = warningsOf(withSection(security(`keys: ${keys}`)));
   assertEquals(warnings.length, 1);

@@ -19,7 +19,7 @@ Deno.test("a duration is read in milliseconds", () => {
   }
 });
 
-Deno.test("anything else is no duration", () => {
+Deno.test("other texts are refused as durations", () => {
   const texts = [
     "",
     "30",

@@ -125,7 +125,7 @@ Deno.test("a key that its type does not use is accepted at start and named by a 
   }
 });
 
-Deno.test("a timeout of a queue that holds no request is named by a warning", () => {
+Deno.test("queue_timeout without max_queued is a warning", () => {
   const lines = ["max_concurrent: 2", "queue_timeout: 1s"];
   for (const queue of [[], ["max_queued: 0"], ["max_queued: '0'"]]) {
     const file = withProvider("openai", ...lines, ...queue);
@@ -162,7 +162,7 @@ Deno.test("such a key is named by its warning also when another provider is left
   ]);
 });
 
-Deno.test("nothing behind the configuration sees a key without effect", () => {
+Deno.test("a key without effect is absent from the loaded configuration", () => {
   for (const [id, line] of CASES) {
     const mode = /mode: (\w+)/.exec(line)?.[1];
     const used = mode === undefined
@@ -203,7 +203,7 @@ Deno.test("every capability is accepted at every type, and where it has no effec
   }
 });
 
-Deno.test("a capability that is switched off asks for nothing, so no warning names it", () => {
+Deno.test("a disabled capability or empty list is never a warning", () => {
   for (const id of Object.keys(TYPES)) {
     for (const flag of Object.keys(CAPABILITIES)) {
       const nothing = LISTS.includes(flag) ? "[]" : "false";

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { type ConfigWatch, watchConfig } from "../../src/config/watch.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** A watched `config.yaml` in a directory of its own. */
+/** A watched `config.yaml` in its own directory. */
 interface Watched extends AsyncDisposable {
   path(name: string): string;
-  /** How often a change was told. */
+  /** The number of reported changes. */
   readonly count: number;
-  /** Resolves when a change is told that no earlier call of this has been given. */
+  /** Resolves with the next reported change that no earlier call has received. */
   changed(): Promise<void>;
 }
 
@@ -50,14 +50,14 @@ async function plain(path: Watched["path"]) {
   await Deno.writeTextFile(path("config.yaml"), "one");
 }
 
-/** Resolves when a change elsewhere is told: one that was made here before it is told by then. */
+/** Resolves when a change in another directory is reported: an earlier change here is reported by then. */
 async function laterChange() {
   await using elsewhere = await watched(plain);
   await Deno.writeTextFile(elsewhere.path("config.yaml"), "two");
   await elsewhere.changed();
 }
 
-Deno.test("a file that is written to, replaced, removed or made again has changed each time", async () => {
+Deno.test("writing, replacing, removing and recreating the file are each a change", async () => {
   await using file = await watched(plain);
   const config = file.path("config.yaml");
   await Deno.writeTextFile(config, "two");
@@ -73,7 +73,7 @@ Deno.test("a file that is written to, replaced, removed or made again has change
   assertEquals(await Deno.readTextFile(config), "four");
 });
 
-Deno.test("a half-written file is told again once it is complete", async () => {
+Deno.test("a half-written file is reported again once it is complete", async () => {
   await using file = await watched(plain);
   const config = file.path("config.yaml");
   await Deno.writeTextFile(config, "tw");
@@ -101,7 +101,7 @@ Deno.test("the swap of a mounted volume is a change", async () => {
   assertEquals(await Deno.readTextFile(file.path("config.yaml")), "..two");
 });
 
-Deno.test("a link that is made anew is a change", async () => {
+Deno.test("a replaced symbolic link is a change", async () => {
   await using file = await watched(async (path) => {
     await Deno.writeTextFile(path("one.yaml"), "one");
     await Deno.writeTextFile(path("two.yaml"), "two");
@@ -113,7 +113,7 @@ Deno.test("a link that is made anew is a change", async () => {
   assertEquals(await Deno.readTextFile(file.path("config.yaml")), "two");
 });
 
-Deno.test("the variables beside the file count, and reading is no change", async () => {
+Deno.test("a change of .env is a change, and reading the file is none", async () => {
   await using file = await watched(plain);
   await Deno.writeTextFile(file.path(".env"), "KEY=1");
   await file.changed();
@@ -135,7 +135,7 @@ Deno.test("a log that is written beside the file is no change", async () => {
   assertEquals(file.count, 0);
 });
 
-Deno.test("many writes at once are one change", async () => {
+Deno.test("writes in quick succession are one change", async () => {
   await using file = await watched(plain);
   for (let count = 0; count < 20; count++) {
     Deno.writeTextFileSync(file.path("config.yaml"), String(count));
@@ -145,7 +145,7 @@ Deno.test("many writes at once are one change", async () => {
   assertEquals(file.count, 1);
 });
 
-Deno.test("a file that never rests is told all the same", async () => {
+Deno.test("a file that changes without a pause is reported within the maximum delay", async () => {
   await using file = await watched(plain);
   const told = file.changed();
   let writes = 0;
@@ -166,6 +166,6 @@ Deno.test("a change is not missed while the file is still being read at the star
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("what cannot be watched is told", () => {
+Deno.test("a file that cannot be watched is reported", () => {
   assertEquals(watchConfig("/no/such/directory/config.yaml"), null);
 });

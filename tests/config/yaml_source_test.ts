@@ -9,7 +9,7 @@ import {
   withSection,
 } from "./parse.ts";
 
-Deno.test("a text that is no YAML is told with line and column", () => {
+Deno.test("a text that is not YAML is reported with line and column", () => {
   const cases: Record<string, string> = {
     "a: 'b": "is not valid YAML: a quote, bracket, comma or colon is missing (line 1, column 6)",
     "a:\n\t- b: c\n": "is not valid YAML: a tab is used as indentation (line 2, column 1)",
@@ -28,7 +28,7 @@ Deno.test("a text that is no YAML is told with line and column", () => {
   }
 });
 
-Deno.test("an empty file is told what it needs", () => {
+Deno.test("the problem of an empty file names the required keys", () => {
   const problem = "config: is empty; it needs providers and routing.routes (line 1, column 1)";
   for (const text of ["", "\n", "# nothing yet\n", "---\n", "null"]) {
     assertEquals(
@@ -68,7 +68,7 @@ Deno.test("JSON is read, tabs and all", () => {
   }
 });
 
-Deno.test("a byte order mark and Windows line ends do no harm", () => {
+Deno.test("a byte order mark and Windows line ends are accepted", () => {
   const text = `\ufeff${withSection("server:", "  port: 1")}`.replaceAll("\n", "\r\n");
   assertEquals(configOf(text).server.port, 1);
 });
@@ -93,7 +93,7 @@ ${routingOver("openai")}`);
   assertEquals(providers["third"]?.headers, { "x-a": "b" });
 });
 
-Deno.test("a problem behind an alias is told where the alias stands or where its text stands", () => {
+Deno.test("a problem behind an alias is reported at the alias or at the anchored text", () => {
   const text = `providers:
   openai: &common {timeout: &time 5}
   anthropic: *common
@@ -116,7 +116,7 @@ Deno.test("an alias without its anchor, and a merge of what is no mapping, are r
   ]);
 });
 
-Deno.test("top-level keys that begin with x- are ignored in silence, whatever they hold", () => {
+Deno.test("top-level keys that begin with x- are ignored without a warning", () => {
   const contents = [
     "text",
     "12345",
@@ -170,7 +170,7 @@ ${routingOver("openai")}`);
   assertEquals(logging.level, "warn");
 });
 
-Deno.test("what is wrong under an x- key is said where an alias or a merge uses it", () => {
+Deno.test("a problem under an x- key is reported at the alias or merge that uses it", () => {
   const text = `x-key: &key "\${NOT_SET}"
 x-broken: &broken {api_key: "\${", timeout: 5}
 x-both: &both {a: *key, b: *broken}

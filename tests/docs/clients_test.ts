@@ -1,6 +1,6 @@
 import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { ADDRESS, gatewayOf } from "./documented_gateway.ts";
+import { ADDRESS, gatewayOf, isBroken } from "./documented_gateway.ts";
 import { blocksIn } from "./pages.ts";
 
 /** What a snippet prints. */
@@ -36,11 +36,30 @@ for (const { text, section, place } of blocksIn("ts")) {
     // Then every call has been reported.
     await gateway[Symbol.asyncDispose]();
     assert(printed.some((what) => what !== ""), "nothing was printed");
+    if (isBroken(section)) {
+      const told = /upstream_stream_error after [1-9]|response\.failed: The |error: .+ broke off/;
+      assert(told.test(printed.join(" ")), printed.join("\n"));
+    }
     const ends = gateway.reports.map(endOf);
     assert(ends.length > 0);
-    assertEquals(ends.filter((end) => end !== "complete"), []);
+    const expected = isBroken(section) ? "stream_broken" : "complete";
+    assertEquals(ends.filter((end) => end !== expected), []);
   });
 }
+
+Deno.test("a client in Python says what the clients beside it say, which are run", () => {
+  const snippets = blocksIn("python");
+  assert(snippets.length > 0);
+  for (const { text, section, place } of snippets) {
+    const beside = blocksIn("ts").filter((block) => block.section === section)
+      .map((block) => block.text).join("\n");
+    const texts = [...text.matchAll(/"([^"]*)"/g)].map(([, inner = ""]) =>
+      inner.split("{")[0] ?? ""
+    );
+    assert(texts.length > 5);
+    assertEquals(texts.filter((inner) => !beside.includes(inner)), [], place);
+  }
+});
 
 Deno.test("the clients of the documentation pass the type check", async () => {
   const folder = await Deno.makeTempDir();

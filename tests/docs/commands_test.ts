@@ -1,4 +1,4 @@
-import { OK } from "../../src/cli/command.ts";
+import { OK_STATUS } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/run.ts";
 import { configFile, testTerminal } from "../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
@@ -9,7 +9,7 @@ import { configIn, variable } from "./pages.ts";
 
 const PROGRAM = ["switchyard", "./switchyard"];
 
-/** Those that take a configuration, and those that serve until they are told to end. */
+/** Commands that take a configuration, and commands that serve until a signal ends them. */
 const CONFIGURED = ["", "check", "explain"],
   SERVING = ["", "demo", "simulate"];
 
@@ -43,7 +43,7 @@ function newReader(section: string): Reader {
       await Promise.race([terminal.said(/listens on http:/), running]);
       terminal.end();
     }
-    assertEquals(await running, OK, `${place}: ${terminal.written.err}`);
+    assertEquals(await running, OK_STATUS, `${place}: ${terminal.written.err}`);
     assert(terminal.written.out !== "", place);
     config = terminal.files.get("./config.yaml") ?? config;
   }

@@ -98,6 +98,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^DELETE \/v1\/conversations\/[\w-]+$/, '"object":"conversation.deleted"'],
   [/^POST \/v1\/embeddings$/, '"object":"embedding"'],
   [/^GET \/v1\/models$/, '"object":"list"'],
+  [/^GET \/v1\/models\?limit=\d+$/, '"has_more":false'],
   [/^GET \/v1\/models\/.+$/, '"object":"model"'],
   [/^GET \/health$/, '"status":"ok"'],
   [/^GET \/ready$/, '"status":"ready"'],

@@ -10,7 +10,7 @@ import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { blocksIn, isManifest } from "./pages.ts";
 
-/** What stands under these keys and indices; undefined when there is nothing. */
+/** The value at these keys and indexes; undefined if there is none. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => {
     if (Array.isArray(inner)) return inner[Number(key)];

@@ -17,9 +17,17 @@ const PLAYED: Readonly<Record<string, string>> = {
   "127.0.0.1:8081": "",
 };
 
+/** Sections whose streams break off, as they say. */
+const BROKEN: readonly string[] = ["docs/guide/streaming.md#Broken streams"];
+
+/** Whether the streams of a section break off. */
+export function isBroken(section: string): boolean {
+  return BROKEN.includes(section);
+}
+
 /**
  * The gateway that a section of the documentation is about, on a socket. Its providers are played by the
- * simulator; a real model is played by one that repeats what it is told, calls tools or embeds.
+ * simulator; a real model is played by one that repeats its input, calls tools or embeds.
  */
 export function gatewayOf(section: string): SocketGateway {
   const world = newRealWorld();
@@ -30,7 +38,7 @@ export function gatewayOf(section: string): SocketGateway {
       const { method = "POST", body = null } = init;
       const text = await new Response(body).text();
       const headers = new Headers(init.headers);
-      const asked = { method, headers, body: method === "GET" ? null : played(text, url) };
+      const asked = { method, headers, body: method === "GET" ? null : played(text, url, section) };
       const response = await answer(new Request(addressOf(url), asked));
       return new Response(streamOf([await response.bytes()]), response);
     },
@@ -51,7 +59,7 @@ function addressOf(written: string): string {
   return `http://simulator.test${prefix}${url.pathname}${url.search}`;
 }
 
-function played(text: string, url: string): string {
+function played(text: string, url: string, section: string): string {
   const body = parseJson(text);
   if (!isObject(body) || typeof body.model !== "string" || body.model.startsWith("sim-")) {
     return text;
@@ -60,6 +68,7 @@ function played(text: string, url: string): string {
   const isFit = isEmbedding === body.model.includes("embed");
   if (!isFit) throw new Error(`${body.model} is asked at ${url}`);
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  if (isBroken(section)) return JSON.stringify({ ...body, model: "sim-broken-stream" });
   const model = isEmbedding ? "sim-embed" : hasTools ? "sim-tools" : "sim-echo";
   return JSON.stringify({ ...body, model });
 }

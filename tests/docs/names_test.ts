@@ -56,16 +56,31 @@ Deno.test("every file and folder that the documentation names is there", async (
   for (const path of paths) assert(await exists(path), path);
 });
 
-Deno.test("every code name on the page of the architecture is in the file that it names", async () => {
-  const text = proseOf(pageText("docs/architecture.md"));
-  const places = quoted(text).filter((one) => one.includes("#") || /^[\w-]+\/\S+\.ts$/.test(one));
-  assert(places.length > 80);
-  for (const place of places) {
-    const [path = "", name] = place.split("#");
-    assert(await exists(path), place);
-    if (name === undefined) continue;
-    const source = await Deno.readTextFile(new URL(path, ROOT));
-    assert(new RegExp(`^ *(?:export )?(?:async )?(?:\\w+ )?${name}\\b`, "m").test(source), place);
+for (const [page, least] of [["docs/architecture.md", 80], ["CONTRIBUTING.md", 45]] as const) {
+  Deno.test(`every code name in ${page} is in the file that it names`, async () => {
+    const text = proseOf(pageText(page));
+    const places = quoted(text).filter((one) => one.includes("#") || /^[\w-]+\/\S+\.ts$/.test(one));
+    assert(places.length > least, `${places.length}`);
+    for (const place of places) {
+      const [path = "", name] = place.split("#");
+      assert(await exists(path), place);
+      if (name === undefined) continue;
+      const source = await Deno.readTextFile(new URL(path, ROOT));
+      const declared = `^ *(?:export )?(?:async )?(?:\\w+\\*? )?${name}\\b`;
+      assert(new RegExp(declared, "m").test(source), place);
+    }
+  });
+}
+
+Deno.test("CONTRIBUTING answers ten questions, each with the function to look at", () => {
+  const [, questions = ""] = /\n## Ten questions.*\n([\s\S]*?)\n## /.exec(
+    pageText("CONTRIBUTING.md"),
+  ) ?? [];
+  const answers = questions.trim().split("\n\n");
+  assertEquals(answers.length, 10);
+  for (const answer of answers) {
+    assert(/^\*\*[^*]+\?\*\* \S/.test(answer), answer);
+    assert(quoted(answer).some((one) => /^src\/[\w/]+\.ts#\w+$/.test(one)), answer);
   }
 });
 
@@ -76,7 +91,8 @@ Deno.test("CONTRIBUTING explains every folder of the sources, and the request pa
   }
   const text = pageText("CONTRIBUTING.md");
   assertEquals(folders.filter((name) => !text.includes(`\`${name}/\``)), []);
-  const road = blocksIn("text").find(({ section }) => section === "CONTRIBUTING.md")?.text ?? "";
+  const road =
+    blocksIn("text").find(({ section }) => section === "CONTRIBUTING.md#The folders")?.text ?? "";
   const stations = [...road.matchAll(/([a-z]+)\/(?:<\w>\/)? \(/g)].map(([, name = ""]) => name);
   assert(stations.length > 5);
   assertEquals(stations.filter((name) => !folders.includes(name)), []);

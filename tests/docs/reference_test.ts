@@ -2,7 +2,8 @@ import { GENERATED_PAGES, GENERATED_PARTS } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
-import { FAULT_DOCS, REFUSAL_DOCS } from "../../src/core/failure_docs.ts";
+import { FAULT_DOCS } from "../../src/core/fault_docs.ts";
+import { REFUSAL_DOCS } from "../../src/core/refusal_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
 import { configFile, ran } from "../cli/test_terminal.ts";
@@ -40,7 +41,9 @@ Deno.test("every generated page of the reference is the one that the code gives"
 Deno.test("every example message of the errors page is one that the code can write", async () => {
   const sources: string[] = [];
   for (const path of sourcePaths(new URL("src/", ROOT))) {
-    if (!path.pathname.endsWith("/failure_docs.ts")) sources.push(await Deno.readTextFile(path));
+    if (!/\/(refusal|fault)_docs\.ts$/.test(path.pathname)) {
+      sources.push(await Deno.readTextFile(path));
+    }
   }
   const joined = sources.join("\n").replace(/["`] \+\s*["`]/g, "");
   const literals = joined.matchAll(/"([^"\n]{12,})"|`([^`\n]{8,})`/g);
@@ -62,7 +65,7 @@ function sourcePaths(folder: URL): readonly URL[] {
 }
 
 Deno.test("every block of the documentation is of a kind that is run or compared", () => {
-  const known = ["sh", "ts", "yaml", "dockerfile", "ini", "text"];
+  const known = ["sh", "ts", "python", "yaml", "dockerfile", "ini", "text"];
   assert(blocks.length > 50);
   assertEquals(blocks.filter(({ language }) => !known.includes(language)), []);
   const fences = pages.flatMap(({ text }) => text.match(/^ *```/gm) ?? []);
@@ -94,7 +97,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
     stores: () => ({}),
     bodyBytes: () => 0,
   });
-  // Behind a dot stands the key of a section.
+  // The part after a dot is the key of a section.
   const all = pages.map(({ text }) => text).join("\n");
   const named = new Set(all.match(/(?<!\.)\b(?:gateway|process)_[a-z_]+\b/g));
   assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());

@@ -4,9 +4,9 @@ import { blocksIn } from "./pages.ts";
 export interface ShellCommand {
   /** Variables that are set for this command alone. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Words without their quotes; a variable stands between two NUL characters. */
+  /** Words without their quotes; a variable is between two NUL characters. */
   readonly words: readonly string[];
-  /** What stands behind `#`. */
+  /** The text after `#`. */
   readonly comment: string;
   readonly section: string;
   /** `docs/guide/routing.md:12`. */

@@ -18,7 +18,7 @@ async function logged(text: string) {
   return { sent, lines: lines.filter(({ msg }) => msg === "stream broke off") };
 }
 
-Deno.test("what the upstream says of a stream that it breaks off may hold a prompt, so nobody logs it", async () => {
+Deno.test("the error text of a stream that the upstream breaks off may contain a prompt and is not logged", async () => {
   const error = { message: "worker 7 has failed for sk-upstream-secret" };
   const { sent, lines } = await logged(sse(HELLO, { error }));
   assert(!sent.includes("worker 7"), sent);
@@ -35,6 +35,6 @@ Deno.test("the log says why a stream broke off", async () => {
   ]);
 });
 
-Deno.test("the log has no such line for a stream that is complete", async () => {
+Deno.test("a complete stream logs no reason of a break", async () => {
   assertEquals((await logged(sse(HELLO, finish(), "[DONE]"))).lines, []);
 });

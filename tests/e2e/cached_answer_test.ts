@@ -4,7 +4,7 @@ import { serveGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { chatInit, plainConfig } from "./chat_call.ts";
 
-Deno.test("a kept answer survives being sent: each client gets all of its bytes", async () => {
+Deno.test("a cached response can be sent repeatedly: each client gets all of its bytes", async () => {
   const content = "word ".repeat(50_000);
   const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
   const text = JSON.stringify({ ...COMPLETION, choices });

@@ -60,7 +60,7 @@ for (const size of BODY_SIZES) {
   });
 }
 
-Deno.test("a client that hangs up at [DONE] has had its answer", async () => {
+Deno.test("a client that disconnects at [DONE] counts as served", async () => {
   const text = COMPAT_RECORDS.map((record) => `${record}\n\n`).join("");
   await using upstream = startUpstream((exchange) => exchange.sse([text], "hang"));
   await using gateway = observedGateway(leavingConfig(upstream.url, upstream.url));
@@ -75,7 +75,7 @@ Deno.test("a client that hangs up at [DONE] has had its answer", async () => {
   assertEquals(endOf(await gateway.reported(1)), "complete");
 });
 
-Deno.test("a client that leaves before its request is complete reaches no upstream", async () => {
+Deno.test("a client that disconnects before its request is complete causes no upstream request", async () => {
   await using upstream = startUpstream(({ json }) => json(200, COMPLETION));
   await using gateway = observedGateway(leavingConfig(upstream.url, upstream.url));
   const { hostname, port } = new URL(gateway.chat);

@@ -2,11 +2,11 @@ import { type Attempt, endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
-import { BODY_SIZES, COMPLETION, leavingConfig, RETRY_DELAY, sized } from "./leaving.ts";
+import { BODY_SIZES, COMPLETION, leavingConfig, RETRY_DELAY_MS, sized } from "./leaving.ts";
 import { type ObservedGateway, observedGateway } from "./observed_gateway.ts";
 import { COMPAT_RECORDS } from "./recordings.ts";
 
-/** Lets a call that nobody waits for end at once. */
+/** Lets a call whose client has disconnected end at once. */
 const ONCE = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };
 
 interface Phase {
@@ -56,7 +56,7 @@ const EARLY: readonly Phase[] = [
     name: "in a retry delay",
     stream: false,
     play: ({ json }) => json(429, { error: { message: "later" } }),
-    reached: ({ waits }) => waits(RETRY_DELAY),
+    reached: ({ waits }) => waits(RETRY_DELAY_MS),
     isRunning: false,
     tries: ["upstream_throttled"],
   },
@@ -99,7 +99,7 @@ for (const phase of EARLY) {
         assertEquals(await next.json(), COMPLETION);
       } else {
         goOn.resolve();
-        const pending = phase.isRunning ? null : await gateway.waits(RETRY_DELAY);
+        const pending = phase.isRunning ? null : await gateway.waits(RETRY_DELAY_MS);
         pending?.run();
         assert((await gateway.reported(1)).attempts.length > 0);
       }

@@ -23,7 +23,7 @@ function deaf(settings: string, stream: boolean) {
   return { upstream, world, gateway, client, response };
 }
 
-Deno.test("a client that leaves mid-stream stops an upstream that is deaf to the signal", async () => {
+Deno.test("a client that disconnects mid-stream ends an upstream body that ignores its signal", async () => {
   const { upstream, world, gateway, response } = deaf("", true);
   upstream.answer();
   upstream.send(sse(ROLE, HELLO));
@@ -36,7 +36,7 @@ Deno.test("a client that leaves mid-stream stops an upstream that is deaf to the
   assertEquals(world.waiting, 0, "no clock is left running");
 });
 
-Deno.test("a client that leaves mid-body stops an upstream that is deaf to the signal", async () => {
+Deno.test("a client that disconnects mid-body ends an upstream body that ignores its signal", async () => {
   const { upstream, world, gateway, client, response } = deaf("", false);
   upstream.answer("application/json");
   upstream.send('{"id":');
@@ -47,7 +47,7 @@ Deno.test("a client that leaves mid-body stops an upstream that is deaf to the s
   assertEquals(endOf(await gateway.reported(1)), "client_gone");
 });
 
-Deno.test("stream_idle_timeout ends a stream whose upstream is deaf to the signal", async () => {
+Deno.test("stream_idle_timeout ends a stream whose upstream ignores the signal", async () => {
   const { upstream, world, gateway, response } = deaf(", stream_idle_timeout: 5s", true);
   upstream.answer();
   upstream.send(sse(ROLE, HELLO));
@@ -58,7 +58,7 @@ Deno.test("stream_idle_timeout ends a stream whose upstream is deaf to the signa
   assert(upstream.isBrokenOff);
 });
 
-Deno.test("a total timeout ends a body whose upstream is deaf to the signal", async () => {
+Deno.test("timeout_mode total ends a body whose upstream ignores the signal", async () => {
   const { upstream, world, gateway, response } = deaf(", timeout: 9s, timeout_mode: total", false);
   upstream.answer("application/json");
   upstream.send('{"id":');

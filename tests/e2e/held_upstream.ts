@@ -11,7 +11,7 @@ export interface HeldUpstream {
   readonly isBrokenOff: boolean;
 }
 
-/** Holds its answer back until it is told to go on; breaks off like the real fetch. */
+/** Holds its response back until released; aborts like the real fetch. */
 export function heldUpstream(): HeldUpstream {
   const answered = Promise.withResolvers<Response>();
   const encoder = new TextEncoder();

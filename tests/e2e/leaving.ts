@@ -3,7 +3,7 @@ import { chatInit } from "./chat_call.ts";
 /** Lengths of the client's message: within one read, within one buffer, beyond both. */
 export const BODY_SIZES = [1_000, 20_000, 200_000];
 /** The wait before the first repeat, in milliseconds: no other wait is as long. */
-export const RETRY_DELAY = 20_000;
+export const RETRY_DELAY_MS = 20_000;
 /** A whole answer. */
 export const COMPLETION = {
   id: "chatcmpl-1",

@@ -2,6 +2,7 @@ import { assertEquals } from "../support/assert.ts";
 import { ANSWERS } from "../support/growth/responses.ts";
 import { CHAT_REQUESTS } from "../support/growth/chat_requests.ts";
 import { growthProblem } from "../support/growth/doubling.ts";
+import { MESSAGES_REQUESTS } from "../support/growth/messages_requests.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";
 import { RELAYED_MESSAGES } from "../support/growth/relayed_messages.ts";
 import { RESPONSES_REQUESTS } from "../support/growth/responses_requests.ts";
@@ -11,6 +12,7 @@ import { SOCKET_CALLS } from "../support/growth/socket_calls.ts";
 const CALLS = [
   ...CHAT_REQUESTS,
   ...RESPONSES_REQUESTS,
+  ...MESSAGES_REQUESTS,
   ...RELAYED_MESSAGES,
   ...OTHER_CALLS,
   ...ANSWERS,

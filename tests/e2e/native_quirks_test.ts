@@ -79,7 +79,7 @@ for (const quirk of NATIVE_QUIRKS.filter((name) => !WHOLE.includes(name))) {
   });
 }
 
-Deno.test("a response that has another id when it is asked for again is a 502", async () => {
+Deno.test("a retrieved response with a different ID is a 502", async () => {
   const calls = startQuirky();
   const { json } = await calls.post("/responses", { model: "sim-native-later-id", input: "x" });
   for (const send of [calls.get, calls.delete]) {

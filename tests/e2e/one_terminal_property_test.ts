@@ -18,7 +18,7 @@ interface Plan {
   readonly noFallback: boolean;
   /** Failures that open a breaker; null without breakers. */
   readonly threshold: number | null;
-  /** Place in the list of outcomes for each try; the last one stands for all that follow. */
+  /** Place in the list of outcomes for each try; the last one is used for all later tries. */
   readonly outcomes: readonly number[];
 }
 
@@ -105,7 +105,7 @@ function hold(
     assert(tried.filter((name) => name === provider).length <= attempts);
   }
 
-  // The report tells of each try that was made; those an open breaker kept from being made are marked.
+  // The report lists each attempt that was sent, and marks those that an open breaker prevented.
   const made = report.attempts.filter(({ outcome }) => outcome !== "circuit_open");
   const told = made.map(({ provider, outcome }) => ({ provider, outcome }));
   assertEquals(
@@ -138,21 +138,21 @@ function hold(
     assertEquals(isObject(value.error), !isDelivered);
   }
 
-  // Nothing is left behind: no clock runs, and who hangs has been told to stop.
+  // Nothing is left behind: no clock runs, and a hanging upstream has been cancelled.
   assertEquals(world.waiting, 0);
   for (const { outcome, signal } of sent) {
     if (/hang/.test(outcome.name)) assert(signal.aborted, outcome.name);
   }
 }
 
-Deno.test("whatever upstreams do, a call is tried within its limits and ends once", async () => {
+Deno.test("whatever upstreams send, a call stays within its attempt limits and ends once", async () => {
   await fc.assert(
     fc.asyncProperty(PLANS, async (plan) => hold(await run(plan), plan)),
     { numRuns: 600 },
   );
 });
 
-Deno.test("whatever a single upstream does, a call ends once", async () => {
+Deno.test("whatever a single upstream sends, a call ends once", async () => {
   for (const stream of [false, true]) {
     const count = (stream ? STREAM_OUTCOMES : ANSWER_OUTCOMES).length;
     for (let number = 0; number < count; number++) {

@@ -15,7 +15,7 @@ for (const wire of ["compat", "local"] as const) {
     assertEquals([model, usage.prompt_tokens, usage.total_tokens], ["sim-embed", 4, 4]);
   });
 
-  Deno.test(`the SDK, which wants base64 by itself, is told to ask for float over ${wire}`, async () => {
+  Deno.test(`embeddings over ${wire}: the SDK's default base64 is refused with the advice to request float`, async () => {
     await using sdk = startSdk(wire);
     try {
       await sdk.client.embeddings.create({ model: "sim-embed", input: "good day" });
@@ -24,11 +24,20 @@ for (const wire of ["compat", "local"] as const) {
       assert(error instanceof BadRequestError);
       assertEquals([error.code, error.param], ["unsupported_feature", "encoding_format"]);
       assertStringIncludes(error.message, "float");
+      const key = "providers.sim.capabilities.embeddings_base64";
+      assertEquals(error.message.includes(key), wire === "compat");
     }
   });
 }
 
-Deno.test("the SDK is told that messages has no embeddings", async () => {
+Deno.test("the SDK gets embeddings without any setting where the provider declares base64", async () => {
+  await using sdk = startSdk("compat", "capabilities: {embeddings_base64: true}");
+  const { data } = await sdk.client.embeddings.create({ model: "sim-embed", input: "good day" });
+  const vector = data[0]?.embedding ?? [];
+  assert(Math.abs(Math.hypot(...vector) - 1) < 1e-6);
+});
+
+Deno.test("the SDK receives a refusal of embeddings over messages", async () => {
   await using sdk = startSdk("messages");
   const asked = { model: "sim-embed", input: "a", encoding_format: "float" } as const;
   try {

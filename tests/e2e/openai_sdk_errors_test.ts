@@ -101,7 +101,7 @@ Deno.test("the SDK can leave while it waits for an answer", async () => {
   if (NOTICES_EARLY_LEAVE) assertEquals(endOf(await sdk.gateway.reported(1)), "client_gone");
 });
 
-Deno.test("what the gateway refuses is a typed error with its param and code", async () => {
+Deno.test("a refusal of the gateway is a typed error with param and code", async () => {
   await using sdk = startSdk("messages");
   const error = await errorOf(
     sdk.client.chat.completions.create({ model: "sim-echo", messages: [...messages], n: 2 }),

@@ -144,7 +144,7 @@ Deno.test("the SDK leads stored completions through their whole life", async () 
   }
 });
 
-Deno.test("two accounts of one upstream never see each other's", async () => {
+Deno.test("two accounts of one upstream never see each other's objects", async () => {
   await using sdk = startNativeSdk(["one", "two"]);
   const { responses } = sdk.client;
   const asked = { model: "sim-echo", input: WORDS };

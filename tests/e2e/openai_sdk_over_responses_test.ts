@@ -165,7 +165,7 @@ for (const isStreamed of [false, true]) {
   });
 }
 
-Deno.test("the SDK throws what the upstream refuses and what the gateway cannot keep", async () => {
+Deno.test("the SDK throws refusals of the upstream and of the gateway", async () => {
   await withClient(async (client) => {
     const refused = await errorOf(client.chat.completions.create({ ...ASKED, user: "nobody" }));
     assert(refused instanceof OpenAI.BadRequestError);

@@ -53,7 +53,7 @@ for (const wire of WIRES) {
     assertEquals(ends.filter((end) => end === "stream_broken").length, BROKEN.length);
   });
 
-  Deno.test(`the SDK's stream helper tells of a failed response over ${wire}`, async () => {
+  Deno.test(`the SDK's stream helper reports a failed response over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const runner = sdk.client.responses.stream({ model: "sim-broken-stream", input: "hi" });
     assertEquals((await runner.finalResponse()).status, "failed");
@@ -68,7 +68,7 @@ for (const wire of WIRES) {
   });
 }
 
-Deno.test("what no chat provider can do is a typed error with its param and code", async () => {
+Deno.test("a field that no chat provider supports is a typed error with param and code", async () => {
   await using sdk = startSdk("compat");
   const { responses } = sdk.client;
   const body = { model: "sim-echo", input: "hi" };

@@ -68,7 +68,7 @@ for (const wire of WIRES) {
     assertEquals(response.usage?.output_tokens, 4);
   });
 
-  Deno.test(`the SDK tells how a response ended over ${wire}`, async () => {
+  Deno.test(`the SDK shows the status and reason of an ended response over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const { responses } = sdk.client;
     for (

@@ -1,10 +1,10 @@
 import { endOf } from "../../src/observe/report.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
-import { STREAM } from "../attempts/tried.ts";
+import { STREAM } from "../attempts/two_targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";
-import { create } from "../support/dialogue.ts";
+import { create } from "../support/socket_client.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
 import { type Fetch, sendBy } from "../support/world.ts";
@@ -76,7 +76,7 @@ Deno.test("forty clients at once never make more upstream calls than the limit, 
   assert(most() <= 3, `${most()} at once`);
 });
 
-Deno.test("a client that hangs up in the queue is gone from it, and the others are served", async () => {
+Deno.test("a client that disconnects while queued leaves the queue, and the rest of the queue is served", async () => {
   const goOn = Promise.withResolvers<void>();
   await using upstream = startUpstream(async (exchange) => {
     await goOn.promise;

@@ -33,7 +33,7 @@ Deno.test("complete reasoning regions of a stream become reasoning when that is 
   );
 });
 
-Deno.test("a region that a record cuts apart stays as it is", async () => {
+Deno.test("a reasoning region that is split between records stays in the content", async () => {
   const text = sse(
     ROLE,
     chunk({ content: "<think>hm" }),

@@ -102,7 +102,7 @@ const LOCAL_RECORDS: readonly string[] = [
   `{${LOCAL_AT},"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":9,"prompt_eval_count":9,"eval_count":30}`,
 ];
 
-/** One recorded stream for each provider type; all of them think or call a tool, and tell usage. */
+/** One recorded stream for each provider type; all of them have reasoning or a tool call, and usage. */
 export const RECORDINGS: readonly Recording[] = [
   {
     wire: "compat",

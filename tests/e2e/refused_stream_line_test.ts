@@ -74,14 +74,14 @@ for (const [path, asked] of [[CHAT, MESSAGES], [RESPONSES, { input: "Hi" }]] as 
   });
 }
 
-Deno.test("no other request is a stream, whatever its fields say", async () => {
+Deno.test("requests to unstreamed endpoints are no streams in the access line", async () => {
   const fields = { model: "m", input: "Hi", stream: true };
   assertEquals((await line("/v1/embeddings", fields))[1], false);
   const completed = await line(CHAT, { model: "m", ...MESSAGES }, () => answers(200, COMPLETION));
   assertEquals(completed, [200, false, "complete"]);
 });
 
-Deno.test("the replay of a response is a stream when it is asked for as one", async () => {
+Deno.test("a retrieved response with stream=true is a stream in the access line", async () => {
   assertEquals(await line("/v1/responses/resp_1?stream=true", null), [404, true, "refused"]);
   assertEquals(await line("/v1/responses/resp_1", null), [404, false, "refused"]);
   assertEquals(await line("/v1/responses/resp_1/input_items?stream=true", null), [

@@ -23,7 +23,11 @@ providers:
     type: ${wire}
     base_url: ${address}${PATHS[wire]}
     api_key: sk-upstream
-    capabilities: {structured_outputs: true, reasoning_effort: true}
+    ${
+    setting.includes("capabilities:")
+      ? ""
+      : "capabilities: {structured_outputs: true, reasoning_effort: true}"
+  }
     ${setting}
 routing:
   routes: [{name: main, targets: [{provider: sim}]}]
@@ -40,12 +44,15 @@ const NATIVE = [
 
 /**
  * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
- * gets what names none.
+ * gets what names none. Chats are sent to the API `chatOver`.
  */
-export function startNativeSdk(accounts: readonly string[] = ["sim"]): Sdk {
+export function startNativeSdk(
+  accounts: readonly string[] = ["sim"],
+  chatOver: "chat_completions" | "responses" = "chat_completions",
+): Sdk {
   const flags = NATIVE.map((flag) => `${flag}: true`).join(", ");
   const targets = accounts.map((id) => `{provider: ${id}, upstream_request_type: responses}`);
-  const chats = accounts.map((id) => `{provider: ${id}}`);
+  const chats = accounts.map((id) => `{provider: ${id}, upstream_request_type: ${chatOver}}`);
   return startWith((address) => `
 providers:
 ${

@@ -79,7 +79,7 @@ interface Begun {
   readonly usage: Usage | null;
 }
 
-/** Streams that have told a usage before they end. */
+/** Streams with a usage before their end. */
 const BEGUN: Readonly<Record<string, Begun>> = {
   "in every chunk of compat": {
     wire: "compat",
@@ -169,7 +169,7 @@ const PATHS = ["/v1/chat/completions", "/v1/responses"];
 
 for (const [name, begun] of Object.entries(BEGUN)) {
   for (const path of PATHS) {
-    Deno.test(`a stream of ${path} that its upstream breaks counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that its upstream breaks off counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -179,7 +179,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       await assertCounted(set, begun.usage);
     });
 
-    Deno.test(`a stream of ${path} that its client leaves counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that its client leaves counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -193,7 +193,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
       await assertCounted(set, begun.usage);
     });
 
-    Deno.test(`a stream of ${path} that the gateway's end cuts off counts the usage told ${name}`, async () => {
+    Deno.test(`a stream of ${path} that the gateway's shutdown cuts off counts the usage received ${name}`, async () => {
       const set = stage(begun, path);
       set.upstream.answer();
       set.upstream.send(begun.text);
@@ -206,7 +206,7 @@ for (const [name, begun] of Object.entries(BEGUN)) {
   }
 }
 
-Deno.test("a client that leaves before anything was delivered is counted what the first record told", async () => {
+Deno.test("usage of the first record is counted for a client that disconnects before anything is delivered", async () => {
   const set = stage({ wire: "messages" }, "/v1/chat/completions");
   set.upstream.answer();
   set.upstream.send(MESSAGE_START);
@@ -217,7 +217,7 @@ Deno.test("a client that leaves before anything was delivered is counted what th
   await assertCounted(set, counted(11, 2));
 });
 
-Deno.test("an attempt that failed before anything was delivered adds nothing to the next one", async () => {
+Deno.test("usage of an attempt that failed before delivery is not added to the next attempt", async () => {
   const texts = [MESSAGE_START, MESSAGE_START + MESSAGE_TEXT + MESSAGE_COUNT];
   const world = scriptedWorld({
     fetch: () =>
@@ -249,7 +249,7 @@ Deno.test("an attempt that failed before anything was delivered adds nothing to 
   assertEquals(report.usage, counted(11, 7));
 });
 
-Deno.test("a call whose attempts have all failed before anything was delivered counts nothing", async () => {
+Deno.test("a call whose attempts all failed before delivery counts no usage", async () => {
   const set = stage({ wire: "messages" }, "/v1/chat/completions");
   set.upstream.answer();
   set.upstream.send(MESSAGE_START);

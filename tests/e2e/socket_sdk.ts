@@ -24,7 +24,7 @@ export interface SdkSocket extends AsyncDisposable {
 
 const LIMITS = { maxLanes: 32, maxBufferedEvents: 10_000, maxBufferedBytes: 16 * 1024 * 1024 };
 
-/** Starts the simulator and the gateway, each on a port of its own. */
+/** Starts the simulator and the gateway, each on its own port. */
 export function startSocketSdk(): SocketSdk {
   const world = newRealWorld();
   const server = Deno.serve(

@@ -71,7 +71,7 @@ Deno.test("the SDK's socket has lanes side by side", async () => {
   assertEquals(texts, ["said one", "said two", "said three"]);
 });
 
-Deno.test("the SDK's socket is told errors, labelled or not, and goes on", async () => {
+Deno.test("the SDK's socket receives errors, with and without a stream ID, and stays usable", async () => {
   await using sdk = startSocketSdk();
   await using socket = await sdk.open();
   for (const lane of [socket.session.lane(), socket.session.lane("s")]) {
@@ -86,7 +86,7 @@ Deno.test("the SDK's socket is told errors, labelled or not, and goes on", async
   }
 });
 
-Deno.test("the SDK goes on over HTTP with what it has stored over its socket", async () => {
+Deno.test("the SDK continues over HTTP a response that was stored over its socket", async () => {
   await using sdk = startSocketSdk();
   for (const provider of ["stored", "compat"]) {
     await using socket = await sdk.open();

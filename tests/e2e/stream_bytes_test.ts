@@ -30,7 +30,7 @@ Deno.test("a stream in which nothing must change keeps every byte, however it is
   }
 });
 
-Deno.test("only the records that must change are written anew", async () => {
+Deno.test("only the records that must change are rewritten", async () => {
   const record = (choice: string, more: string) =>
     `data: { "id":"a", "object":"chat.completion.chunk", "created":1, "model":"m", "choices":[${choice}]${more}}`;
   const first = record('{"index":0, "delta":{"content":"a"}, "finish_reason":null}', "");
@@ -86,7 +86,7 @@ for (const { wire, contentType, bytes } of RECORDINGS) {
 
 Deno.test("a slow client holds the upstream back", async () => {
   const TOTAL = 50_000_000;
-  const MOST_AHEAD = 400_000;
+  const MAX_BYTES_AHEAD = 400_000;
   const record = sse(chunk({ content: "x".repeat(4_000) }));
   const records = new TextEncoder().encode(record.repeat(10));
   const rest = new TextEncoder().encode(sse(finish(), "[DONE]"));
@@ -107,20 +107,20 @@ Deno.test("a slow client holds the upstream back", async () => {
   const gateway = testGateway(plainConfig("compat", "http://upstream.test"), world);
   const response = await callChat(gateway, { stream: true });
   await world.advance(60_000);
-  assert(sent < MOST_AHEAD, `${sent} bytes were read for a client that reads nothing`);
+  assert(sent < MAX_BYTES_AHEAD, `${sent} bytes were read for a client that reads nothing`);
   let received = 0;
   let last = new Uint8Array();
   for await (const piece of response.body ?? []) {
     received += piece.length;
     last = piece;
-    assert(sent - received < MOST_AHEAD, `${sent} bytes sent, ${received} received`);
+    assert(sent - received < MAX_BYTES_AHEAD, `${sent} bytes sent, ${received} received`);
   }
   assertEquals(received, sent + rest.length);
   assert(new TextDecoder().decode(last).endsWith(sse(finish(), "[DONE]")));
   assertEquals(endOf(await gateway.reported(1)), "complete");
 });
 
-Deno.test("characters that reads cut apart arrive whole", async () => {
+Deno.test("characters that are split between reads arrive complete", async () => {
   const text = sse(ROLE, { ...HELLO, note: "é世🌍e\u0301" }, finish(), "[DONE]");
   for (let readSize = 1; readSize < 5; readSize++) {
     assertEquals((await streamed(text, { readSize })).text, text);

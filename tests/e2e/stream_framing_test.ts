@@ -62,7 +62,7 @@ for (const nothing of NOTHING) {
   });
 }
 
-Deno.test("comments go through, so that a client hears that the stream lives", async () => {
+Deno.test("comments are relayed to the client as keep-alives", async () => {
   const text = sse(ROLE, HELLO) + ": alive\n\n" + sse(HELLO) + ": one\n: two\n\n" +
     sse(finish(), "[DONE]");
   for (const readSize of SIZES) assertEquals((await streamed(text, { readSize })).text, text);

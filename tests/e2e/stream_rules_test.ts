@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { assertRefused, contentOf, delivered } from "./delivered.ts";
 import { chunk, finish, HELLO, IDENTITY, ROLE, sse, streamed } from "./streamed.ts";
 
-Deno.test("all chunks of a stream have one id and one time, those of the first", async () => {
+Deno.test("all chunks of a stream have the ID and creation time of the first chunk", async () => {
   const text = sse(
     ROLE,
     chunk({ content: "a" }, { id: "chatcmpl-8" }),
@@ -18,7 +18,7 @@ Deno.test("all chunks of a stream have one id and one time, those of the first",
   }
 });
 
-Deno.test("what chunks lack is filled in, the same in all of them", async () => {
+Deno.test("missing members of chunks are filled in, the same in all chunks", async () => {
   const choices = (delta: unknown, end: string | null = null) => ({
     choices: [{ index: 0, delta, finish_reason: end }],
   });
@@ -39,7 +39,7 @@ Deno.test("what chunks lack is filled in, the same in all of them", async () => 
   }
 });
 
-Deno.test("an answer without content is a complete answer", async () => {
+Deno.test("a response without content is complete", async () => {
   const text = sse(ROLE, finish(), "[DONE]");
   const call = await streamed(text);
   assertEquals(call.text, text);
@@ -53,7 +53,7 @@ Deno.test("a missing [DONE] is added", async () => {
   assertEquals(endOf(call.report), "complete");
 });
 
-Deno.test("a [DONE] before the finish is a failure, as is an end", async () => {
+Deno.test("a [DONE] or an end of the stream before the finish is a failure", async () => {
   for (const end of [sse("[DONE]"), ""]) {
     const late = await streamed(sse(ROLE, HELLO) + end);
     assertEquals(delivered(late.text).ending, "broken");
@@ -65,7 +65,7 @@ Deno.test("a [DONE] before the finish is a failure, as is an end", async () => {
   }
 });
 
-Deno.test("nothing behind [DONE] is delivered", async () => {
+Deno.test("nothing after [DONE] is delivered", async () => {
   const text = sse(ROLE, HELLO, finish(), "[DONE]");
   for (const rest of [sse(HELLO), sse("[DONE]"), sse("{broken"), ": bye\n\n", "data: {"]) {
     for (const readSize of [5, 10_000]) {
@@ -76,7 +76,7 @@ Deno.test("nothing behind [DONE] is delivered", async () => {
   }
 });
 
-Deno.test("a choice that has only begun keeps a stream from being complete", async () => {
+Deno.test("a stream with an unfinished choice is incomplete", async () => {
   const other = { index: 1, delta: { content: "b" }, finish_reason: null };
   const both = chunk({}, {
     choices: [{ index: 0, delta: { content: "a" }, finish_reason: null }, other],
@@ -145,19 +145,19 @@ for (const record of ERRORS) {
   });
 }
 
-Deno.test("an error that names its status is told with it", async () => {
+Deno.test("an error in a stream that names its status is sent with that status", async () => {
   const error = { message: "slow down", type: "rate_limit_error", code: 429 };
   const call = await streamed(sse({ error }));
   assertEquals(call.status, 429);
   assert(call.text.includes("slow down"));
 });
 
-Deno.test("an error that is null is no error", async () => {
+Deno.test("an error member that is null is no error", async () => {
   const text = sse({ ...HELLO, error: null }, finish(), "[DONE]");
   assertEquals((await streamed(text)).text, text);
 });
 
-Deno.test("a chunk that is named an error is one, wherever it stands", async () => {
+Deno.test("a chunk whose event name is error is an error at any position of the stream", async () => {
   const named = `event: error\n${sse(HELLO)}`;
   const call = await streamed(sse(HELLO, HELLO, HELLO) + named + sse(finish(), "[DONE]"));
   assertEquals(delivered(call.text).ending, "broken");

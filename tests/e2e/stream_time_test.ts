@@ -28,7 +28,7 @@ function begun(settings: string, stream = true): Stage {
   return { gateway, upstream, world, isAnswered: () => isAnswered, response };
 }
 
-/** The call ended as a timeout before anything was delivered, and the upstream was told to stop. */
+/** The call ended as a timeout before anything was delivered, and the upstream request was cancelled. */
 async function assertTimedOut({ gateway, upstream, world, response }: Stage): Promise<void> {
   const { status, text } = await read(response);
   assertRefused(status, text, 504, /^upstream_timeout$/);
@@ -38,7 +38,7 @@ async function assertTimedOut({ gateway, upstream, world, response }: Stage): Pr
   assertEquals(world.waiting, 0, "no clock is left running");
 }
 
-/** The stream broke after delivery, and the upstream was told to stop. */
+/** The stream broke after delivery, and the upstream request was cancelled. */
 async function assertBroken({ gateway, upstream, world, response }: Stage, end: string) {
   const { text } = await read(response);
   assertEquals(delivered(text).ending, "broken");
@@ -63,7 +63,7 @@ async function assertComplete({ gateway, upstream, world, response }: Stage): Pr
   assertEquals(world.waiting, 0, "no clock is left running");
 }
 
-Deno.test("comments and chunks that carry nothing wait for the first that does", async () => {
+Deno.test("comments and chunks without content are buffered until the first content", async () => {
   const stage = begun("");
   const { upstream, world } = stage;
   const dropped = ["event: ping\n\n", "data:\n\n"];
@@ -111,7 +111,7 @@ Deno.test("silence after delivery longer than stream_idle_timeout breaks the str
   await assertBroken(stage, "stream_idle");
 });
 
-Deno.test("a stream that speaks often enough is never too silent", async () => {
+Deno.test("a stream whose pauses are shorter than stream_idle_timeout is never cut", async () => {
   const stage = begun(", stream_idle_timeout: 5s, timeout: 10s");
   const { upstream, world } = stage;
   upstream.answer();
@@ -145,7 +145,7 @@ Deno.test("the timeout covers the wait for the first byte of the body", async ()
   }
 });
 
-Deno.test("timeout_mode ttft lets a stream go on from its first byte", async () => {
+Deno.test("timeout_mode ttft does not limit a stream after its first byte", async () => {
   const stage = begun(", timeout: 10s, timeout_mode: ttft");
   const { upstream, world } = stage;
   await world.advance(6_000);
@@ -159,7 +159,7 @@ Deno.test("timeout_mode ttft lets a stream go on from its first byte", async () 
   await assertComplete(stage);
 });
 
-Deno.test("a stream may be silent for 300 s when nothing else is set", async () => {
+Deno.test("the default stream_idle_timeout is 300 s", async () => {
   const stage = begun("");
   const { upstream, world } = stage;
   upstream.answer();
@@ -171,7 +171,7 @@ Deno.test("a stream may be silent for 300 s when nothing else is set", async () 
   await assertBroken(stage, "stream_idle");
 });
 
-Deno.test("a whole answer may be silent for 300 s within its body, or for what is set", async () => {
+Deno.test("stream_idle_timeout applies within the body of an unstreamed response", async () => {
   for (const mode of ["ttft", "total"]) {
     for (const [setting, limit] of [["", 300_000], [", stream_idle_timeout: 5s", 5_000]] as const) {
       const stage = begun(`, timeout: 2h, timeout_mode: ${mode}${setting}`, false);
@@ -191,7 +191,7 @@ Deno.test("a whole answer may be silent for 300 s within its body, or for what i
   }
 });
 
-Deno.test("the body of an error may be silent as long as that of an answer", async () => {
+Deno.test("stream_idle_timeout applies within the body of an error", async () => {
   const stage = begun(", stream_idle_timeout: 5s", false);
   const { upstream, world } = stage;
   upstream.answer("application/json", 500);
@@ -202,7 +202,7 @@ Deno.test("the body of an error may be silent as long as that of an answer", asy
   await assertTimedOut(stage);
 });
 
-Deno.test("timeout_mode total breaks a stream that is not over in time", async () => {
+Deno.test("timeout_mode total breaks a stream that outlasts the timeout", async () => {
   const stage = begun(", timeout: 10s, timeout_mode: total");
   const { upstream, world } = stage;
   await world.advance(6_000);
@@ -232,7 +232,7 @@ Deno.test("timeout_mode total covers a JSON answer to its end, ttft to its first
   assertEquals(endOf(await patient.gateway.reported(1)), "complete");
 });
 
-Deno.test("a client that reads slowly is no silence of the upstream", async () => {
+Deno.test("the time that a client takes to read does not count as silence of the upstream", async () => {
   const stage = begun(", stream_idle_timeout: 5s");
   const { upstream, world } = stage;
   upstream.answer();

@@ -9,7 +9,7 @@ const KIB = 1024, MIB = 1024 * KIB;
 const MAX_RECORDS = 1024, MAX_BYTES = 4 * MIB;
 
 /** Pieces in one read of the upstream's body, and in all of it: far more than may be read. */
-const GROUP = 64, MAX_PIECES = 20 * MAX_RECORDS;
+const GROUP_RECORDS = 64, MAX_PIECES = 20 * MAX_RECORDS;
 
 type ProviderName = "compat" | "native" | "messages" | "local";
 
@@ -80,7 +80,7 @@ const APIS = {
     path: "/v1/chat/completions",
     body: { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] },
   },
-  // Nothing is to be kept: what may have been kept is asked of nobody else.
+  // The request stores nothing: one with side effects would not be retried elsewhere.
   responses: {
     path: "/v1/responses",
     body: { model: "m", stream: true, store: false, input: "Hi" },
@@ -119,7 +119,9 @@ function endless({ begin = "", piece }: Flood) {
         controller.close();
         return controller.byobRequest?.respond(0);
       }
-      const text = isBegun ? Array.from({ length: GROUP }, () => piece(pieces++)).join("") : begin;
+      const text = isBegun
+        ? Array.from({ length: GROUP_RECORDS }, () => piece(pieces++)).join("")
+        : begin;
       isBegun = true;
       bytes += text.length;
       controller.enqueue(encoder.encode(text));
@@ -169,7 +171,10 @@ for (const api of ["chat", "responses"] as const) {
         assertEquals([answer.status, answer.headers.get("x-gateway-provider")], [200, "other"]);
         assert(answer.text.includes("Hello"), answer.text);
         const [{ pieces } = { pieces: 0 }] = read;
-        assert(pieces >= MAX_RECORDS && pieces <= MAX_RECORDS + 2 * GROUP, `read ${pieces}`);
+        assert(
+          pieces >= MAX_RECORDS && pieces <= MAX_RECORDS + 2 * GROUP_RECORDS,
+          `read ${pieces}`,
+        );
       });
     }
   }
@@ -196,7 +201,7 @@ for (const api of ["chat", "responses"] as const) {
   }
 }
 
-Deno.test("a stream that begins with too much that carries nothing is tried again", async () => {
+Deno.test("a stream that begins with too many records without content is retried", async () => {
   for (const provider of ["compat", "local"] as const) {
     const [flood = COMMENTS] = FLOODS[provider];
     const more = "retry: {max_attempts: 2, initial_delay: 1s}";

@@ -7,7 +7,7 @@ import { finish, HELLO, IDENTITY, ROLE, sse, streamed, WITH_USAGE } from "./stre
 const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 const EARLIER = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
 
-/** Every way in which upstreams tell their usage. */
+/** Each way in which upstreams send their usage. */
 const TOLD: readonly (readonly [name: string, text: string])[] = [
   [
     "in a chunk of its own",
@@ -66,7 +66,7 @@ function withoutUsage({ usage: _usage, ...rest }: JsonObject): JsonObject {
 }
 
 for (const [name, text] of TOLD) {
-  Deno.test(`usage told ${name} comes once, last, to a client that asks`, async () => {
+  Deno.test(`usage received ${name} is sent once, last, to a client that requests it`, async () => {
     const call = await streamed(text, { fields: WITH_USAGE });
     const { ending, chunks } = delivered(call.text);
     assertEquals(ending, "complete");
@@ -79,7 +79,7 @@ for (const [name, text] of TOLD) {
     assertEquals(call.report.usage, COUNTED);
   });
 
-  Deno.test(`usage told ${name} is hidden from a client that does not ask`, async () => {
+  Deno.test(`usage received ${name} is not sent to a client that does not request it`, async () => {
     for (const fields of [{}, { stream_options: { include_usage: false } }]) {
       const call = await streamed(text, { fields });
       assertEquals(
@@ -91,7 +91,7 @@ for (const [name, text] of TOLD) {
   });
 }
 
-Deno.test("a stream whose upstream tells no usage is complete without a usage chunk", async () => {
+Deno.test("a stream whose upstream sends no usage is complete without a usage chunk", async () => {
   const text = sse(ROLE, HELLO, finish(), "[DONE]");
   const call = await streamed(text, { fields: WITH_USAGE });
   assertEquals(call.text, text);
@@ -105,7 +105,7 @@ Deno.test("a usage without its total gets the sum", async () => {
   assertEquals(chunks.at(-1)?.usage, USAGE);
 });
 
-Deno.test("what a usage holds besides the counts is kept as it was written", async () => {
+Deno.test("members of a usage beside the counts are forwarded unchanged", async () => {
   const usage = '{"prompt_tokens": 9, "completion_tokens":4,"total_tokens":13,"cost":1.50e-3}';
   const head = JSON.stringify({ ...IDENTITY, choices: [] }).slice(0, -1);
   const text = sse(HELLO, finish(), `${head},"usage":${usage}}`, "[DONE]");

@@ -11,8 +11,8 @@ export interface Shown {
   readonly hello: string;
 }
 
-const HELLO = 1, SERVER_HELLO = 2, CERTIFICATE = 11, KEY_EXCHANGE = 12;
-const CERTIFICATE_REQUEST = 13, SERVER_DONE = 14, VERIFY = 15;
+const HELLO_CODE = 1, SERVER_HELLO_CODE = 2, CERTIFICATE_CODE = 11, KEY_EXCHANGE_CODE = 12;
+const CERTIFICATE_REQUEST_CODE = 13, SERVER_DONE_CODE = 14, VERIFY_CODE = 15;
 
 /** ECDHE_ECDSA with AES-128-GCM, secp256r1 and ecdsa_secp256r1_sha256. */
 const CIPHER = [0xc0, 0x2b], CURVE = [0x00, 0x17], SIGNATURE = [0x04, 0x03];
@@ -26,22 +26,22 @@ type Bytes = Uint8Array | readonly number[];
 export async function askForCertificate(connection: Deno.Conn): Promise<Shown> {
   const messages = messagesOf(connection);
   const transcript: Uint8Array[] = [];
-  const hello = await nextOf(messages, HELLO, transcript);
+  const hello = await nextOf(messages, HELLO_CODE, transcript);
   const clientRandom = hello.subarray(6, 38);
   const serverRandom = randomBytes(32);
   const ours = [
-    message(SERVER_HELLO, [[3, 3], serverRandom, [0], CIPHER, [0]]),
-    message(CERTIFICATE, [sized(3, [sized(3, [derOf(pem("named.pem"))])])]),
-    message(KEY_EXCHANGE, keyExchange(clientRandom, serverRandom)),
-    message(CERTIFICATE_REQUEST, [[1, 64], [0, 2], SIGNATURE, [0, 0]]),
-    message(SERVER_DONE, []),
+    message(SERVER_HELLO_CODE, [[3, 3], serverRandom, [0], CIPHER, [0]]),
+    message(CERTIFICATE_CODE, [sized(3, [sized(3, [derOf(pem("named.pem"))])])]),
+    message(KEY_EXCHANGE_CODE, keyExchange(clientRandom, serverRandom)),
+    message(CERTIFICATE_REQUEST_CODE, [[1, 64], [0, 2], SIGNATURE, [0, 0]]),
+    message(SERVER_DONE_CODE, []),
   ];
   transcript.push(...ours);
   const flight = joined(ours);
   await connection.write(joined([[22, 3, 3], sized(2, [flight])]));
-  const certificate = await nextOf(messages, CERTIFICATE, transcript);
+  const certificate = await nextOf(messages, CERTIFICATE_CODE, transcript);
   const before = transcript.length;
-  const proof = await nextOf(messages, VERIFY, transcript);
+  const proof = await nextOf(messages, VERIFY_CODE, transcript);
   return {
     isCertificate: (text) => certificate.subarray(10).toHex() === derOf(text).toHex(),
     hasKey: isProof(proof, joined(transcript.slice(0, before + 1)), certificate.subarray(10)),
@@ -72,7 +72,7 @@ async function nextOf(
     const { done, value } = await messages.next();
     if (done) throw new Error(`the client ended before message ${type}`);
     if (value[0] === type) {
-      if (type !== VERIFY) transcript.push(value);
+      if (type !== VERIFY_CODE) transcript.push(value);
       return value;
     }
     transcript.push(value);

@@ -7,7 +7,7 @@ import { answering, plain, post, server } from "./server.ts";
 import { textOf } from "./heard.ts";
 
 const cutOff = newForceShutdown();
-// What a cut loads is not kept for the next test.
+// The library that a cut loads would be a leak of a test.
 cutOff.close();
 
 const NAME = { hostname: "a.test", port: 1, isSecure: false };
@@ -22,7 +22,7 @@ async function errorOf(work: Promise<Deno.Conn>): Promise<string> {
   }
 }
 
-/** A listener whose queue is full: who connects to it waits. */
+/** Returns a listener whose queue is full: further connections to it wait. */
 async function fullListener() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
   const { port } = listener.addr;
@@ -104,14 +104,30 @@ Deno.test("cancellation ends a DNS lookup", async () => {
   found.reject(new Error("found too late to be anybody's"));
 });
 
+/** Resolves `called` when `Deno.connect` is called; restores it when disposed. */
+function watchConnect() {
+  const { connect } = Deno;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Deno.connect = ((options: Deno.ConnectOptions) => {
+    resolve();
+    return connect(options);
+  }) as typeof Deno.connect;
+  return {
+    called: promise,
+    [Symbol.dispose]() {
+      Deno.connect = connect;
+    },
+  };
+}
+
 Deno.test("cancellation ends the wait for a connection", async () => {
   using silent = await fullListener();
   for (const addresses of [["127.0.0.1"], ["127.0.0.1", "127.0.0.1"]]) {
     const giveUp = new Cancellation();
     const find = () => Promise.resolve(addresses);
+    using attempt = watchConnect();
     const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp, cutOff, { find }));
-    // After two turns of the event loop the connection attempt is under way.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await attempt.called;
     giveUp.cancel(null);
     assertEquals(await dialled, "aborted");
   }

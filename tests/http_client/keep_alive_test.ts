@@ -17,6 +17,8 @@ function optionsOf(port: number): number[][] {
   const found: number[][] = [];
   for (const { name } of Deno.readDirSync("/proc/self/fd")) {
     const size = new Uint32Array([address.length]);
+    // The address of a local socket pair is shorter, and would leave the last port in the buffer.
+    address.fill(0);
     if (libc.symbols.getpeername(Number(name), address, size) !== 0) continue;
     if (new DataView(address.buffer).getUint16(2) !== port) continue;
     found.push(OPTIONS.map(([level, option]) => {

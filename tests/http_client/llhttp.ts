@@ -27,7 +27,7 @@ interface Parser {
   llhttp_should_keep_alive(parser: number): number;
 }
 
-const RESPONSE = 2, OK = 0, PAUSED = 21;
+const RESPONSE_CODE = 2, OK_CODE = 0, PAUSED_CODE = 21;
 
 /** What the callbacks see of the answer that is read; there is one at a time. */
 const seen = { status: 0, body: "", isWhole: false, isKept: false };
@@ -55,7 +55,7 @@ function instance(): Parser {
         const isInterim = seen.status < 200 && seen.status !== 101;
         if (isInterim) return 0;
         seen.isWhole = true;
-        return PAUSED;
+        return PAUSED_CODE;
       },
     },
   });
@@ -71,12 +71,12 @@ export function judged(text: string): Verdict {
   Object.assign(seen, { status: 0, body: "", isWhole: false, isKept: false });
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const data = llhttp.malloc(Math.max(bytes.length, 1));
-  const parser = llhttp.llhttp_alloc(RESPONSE);
+  const parser = llhttp.llhttp_alloc(RESPONSE_CODE);
   try {
     new Uint8Array(llhttp.memory.buffer, data, bytes.length).set(bytes);
     let code = llhttp.llhttp_execute(parser, data, bytes.length);
-    const used = code === OK ? bytes.length : llhttp.llhttp_get_error_pos(parser) - data;
-    if (code === OK) code = llhttp.llhttp_finish(parser);
+    const used = code === OK_CODE ? bytes.length : llhttp.llhttp_get_error_pos(parser) - data;
+    if (code === OK_CODE) code = llhttp.llhttp_finish(parser);
     if (!seen.isWhole) return { kind: "refused", reason: `${reason(parser)} (${code})` };
     const { status, body, isKept } = seen;
     return { kind: "read", status, body, isReusable: isKept && used === bytes.length };

@@ -119,7 +119,7 @@ Deno.test("a client certificate is presented with the proof of its key, under th
   }
 });
 
-Deno.test("a server that hangs up in the handshake is told from one that speaks no TLS", async () => {
+Deno.test("a server that closes during the handshake is distinguished from one without TLS", async () => {
   for (const [way, kind] of [["close", "closed"], ["reset", "reset"], ["plain", "tls_other"]]) {
     for (const identity of [null, IDENTITY]) {
       const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

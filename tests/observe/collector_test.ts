@@ -30,7 +30,7 @@ async function receivedWith(variables: (url: string) => Readonly<Record<string, 
   return received;
 }
 
-/** The service that a batch of spans is told under. */
+/** The service name of an exported batch of spans. */
 function serviceIn(body: string): unknown {
   const batch = parseJson(body);
   const [first] = isObject(batch) && Array.isArray(batch.resourceSpans) ? batch.resourceSpans : [];
@@ -51,7 +51,7 @@ Deno.test("spans reach a collector as the standard variables say", async () => {
   assert(body.includes('"POST /v1/chat/completions"') && body.includes('"chat m"'));
 });
 
-Deno.test("OTEL_SERVICE_NAME wins over the file", async () => {
+Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
   const received = await receivedWith((url) => ({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/spans`,
     OTEL_SERVICE_NAME: "from-environment",

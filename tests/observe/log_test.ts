@@ -42,7 +42,7 @@ Deno.test("a console line is aligned and coloured only where colours are wanted"
   assert(!lineOf({ format: "json", isColoured: true }, "request", fields).includes("\x1b"));
 });
 
-Deno.test("a level holds the ones behind it", () => {
+Deno.test("a log level includes the more severe levels", () => {
   const written = (level: LogSettings["level"]) => {
     const words: string[] = [];
     const log = newLog({ level, format: "json" }, (line) => {
@@ -58,7 +58,7 @@ Deno.test("a level holds the ones behind it", () => {
   assertEquals(written("error"), "error");
 });
 
-Deno.test("no text can break a line, flood it or speak to the terminal", () => {
+Deno.test("texts in a log line are escaped and truncated", () => {
   const nasty = fc.string({ unit: "binary", maxLength: 3_000 });
   const hidden = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
   fc.assert(fc.property(nasty, nasty, (path, model) => {
@@ -79,7 +79,7 @@ Deno.test("no text can break a line, flood it or speak to the terminal", () => {
   }
 });
 
-Deno.test("an access line says who asked for what, who served it and how it ended", () => {
+Deno.test("an access line has client, request, provider and end of a call", () => {
   const fields = accessFields(reportOf({
     client: "team-a",
     session: "chat-7",

@@ -24,7 +24,7 @@ function slowReader() {
   };
 }
 
-Deno.test("lines are gathered into one write, and what was not taken is written again", async () => {
+Deno.test("log lines are gathered into one write, and the rest of a partial write follows", async () => {
   const reader = slowReader();
   const writer = newLogWriter(reader);
   for (const line of ["one\n", "two\n", "three\n"]) writer.write(line);
@@ -49,7 +49,7 @@ Deno.test("lines that come during a write follow it", async () => {
   second.take(10);
 });
 
-Deno.test("a reader that is too slow costs lines, not memory, and is told how many", async () => {
+Deno.test("a slow reader of the log loses lines, not memory, and the number of lost lines is logged", async () => {
   for (const isJson of [false, true]) {
     const reader = slowReader();
     const writer = newLogWriter(reader);
@@ -96,13 +96,13 @@ Deno.test("a flush writes at once what is gathered, and nothing twice", async ()
   await writer.flush();
 });
 
-Deno.test("a reader that takes nothing does not keep the process from ending", async () => {
+Deno.test("a log reader that reads nothing does not keep the process from ending", async () => {
   const writer = newLogWriter(slowReader(), 1);
   writer.write("never read\n");
   await writer.flush();
 });
 
-Deno.test("a reader that has gone does no harm", async () => {
+Deno.test("a closed log pipe does not fail the process", async () => {
   const tried = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
   let writes = 0;
@@ -122,7 +122,7 @@ Deno.test("a reader that has gone does no harm", async () => {
   assertEquals(writes, 3);
 });
 
-Deno.test("a line is made when it is written, and no more than some hundred wait for that", async () => {
+Deno.test("a log line is formatted when it is written, and at most 256 lines wait for that", async () => {
   const reader = slowReader();
   const writer = newLogWriter(reader);
   let made = 0;

@@ -96,7 +96,7 @@ Deno.test("tokens, cached tokens and cost are summed by provider and model", asy
   assertEquals(await named(metrics, "gateway_cost_usd_total"), { [`{${labels}}`]: 0.5 });
 });
 
-Deno.test("a usage that makes no sense counts as nothing", async () => {
+Deno.test("an impossible usage is not counted", async () => {
   const metrics = metricsOver();
   const usage = { ...USAGE, input: -5, output: Infinity, cached: NaN, cacheWrite: -1 };
   metrics.sink(reportOf({ usage, cost: -3 }));
@@ -106,7 +106,7 @@ Deno.test("a usage that makes no sense counts as nothing", async () => {
   assertEquals(await named(metrics, "gateway_cached_tokens_total"), {});
 });
 
-Deno.test("tries, retries and fallbacks are told apart", async () => {
+Deno.test("attempts, retries and fallbacks are counted separately", async () => {
   const metrics = metricsOver();
   metrics.sink(reportOf({
     provider: "other",
@@ -154,7 +154,7 @@ Deno.test("failed connections count by their cause, those of a stream too", asyn
   assertEquals(await named(metrics, "gateway_upstream_reconnects_total"), { '{provider="up"}': 1 });
 });
 
-Deno.test("a stream that breaks is a stream failure, one that its client left or a drain cut is none", async () => {
+Deno.test("a broken stream is counted as a stream failure, unless its client left or a drain cut it", async () => {
   const metrics = metricsOver();
   const broken = fault("upstream_unreachable", "Broke.").failure;
   const left = fault("client_cancelled", "Left.").failure;
@@ -168,7 +168,7 @@ Deno.test("a stream that breaks is a stream failure, one that its client left or
   assertEquals(first, { '{provider="up",model="m"}': 1.5 });
 });
 
-Deno.test("a look into the cache is a hit or a miss", async () => {
+Deno.test("a cache lookup is counted as a hit or a miss", async () => {
   const metrics = metricsOver();
   for (const cache of ["HIT", "MISS", "MISS", null] as const) metrics.sink(reportOf({ cache }));
   assertEquals(await named(metrics, "gateway_cache_lookups_total"), {
@@ -177,7 +177,7 @@ Deno.test("a look into the cache is a hit or a miss", async () => {
   });
 });
 
-Deno.test("a call that runs is active, and one that is refused for another reason no auth failure", async () => {
+Deno.test("a running call is counted as active, and only authentication refusals as auth failures", async () => {
   const metrics = metricsOver();
   metrics.began("/v1/chat/completions");
   metrics.began("/v1/chat/completions");

@@ -25,7 +25,7 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("internal_error", "").failure, "internal", "internal"],
 ];
 
-Deno.test("each failure has one end in the log, and another if it broke a stream", () => {
+Deno.test("each failure has one end in the log, and a different one if it broke a stream", () => {
   assertEquals(endOf({ failure: null, brokeOff: false }), "complete");
   for (const [failure, before, broken] of ENDS) {
     assertEquals(endOf({ failure, brokeOff: false }), before, failure.kind);

@@ -16,7 +16,7 @@ function gatewayThat(answer: () => Promise<Response>, settings = "") {
 
 const scrape = () => new Request("http://localhost/metrics");
 
-Deno.test("/metrics answers in the Prometheus text format, without being asked for a type", async () => {
+Deno.test("/metrics responds in the Prometheus text format, also without an Accept header", async () => {
   const { app } = gatewayThat(() => answers(200, COMPLETION));
   const { status, headers, text } = await got(await app(scrape()));
   assertEquals(status, 200);
@@ -51,7 +51,7 @@ Deno.test("a scrape is a request like any other: active while it runs, then coun
   }
 });
 
-Deno.test("paths that nobody serves share one label", async () => {
+Deno.test("unknown paths share one label", async () => {
   const { app } = gatewayThat(() => answers(200, COMPLETION));
   for (let n = 0; n < 20; n++) await got(await app(new Request(`http://localhost/${n}`)));
   const { text } = await got(await app(scrape()));
@@ -70,7 +70,7 @@ Deno.test("an endpoint is named by its path, without the pattern of its paramete
   });
 });
 
-Deno.test("the state of a breaker is the one of this moment", async () => {
+Deno.test("the breaker metric has the state at scrape time", async () => {
   const { app } = gatewayThat(
     () => answers(503, {}),
     "circuit_breaker: {failure_threshold: 1}\n",
@@ -84,7 +84,7 @@ Deno.test("the state of a breaker is the one of this moment", async () => {
   assertEquals(await state(), { '{provider="up"}': 2 });
 });
 
-Deno.test("each try is told with its number and its time", async () => {
+Deno.test("each attempt is reported with its number and its times", async () => {
   const world = scriptedWorld({ fetch: () => answers(503, {}) });
   const config = oneProvider("http://up").replace("{enabled: false}", "{max_attempts: 2}");
   const { app, reports } = testGateway(config, world);

@@ -9,7 +9,7 @@ import { testGateway } from "../support/gateway.ts";
 import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** Each stands in one place where secrets are, and must be found nowhere else. */
+/** Each secret is in one place of the configuration and must be found in no output. */
 const SECRETS = {
   prompt: "marker-prompt",
   answer: "marker-answer",

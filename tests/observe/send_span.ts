@@ -1,7 +1,7 @@
 import { newSpans } from "../../src/observe/spans.ts";
 import { reportOf } from "./reports.ts";
 
-// A process of its own: the packages read its environment, with the permissions that it has.
+// A separate process: the packages read its environment, with the permissions that it has.
 const spans = await newSpans({
   serviceName: "from-file",
   environment: Deno.env.toObject(),

@@ -7,10 +7,10 @@ import { spansTo } from "../../src/observe/spans.ts";
 import { assertEquals } from "../support/assert.ts";
 import { endpointAt, reportOf, tryOf, USAGE } from "./reports.ts";
 
-const NOW = 1_800_000_000_000;
+const NOW_MS = 1_800_000_000_000;
 const SILENT = { info() {}, warn() {} };
 
-/** The spans of one call that ended at NOW: the request first. */
+/** The spans of one call that ended at NOW_MS: the request first. */
 async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableSpan[]> {
   const exporter = new InMemorySpanExporter();
   const finished: ReadableSpan[] = [];
@@ -20,17 +20,19 @@ async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableS
       exporter.export(batch, done);
     },
     shutdown: () => exporter.shutdown(),
-  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW });
+  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW_MS });
   spans.sink(reportOf(changes));
   await spans.flush();
   return finished.sort((one, other) => one.kind - other.kind);
 }
 
 function timesOf(span: ReadableSpan | undefined) {
-  return [span?.startTime, span?.endTime].map((time) => hrTimeToMilliseconds(time ?? [0, 0]) - NOW);
+  return [span?.startTime, span?.endTime].map((time) =>
+    hrTimeToMilliseconds(time ?? [0, 0]) - NOW_MS
+  );
 }
 
-Deno.test("a call is a span with what the GenAI conventions ask for", async () => {
+Deno.test("a call is a span with the attributes of the GenAI conventions", async () => {
   const [request, attempt] = await spansOf({ usage: USAGE, cost: 0.5, client: "team-a" });
   assertEquals(request?.name, "POST /v1/chat/completions");
   assertEquals<unknown>(request?.attributes, {
@@ -62,7 +64,7 @@ Deno.test("a call is a span with what the GenAI conventions ask for", async () =
   assertEquals(request?.resource.attributes["service.name"], "test");
 });
 
-Deno.test("each try is a child of its own, and those that failed are errors", async () => {
+Deno.test("each attempt is a child span, and a failed attempt is an error", async () => {
   const spans = await spansOf({
     attempts: [
       tryOf({ outcome: "upstream_timeout", began: 0, ended: 500 }),
@@ -75,7 +77,7 @@ Deno.test("each try is a child of its own, and those that failed are errors", as
   assertEquals(told, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
 });
 
-Deno.test("the try that delivers a stream lasts as long as it and breaks with it", async () => {
+Deno.test("the attempt of a stream lasts as long as the stream and fails with it", async () => {
   const { failure } = fault("upstream_unreachable", "Broke.");
   const attempts = [tryOf({ began: 5, ended: 100 })];
   const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, attempts });
@@ -86,14 +88,14 @@ Deno.test("the try that delivers a stream lasts as long as it and breaks with it
   }
 });
 
-Deno.test("the last try of a stream that never began ends where it failed", async () => {
+Deno.test("the last attempt of a stream that never began ends at its failure", async () => {
   const { failure } = fault("upstream_unreachable", "Refused.");
   const attempts = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
   const [, attempt] = await spansOf({ stream: true, failure, status: 502, attempts });
   assertEquals(timesOf(attempt), [-1_995, -1_900]);
 });
 
-Deno.test("what the client did wrong is no error of the gateway", async () => {
+Deno.test("an error of the client is no span error", async () => {
   const { failure } = refuse("invalid_json", "No.");
   const [request, ...others] = await spansOf({
     failure,
@@ -108,7 +110,7 @@ Deno.test("what the client did wrong is no error of the gateway", async () => {
   assertEquals(others, []);
 });
 
-Deno.test("the client's trace goes on, and one that is no trace is left out", async () => {
+Deno.test("a valid traceparent is continued, and an invalid one is ignored", async () => {
   const trace = "0af7651916cd43dd8448eb211c80319c";
   const parent = "b7ad6b7169203331";
   const [request] = await spansOf({ traceparent: `00-${trace}-${parent}-01` });
@@ -125,7 +127,7 @@ Deno.test("a trace that the client does not sample is not sampled here", async (
   assertEquals(await spansOf({ traceparent }), []);
 });
 
-Deno.test("names that a client chose are cut, and odd methods are told as such", async () => {
+Deno.test("names that a client chose are truncated, and unknown methods become _OTHER", async () => {
   const [request, attempt] = await spansOf({
     method: "X".repeat(9_000),
     path: `/${"a".repeat(9_000)}`,
@@ -139,7 +141,7 @@ Deno.test("names that a client chose are cut, and odd methods are told as such",
   assertEquals(attempt?.name.length, 261);
 });
 
-Deno.test("a collector that fails is told once, and once more when it is back", async () => {
+Deno.test("a failing collector is logged once, and its recovery once", async () => {
   const told: string[] = [];
   const results = [1, 1, 0];
   const log = { info: (text: string) => told.push(text), warn: (text: string) => told.push(text) };

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { archivePath, type Files, type Machine, machine, release } from "./releases.ts";
 
-const NOBODY = 65_534;
+const UNPRIVILEGED_USER_CODE = 65_534;
 
 /** Runs the installer where something is wrong: one sentence, and nothing has changed. */
 async function refused(
@@ -84,7 +84,7 @@ Deno.test("without a place for temporary files nothing is begun", async () => {
   });
 });
 
-Deno.test("a version that does not exist is told", async () => {
+Deno.test("a version that does not exist is reported", async () => {
   await refused(await release("1.2.3"), /There is no release 7\.7\.7 at http/, {
     args: ["--version", "7.7.7"],
   });
@@ -146,12 +146,12 @@ Deno.test("an arm64 Mac gets its own program, also from a translated shell", asy
   assertMatch((await at.install()).err, /no switchyard-1\.2\.3-darwin-arm64\.tar\.gz/);
 });
 
-Deno.test("a folder that may not be written is told before anything is downloaded", async () => {
+Deno.test("a folder without write permission is reported before anything is downloaded", async () => {
   await using at = await machine(await release("1.2.3"));
   await Deno.chmod(at.home, 0o555);
   // To root no folder is forbidden.
   const isRoot = Deno.uid() === 0;
-  const { code, err } = await at.install([], isRoot ? { uid: NOBODY } : {});
+  const { code, err } = await at.install([], isRoot ? { uid: UNPRIVILEGED_USER_CODE } : {});
   await Deno.chmod(at.home, 0o755);
   assertEquals(code, 1);
   assertMatch(err, /^install\.sh: There is no permission to write to [^\n]+\.\n$/);

@@ -79,7 +79,7 @@ Deno.test("proxies of the user are for what is not on this machine", async () =>
   assertEquals(asked.includes("noproxy"), false);
 });
 
-Deno.test("wrong arguments are told with 2 and help is given", async () => {
+Deno.test("wrong arguments exit with 2, and --help prints the usage", async () => {
   await using at = await machine({});
   for (
     const args of [["--versoin", "1"], ["--version"], ["--prefix", ""], ["1.2.3"], [

@@ -16,7 +16,7 @@ export function archivePath(version: string): string {
   return `/v${version}/switchyard-${version}-${MACHINE}.tar.gz`;
 }
 
-/** A release whose program is a script that tells this version, or another script. */
+/** A release whose program is a script that prints this version, or another script. */
 export async function release(
   version: string,
   told = version,

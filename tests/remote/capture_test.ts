@@ -43,7 +43,7 @@ interface Request {
   readonly path?: string;
 }
 
-/** What is captured of one chat call, null if nothing is; the first upstreams fail as often as told. */
+/** What is captured of one chat call, null if nothing is; the first `failures` attempts fail. */
 async function captured(
   text: string,
   request: Request = {},
@@ -77,12 +77,12 @@ async function captured(
   return calls[0] ?? null;
 }
 
-Deno.test("while nothing is shared, nothing is kept", async () => {
+Deno.test("nothing is captured while sharing is off", async () => {
   const off = "share_prompts: true, share_responses: true";
   assertEquals(await captured(config(off)), null);
 });
 
-Deno.test("what only the dashboard is told is put together for it", async () => {
+Deno.test("fields that only the dashboard receives are built for it", async () => {
   const call = await captured(config("enabled: true"), { body: { top_p: 0.25, top_k: 7 } });
   assertEquals([call?.prompt, call?.response], [null, null]);
   assertEquals(call?.fields(), {
@@ -97,14 +97,14 @@ Deno.test("what only the dashboard is told is put together for it", async () => 
   });
 });
 
-Deno.test("a local runtime has its settings one level down, and top_k with them", async () => {
+Deno.test("fields of a call to a local provider come from the options of its upstream request, with top_k", async () => {
   const body = { model: "near/m", temperature: 0.75 };
   const told = (await captured(config("enabled: true"), { body }))?.fields();
   assertEquals([told?.temperature, told?.topP, told?.topK], [0.75, null, 40]);
   assertEquals([told?.upstreamRequestType, told?.targetIndex], ["chat", 1]);
 });
 
-Deno.test("a fallback stands behind the targets, and the breaker is the one of who served", async () => {
+Deno.test("a fallback is listed after the targets, and the breaker is that of the serving provider", async () => {
   const on = config("enabled: true", "circuit_breaker: {failure_threshold: 1}");
   const served = await captured(on, {}, 1);
   assertEquals(served?.report.provider, "near");
@@ -113,7 +113,7 @@ Deno.test("a fallback stands behind the targets, and the breaker is the one of w
   assertEquals([failed?.fields().targetIndex, failed?.fields().breaker], [0, "open"]);
 });
 
-Deno.test("a call that no provider got says nothing about one", async () => {
+Deno.test("a call without an attempt has no provider fields", async () => {
   const call = await captured(config("enabled: true"), { body: { messages: [] } });
   assertEquals(call?.fields(), {
     headers: {},
@@ -127,7 +127,7 @@ Deno.test("a call that no provider got says nothing about one", async () => {
   });
 });
 
-Deno.test("no header of a caller is kept but the fourteen that may be", async () => {
+Deno.test("only the fourteen permitted request headers are captured", async () => {
   const told = {
     "x-environment": "prod",
     "x-gateway-request-type": "chat",
@@ -157,7 +157,7 @@ Deno.test("no header of a caller is kept but the fourteen that may be", async ()
   assertEquals<unknown>(call?.fields().headers, told);
 });
 
-Deno.test("a header that carries the keys of clients is not told, whatever its name", async () => {
+Deno.test("the header with the client keys is never shared, whatever its name is", async () => {
   const security = "security: {enabled: true, api_key: {header: X-Team, prefix: '', " +
     "keys: [{name: a, value: key-of-a}]}}";
   const call = await captured(config("enabled: true", security), {
@@ -166,7 +166,7 @@ Deno.test("a header that carries the keys of clients is not told, whatever its n
   assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
 });
 
-Deno.test("request and answer are kept by their own switches, as they came and went", async () => {
+Deno.test("request and response are captured unchanged, each by its own switch", async () => {
   const asked = '{"model":"m","messages":[{"role":"user","content":"Hello"}]}';
   const prompts = await captured(config("enabled: true, share_prompts: true"));
   assertEquals([prompts?.prompt, prompts?.response], [asked, null]);
@@ -176,14 +176,14 @@ Deno.test("request and answer are kept by their own switches, as they came and w
   assertEquals(new TextDecoder().decode(call.response), ANSWER);
 });
 
-Deno.test("the events of a stream are kept as they went out", async () => {
+Deno.test("the events of a stream are captured as sent", async () => {
   const call = await captured(config("enabled: true, share_responses: true"), {
     body: { stream: true },
   });
   assertEquals(call?.response, STREAM);
 });
 
-Deno.test("the error of a call that is refused is kept as its client gets it", async () => {
+Deno.test("the error of a refused call is captured as its client receives it", async () => {
   const call = await captured(config("enabled: true, share_responses: true"), {
     path: "/v1/unknown",
   });
@@ -191,7 +191,7 @@ Deno.test("the error of a call that is refused is kept as its client gets it", a
   assertEquals(JSON.parse(new TextDecoder().decode(call.response)).error.code, "unknown_url");
 });
 
-Deno.test("no more of a stream is kept than is told, though all of it passes", async () => {
+Deno.test("only the shared part of a stream is stored, though the client receives all of it", async () => {
   const calls: CapturedCall[] = [];
   const on = configOf(config("enabled: true, share_responses: true"));
   const capture = newCapture(on, (call) => void calls.push(call));

@@ -64,7 +64,7 @@ export function collecting(answers: Answers): Collecting {
   };
 }
 
-/** A metric event with a number, and so many characters. */
+/** A metric event with a number, padded with `characters` characters. */
 export function event(number: number, characters = 0): ExportEvent {
   return { type: "metric", data: { number, text: "x".repeat(characters) } };
 }

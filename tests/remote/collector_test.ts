@@ -8,7 +8,7 @@ function range(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, at) => from + at);
 }
 
-Deno.test("events wait a second for others and go out in one POST", async () => {
+Deno.test("events are batched for a second into one POST", async () => {
   const { collector, world, sent } = collecting(taking);
   collector.add(event(0));
   await world.advance(600);
@@ -40,7 +40,7 @@ Deno.test("events wait a second for others and go out in one POST", async () => 
   await collector.discard();
 });
 
-Deno.test("a hundred events go out at once, and never more of them together", async () => {
+Deno.test("100 events are sent at once, and a batch never has more", async () => {
   const { collector, world, sent } = collecting(taking);
   for (const number of range(250)) collector.add(event(number));
   await world.advance(0);
@@ -50,7 +50,7 @@ Deno.test("a hundred events go out at once, and never more of them together", as
   await collector.discard();
 });
 
-Deno.test("large events go out in smaller groups, the largest alone", async () => {
+Deno.test("large events are sent in smaller batches, the largest alone", async () => {
   const { collector, world, sent } = collecting(taking);
   const sizes = [3, 3, 3, 12, 1];
   for (const [number, size] of sizes.entries()) collector.add(event(number, size * MIB));
@@ -59,7 +59,7 @@ Deno.test("large events go out in smaller groups, the largest alone", async () =
   await collector.discard();
 });
 
-Deno.test("a thousand events are kept, those being sent among them; newer ones are dropped", async () => {
+Deno.test("at most 1,000 events are queued, including those being sent; newer ones are dropped", async () => {
   const test = collecting(silent);
   for (const number of range(1_007)) test.collector.add(event(number));
   assertEquals(test.dropped, 7);
@@ -73,7 +73,7 @@ Deno.test("a thousand events are kept, those being sent among them; newer ones a
   assertEquals(test.dropped, 1_008);
 });
 
-Deno.test("64 MiB of events are kept; room that becomes free is used again", async () => {
+Deno.test("at most 64 MiB of events are queued; freed room is used again", async () => {
   const test = collecting((count, init) => count > 1 ? silent(count, init) : taking(1, init));
   for (const number of range(16)) test.collector.add(event(number, 4 * MIB - 100));
   assertEquals(test.dropped, 0);
@@ -86,7 +86,7 @@ Deno.test("64 MiB of events are kept; room that becomes free is used again", asy
   await test.collector.discard();
 });
 
-Deno.test("nobody gets an event after the collector was given up", async () => {
+Deno.test("no event is sent after the collector was stopped", async () => {
   const test = collecting(taking);
   test.collector.add(event(0));
   await test.collector.discard();
@@ -95,7 +95,7 @@ Deno.test("nobody gets an event after the collector was given up", async () => {
   assertEquals([test.sent.length, test.dropped, test.world.waiting], [0, 2, 0]);
 });
 
-Deno.test("the end of the process sends what is left without waiting for more", async () => {
+Deno.test("shutdown sends the queued events without a delay", async () => {
   const test = collecting(taking);
   for (const number of range(350)) test.collector.add(event(number));
   await test.collector.flush(5_000);
@@ -103,7 +103,7 @@ Deno.test("the end of the process sends what is left without waiting for more", 
   assertEquals([test.dropped, test.world.waiting], [0, 0]);
 });
 
-Deno.test("the end of the process waits no longer than it is told for a dashboard that is silent", async () => {
+Deno.test("the final flush waits for a silent dashboard at most as long as its time limit", async () => {
   const test = collecting(silent);
   for (const number of range(150)) test.collector.add(event(number));
   let isOver = false;

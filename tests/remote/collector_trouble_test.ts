@@ -33,7 +33,7 @@ Deno.test("a later attempt that is taken drops nothing", async () => {
   await test.collector.discard();
 });
 
-Deno.test("every other status is final: the events are dropped, and no redirect is followed", async () => {
+Deno.test("another status is final: the events are dropped, and no redirect is followed", async () => {
   for (const status of [301, 307, 308, 400, 401, 404, 413]) {
     const test = collecting(answering(status));
     test.collector.add(event(0));
@@ -43,7 +43,7 @@ Deno.test("every other status is final: the events are dropped, and no redirect 
   }
 });
 
-Deno.test("a dashboard that is silent holds nobody but its own batch", async () => {
+Deno.test("a silent dashboard delays only its own batch", async () => {
   const test = collecting((count, init) => count > 3 ? taking(count, init) : silent(count, init));
   test.collector.add(event(0));
   await test.world.advance(1_000);
@@ -56,7 +56,7 @@ Deno.test("a dashboard that is silent holds nobody but its own batch", async () 
   await test.collector.discard();
 });
 
-Deno.test("an answer that is taken is not repeated because its body hangs or does not end", async () => {
+Deno.test("a batch that was accepted is not sent again if the response body hangs or does not end", async () => {
   let cancelled = 0;
   const hanging = () => new ReadableStream({ cancel: () => void cancelled++ });
   const endless = () =>
@@ -75,7 +75,7 @@ Deno.test("an answer that is taken is not repeated because its body hangs or doe
   await test.collector.discard();
 });
 
-Deno.test("trouble is told once, without the address, and so is its end", async () => {
+Deno.test("a failing dashboard is logged once, without its address, and so is its recovery", async () => {
   const test = collecting(answering(401, 401, 202, 202, 0, 0, 0));
   for (let number = 0; number < 5; number++) {
     test.collector.add(event(number));
@@ -95,7 +95,7 @@ Deno.test("trouble is told once, without the address, and so is its end", async 
   await test.collector.discard();
 });
 
-Deno.test("giving up ends a pause and a request at once", async () => {
+Deno.test("stopping the collector ends a pause and a request at once", async () => {
   const pausing = collecting(answering(503));
   pausing.collector.add(event(0));
   await pausing.world.advance(1_500);

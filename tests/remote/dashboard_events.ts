@@ -7,7 +7,7 @@ import type { OutboundGateway } from "./outbound_gateway.ts";
 /** A provider that answers every chat call. */
 export const answering: UpstreamScript = (exchange) => exchange.json(200, COMPLETION);
 
-/** A gateway over this provider that tells this dashboard, with these members of `data_sharing`. */
+/** A gateway over this provider that reports to this dashboard, with these members of `data_sharing`. */
 export function sharingConfig(upstream: string, board: string, switches: JsonObject): string {
   return JSON.stringify({
     providers: { up: { type: "compat", base_url: upstream, api_key: "k" } },
@@ -28,7 +28,7 @@ export async function chat(gateway: OutboundGateway): Promise<number> {
   return response.status;
 }
 
-/** Makes so many calls that no provider is needed for; the result is the statuses that came back. */
+/** Sends `count` requests that no provider is needed for. Returns the statuses of the responses. */
 export async function listModels(gateway: OutboundGateway, count: number): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let done = 0; done < count; done += 50) {

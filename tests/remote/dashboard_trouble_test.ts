@@ -6,12 +6,12 @@ import { answering, chat, eventsIn, listModels, sharingConfig } from "./dashboar
 
 const ON = { enabled: true, share_prompts: true, share_responses: true };
 
-/** Resolves when so many events were dropped. */
+/** Resolves when `count` events were dropped. */
 async function droppedAtLeast(gateway: OutboundGateway, count: number): Promise<void> {
   while (await gateway.dropped() < count);
 }
 
-Deno.test("a dashboard that is not there fails no call; its events are dropped and counted", async () => {
+Deno.test("an unreachable dashboard fails no call; its events are dropped and counted", async () => {
   await using upstream = startUpstream(answering);
   const gone = startDashboard();
   await gone.close();
@@ -24,7 +24,7 @@ Deno.test("a dashboard that is not there fails no call; its events are dropped a
   assertEquals(await gateway.dropped(), 242);
 });
 
-Deno.test("a dashboard that does not answer fails no call; what finds no room is dropped", async () => {
+Deno.test("a silent dashboard fails no call; events above the queue limit are dropped", async () => {
   await using upstream = startUpstream(answering);
   const held = Promise.withResolvers<Response>();
   await using dashboard = startDashboard({
@@ -42,7 +42,7 @@ Deno.test("a dashboard that does not answer fails no call; what finds no room is
   assertEquals(dashboard.collected.flatMap(eventsIn).length, 1_000);
 });
 
-Deno.test("a dashboard that sends elsewhere is not followed, and gets nothing twice", async () => {
+Deno.test("a redirect of the dashboard is not followed, and no batch is sent twice", async () => {
   await using upstream = startUpstream(answering);
   await using other = startDashboard();
   await using dashboard = startDashboard({
@@ -56,7 +56,7 @@ Deno.test("a dashboard that sends elsewhere is not followed, and gets nothing tw
   assertEquals([dashboard.collected.length, other.requests.length], [1, 0]);
 });
 
-Deno.test("a dashboard that answers with garbage or an error fails no call", async () => {
+Deno.test("an invalid response or error of the dashboard fails no call", async () => {
   await using upstream = startUpstream(answering);
   await using garbage = startUpstream(async (exchange) => {
     await exchange.write("garbage\r\n\r\n");
@@ -74,7 +74,7 @@ Deno.test("a dashboard that answers with garbage or an error fails no call", asy
   }
 });
 
-Deno.test("a dashboard that takes events and talks without end is left alone", async () => {
+Deno.test("an endless response of the dashboard is read up to a limit and its events count as delivered", async () => {
   await using upstream = startUpstream(answering);
   await using endless = startUpstream(async (exchange) => {
     await exchange.head(200);

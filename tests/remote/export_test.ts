@@ -6,7 +6,7 @@ import { endpointAt, tryOf, USAGE } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { capturedOf, FIELDS } from "./captured.ts";
 
-const ENDED = 1_700_000_000_250;
+const ENDED_MS = 1_700_000_000_250;
 const FIGURES: ExportSettings = { share_prompts: false, share_responses: false };
 const ALL: ExportSettings = { share_prompts: true, share_responses: true };
 
@@ -21,7 +21,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
     attempts: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
     ms: { firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
   });
-  assertEquals(newEvents(call, FIGURES, ENDED), [{
+  assertEquals(newEvents(call, FIGURES, ENDED_MS), [{
     type: "metric",
     data: {
       request_id: "id-1",
@@ -63,8 +63,8 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
   }]);
 });
 
-Deno.test("a stream that never began has no times of its tokens", () => {
-  const [event] = newEvents(capturedOf({ stream: true }), FIGURES, ENDED);
+Deno.test("a stream that never began has no token times", () => {
+  const [event] = newEvents(capturedOf({ stream: true }), FIGURES, ENDED_MS);
   assertEquals(
     [event?.data.time_to_first_token_ms, event?.data.time_to_last_token_ms],
     [null, null],
@@ -74,7 +74,7 @@ Deno.test("a stream that never began has no times of its tokens", () => {
 Deno.test("the caller's headers and the gateway's place are tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
   const call = capturedOf({}, { fields: () => ({ ...FIELDS, headers, topP: 0.25, topK: 40 }) });
-  const [metric] = newEvents(call, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED);
+  const [metric] = newEvents(call, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED_MS);
   const { tags, user_id } = metric?.data ?? {};
   assertEquals(user_id, "ada");
   assertEquals(tags, {
@@ -95,14 +95,14 @@ Deno.test("the caller's headers and the gateway's place are tags", () => {
   });
 });
 
-Deno.test("names that clients choose are cut", () => {
+Deno.test("names that clients choose are truncated", () => {
   const long = "n".repeat(10_000);
   const headers = { "x-team": long, "x-gateway-user": long };
   const call = capturedOf(
     { model: long, session: long },
     { fields: () => ({ ...FIELDS, headers }) },
   );
-  assert(JSON.stringify(newEvents(call, FIGURES, ENDED)).length < 3_000);
+  assert(JSON.stringify(newEvents(call, FIGURES, ENDED_MS)).length < 3_000);
 });
 
 Deno.test("a failure has a class from a closed list, and no text of the provider", () => {
@@ -111,22 +111,22 @@ Deno.test("a failure has a class from a closed list, and no text of the provider
   const upstream = { status: 400, headers: { "x-mark": "mark-of-provider" }, error, raw };
   const { failure } = fault("upstream_rejected", "mark-of-provider", { upstream });
   const call = capturedOf({ failure, status: 400 });
-  const [metric, ...others] = newEvents(call, FIGURES, ENDED);
+  const [metric, ...others] = newEvents(call, FIGURES, ENDED_MS);
   assertEquals([metric?.data.error_class, others], ["upstream_rejected", []]);
   assert(!JSON.stringify(metric).includes("mark-of-provider"));
   const refused = capturedOf({ failure: refuse("invalid_type", "mark").failure });
-  const classOf = newEvents(refused, FIGURES, ENDED)[0]?.data.error_class;
+  const classOf = newEvents(refused, FIGURES, ENDED_MS)[0]?.data.error_class;
   assert(typeof classOf === "string" && (classOf in REFUSALS || classOf in FAULTS));
 });
 
-Deno.test("contents are told by their own switches only", () => {
+Deno.test("prompts and responses are shared only by their own switches", () => {
   const call = capturedOf({}, {
     prompt: "the prompt",
     response: utf8Bytes('{"id":"the answer"}'),
   });
   const logs = [[false, false], [true, false], [false, true], [true, true]] as const;
   const told = logs.map(([share_prompts, share_responses]) => {
-    const [, log] = newEvents(call, { share_prompts, share_responses }, ENDED);
+    const [, log] = newEvents(call, { share_prompts, share_responses }, ENDED_MS);
     return log === undefined ? null : [log.type, log.data.prompt, log.data.response];
   });
   assertEquals<unknown>(told, [
@@ -146,7 +146,7 @@ Deno.test("a request log holds the provider's error, shortened", () => {
   const [metric, log] = newEvents(
     capturedOf({ failure, status: 400 }),
     { share_prompts: true, share_responses: false },
-    ENDED,
+    ENDED_MS,
   );
   assertEquals(log?.data, {
     request_id: "id-1",
@@ -166,25 +166,25 @@ Deno.test("a request log holds the provider's error, shortened", () => {
   assert(!JSON.stringify(metric).includes("mmm"));
 });
 
-Deno.test("content beyond 1 MiB is cut, at a whole character, and the event says so", () => {
+Deno.test("content above 1 MiB is truncated at a whole character, and the event is marked", () => {
   const most = 1024 * 1024;
   const call = capturedOf({}, {
     prompt: "p".repeat(most + 1),
     response: utf8Bytes(`${"a".repeat(most - 1)}é`),
   });
-  const { prompt, prompt_cut, response, response_cut } = newEvents(call, ALL, ENDED)[1]?.data ??
+  const { prompt, prompt_cut, response, response_cut } = newEvents(call, ALL, ENDED_MS)[1]?.data ??
     {};
   assertEquals([prompt, prompt_cut], ["p".repeat(most), true]);
   assertEquals([response, response_cut], ["a".repeat(most - 1), true]);
   const whole = capturedOf({}, { prompt: "p".repeat(most), response: "a" });
-  const log = newEvents(whole, ALL, ENDED)[1]?.data ?? {};
+  const log = newEvents(whole, ALL, ENDED_MS)[1]?.data ?? {};
   assertEquals(["prompt_cut" in log, "response_cut" in log], [false, false]);
 });
 
-Deno.test("calls that no client makes are no events", () => {
+Deno.test("operational endpoints give no events", () => {
   for (const path of ["", "/health", "/ready", "/metrics"]) {
     const endpoint = endpointAt(path, "GET");
-    assertEquals(newEvents(capturedOf({ endpoint }), ALL, ENDED), []);
+    assertEquals(newEvents(capturedOf({ endpoint }), ALL, ENDED_MS), []);
   }
   const endpoints = [
     endpointAt("/v1/responses/:response_id", "GET"),
@@ -193,7 +193,7 @@ Deno.test("calls that no client makes are no events", () => {
     endpointAt("/v1/conversations"),
   ];
   const types = endpoints.map((endpoint) =>
-    newEvents(capturedOf({ endpoint }), FIGURES, ENDED)[0]?.data
+    newEvents(capturedOf({ endpoint }), FIGURES, ENDED_MS)[0]?.data
   );
   assertEquals(types.map((data) => data?.client_request_type), [
     "responses",
@@ -203,14 +203,14 @@ Deno.test("calls that no client makes are no events", () => {
   ]);
 });
 
-Deno.test("how many events there would be is known without making them", () => {
+Deno.test("events are counted without building them", () => {
   const unmade = () => {
     throw new Error("it was asked for");
   };
   for (const settings of [ALL, FIGURES]) {
     for (const path of ["/v1/chat/completions", "/v1/responses/compact", "/metrics", ""]) {
       const endpoint = endpointAt(path);
-      const made = newEvents(capturedOf({ endpoint }), settings, ENDED);
+      const made = newEvents(capturedOf({ endpoint }), settings, ENDED_MS);
       assertEquals(eventCount(capturedOf({ endpoint }, { fields: unmade }), settings), made.length);
     }
   }

@@ -9,7 +9,7 @@ function typesIn(collected: Collected): unknown[] {
   return eventsIn(collected).map(({ type }) => type);
 }
 
-Deno.test("every switch of data sharing holds from the next call on", async () => {
+Deno.test("each switch of data sharing applies from the next call on", async () => {
   await using upstream = startUpstream(answering);
   await using one = startDashboard();
   await using two = startDashboard();
@@ -38,7 +38,7 @@ Deno.test("every switch of data sharing holds from the next call on", async () =
   assertEquals([one.requests.length, two.requests.length], [2, 1]);
 });
 
-Deno.test("what was taken while it was shared does not leave once it no longer is", async () => {
+Deno.test("content captured before sharing was disabled is not sent afterwards", async () => {
   await using upstream = startUpstream(answering);
   await using dashboard = startDashboard();
   const on = { enabled: true, share_prompts: true };
@@ -50,7 +50,7 @@ Deno.test("what was taken while it was shared does not leave once it no longer i
   assertEquals(dashboard.requests.length, 0);
 });
 
-Deno.test("remote control comes and goes with its switch, under the name of the collector", async () => {
+Deno.test("remote control starts and stops with its switch and has the instance ID of the collector", async () => {
   await using upstream = startUpstream(answering);
   await using dashboard = startDashboard();
   const config = (switches: Record<string, boolean>) =>
@@ -99,7 +99,7 @@ Deno.test("a command of the dashboard passes the gateway's own policies, without
   assert(gateway.terminal.written.err.includes('client="remote control"'));
 });
 
-Deno.test("what waits is kept by a reload that takes nothing back", async () => {
+Deno.test("a reload that revokes nothing keeps the queued events", async () => {
   await using upstream = startUpstream(answering);
   await using dashboard = startDashboard();
   const config = (switches: JsonObject) =>
@@ -125,7 +125,7 @@ Deno.test("what waits is kept by a reload that takes nothing back", async () => 
   ]);
 });
 
-Deno.test("coordinates that are taken back do not leave with what waits", async () => {
+Deno.test("queued events lose coordinates that a reload removes", async () => {
   await using upstream = startUpstream(answering);
   await using dashboard = startDashboard();
   const on = { enabled: true, gateway_lat: 1, gateway_lon: 2 };
@@ -151,7 +151,7 @@ Deno.test("the dashboard is greeted again when a reload changes the routes, and 
   gateway.reload(first);
   gateway.reload(renamed);
   gateway.reload(renamed);
-  // Answered, so whatever the reloads had to say stands before it.
+  // The response is logged after everything that the reloads logged.
   socket.send({ type: "sandbox.execute", command_id: "mark" });
   const told: unknown[] = [];
   for (let more = true; more;) {

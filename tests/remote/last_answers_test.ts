@@ -6,7 +6,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { outboundGateway } from "./outbound_gateway.ts";
 import { sharingConfig } from "./dashboard_events.ts";
 
-Deno.test("a command that runs when the gateway is told to end is still answered", async () => {
+Deno.test("a command that runs at shutdown still gets its response", async () => {
   const released = Promise.withResolvers<void>();
   await using upstream = startUpstream(async (exchange) => {
     await released.promise;

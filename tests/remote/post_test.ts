@@ -2,46 +2,8 @@ import { Cancellation } from "../../src/core/cancellation.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import { postOnce, type PostResult } from "../../src/remote/post.ts";
 import { assertEquals } from "../support/assert.ts";
-import { type Line, openLine } from "../support/line.ts";
-import { readRequest } from "../support/received_request.ts";
+import { oneResponseServer } from "../support/one_response_server.ts";
 import { startUpstream } from "../support/upstream.ts";
-
-/** A server that answers the first request of each connection and hangs up on the second. */
-function forgetful() {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const bodies: string[] = [];
-  const lines: Line[] = [];
-  const accepting = accept();
-
-  async function accept() {
-    for await (const connection of listener) {
-      const line = openLine(connection);
-      lines.push(line);
-      void serve(line);
-    }
-  }
-
-  async function serve(line: Line) {
-    for (let count = 1;; count++) {
-      const request = await readRequest(line.read);
-      if (request === null) return line.close();
-      bodies.push(request.body);
-      if (count > 1) return line.close();
-      await line.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
-    }
-  }
-
-  return {
-    url: `http://127.0.0.1:${listener.addr.port}`,
-    bodies,
-    async [Symbol.asyncDispose]() {
-      listener.close();
-      await accepting;
-      for (const line of lines) line.close();
-      await Promise.all(lines.map((line) => line.quiet()));
-    },
-  };
-}
 
 async function posted(url: string, bodies: readonly string[]): Promise<PostResult[]> {
   const world = newRealWorld();
@@ -55,8 +17,8 @@ async function posted(url: string, bodies: readonly string[]): Promise<PostResul
   return found;
 }
 
-Deno.test("a POST is written once, also when its connection was closed by the other side", async () => {
-  await using server = forgetful();
+Deno.test("a POST is sent once, also if the peer has closed its connection", async () => {
+  await using server = oneResponseServer("ok");
   const taken = { kind: "taken", text: "ok" },
     failed = { kind: "failed", reason: "no connection: closed" };
   const found = await posted(server.url, ["one", "two", "three", "four"]);
@@ -64,7 +26,7 @@ Deno.test("a POST is written once, also when its connection was closed by the ot
   assertEquals(server.bodies, ["one", "two", "three", "four"]);
 });
 
-Deno.test("a POST that cannot be sent says why, and no address", async () => {
+Deno.test("a POST that cannot be sent reports the reason without the address", async () => {
   assertEquals(await posted("http://127.0.0.1:1/collector", ["x"]), [
     { kind: "failed", reason: "no connection: refused" },
   ]);

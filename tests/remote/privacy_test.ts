@@ -109,7 +109,7 @@ async function received(dashboard: Dashboard, hasChannel: boolean): Promise<stri
   return parts.join("\n");
 }
 
-Deno.test("what is not shared never leaves, whatever the switches say", async () => {
+Deno.test("prompts and responses that are not shared are never sent, whatever the other switches are", async () => {
   await using upstream = startUpstream(upstreamScript);
   for (const switches of combinations()) {
     const { enabled, share_prompts, share_responses, remote_control } = switches;

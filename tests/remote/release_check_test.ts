@@ -4,8 +4,8 @@ import { newReleaseCheck } from "../../src/remote/release_check.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-const DAY = 86_400_000;
-const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY, timeout: 3_000 };
+const DAY_MS = 86_400_000;
+const SETTINGS = { endpoint: "https://releases.example/check", interval: DAY_MS, timeout: 3_000 };
 
 /** A running check whose questions are answered like this. */
 function checking(
@@ -29,22 +29,22 @@ function answering(text: string, status = 200) {
   return () => Promise.resolve(new Response(text, { status }));
 }
 
-Deno.test("the first question comes after 30 s and the next ones after each interval", async () => {
+Deno.test("the first release check is sent after 30 s, later ones after each interval", async () => {
   const { asked, world, check } = checking(answering(JSON.stringify({ version: VERSION })));
   await world.advance(29_999);
   assertEquals(asked.length, 0);
   await world.advance(1);
   assertEquals(asked.length, 1);
-  await world.advance(DAY - 1);
+  await world.advance(DAY_MS - 1);
   assertEquals(asked.length, 1);
   await world.advance(1);
   assertEquals(asked.length, 2);
   await check.close();
-  await world.advance(3 * DAY);
+  await world.advance(3 * DAY_MS);
   assertEquals([asked.length, world.waiting], [2, 0]);
 });
 
-Deno.test("an interval may be longer than the timers of the platform can wait", async () => {
+Deno.test("an interval may be longer than the maximum timer of the platform", async () => {
   const interval = 10_000 * 3_600_000;
   const answer = answering(JSON.stringify({ version: VERSION }));
   const { asked, world, check } = checking(answer, { ...SETTINGS, interval });
@@ -78,14 +78,14 @@ Deno.test("version and CPU type are all that is sent, and no redirect is followe
 
 Deno.test("a newer version is one line in the log, once", async () => {
   const { lines, world, check } = checking(answering('{"version":"900.1.0","more":true}'));
-  await world.advance(30_000 + 2 * DAY);
+  await world.advance(30_000 + 2 * DAY_MS);
   const told = lines.filter((line) => line.includes('"level":"info"'));
   assertEquals(told.length, 1);
   assert(told[0]?.includes('"msg":"a newer version is available","version":"900.1.0"'));
   await check.close();
 });
 
-Deno.test("whatever else is answered is no news", async () => {
+Deno.test("any other response to the release check logs nothing", async () => {
   const long = `{"version":"900.1.0","more":"${"x".repeat(4_096)}"}`;
   const wrong = ["", "garbage", "[]", '{"version":900}', '{"version":"latest"}', long];
   for (const text of [...wrong, '{"version":"0.0.1"}', JSON.stringify({ version: VERSION })]) {
@@ -103,7 +103,7 @@ Deno.test("whatever else is answered is no news", async () => {
   }
 });
 
-Deno.test("no more than 4 KiB of an answer are read, and the rest is not waited for", async () => {
+Deno.test("at most 4 KiB of a release check response are read", async () => {
   let isCancelled = false;
   let sent = 0;
   const endless = () =>
@@ -122,7 +122,7 @@ Deno.test("no more than 4 KiB of an answer are read, and the rest is not waited 
   await check.close();
 });
 
-Deno.test("an answer that does not come in time is given up, and asked for again", async () => {
+Deno.test("a release check that times out is sent again at the next interval", async () => {
   let hanging = 0;
   const { asked, lines, world, check } = checking((signal) => {
     hanging++;
@@ -137,14 +137,14 @@ Deno.test("an answer that does not come in time is given up, and asked for again
   assertEquals([hanging, lines.length], [1, 0]);
   await world.advance(1);
   assertEquals([hanging, lines.length], [0, 1]);
-  await world.advance(DAY);
+  await world.advance(DAY_MS);
   assertEquals(asked.length, 2);
   const closed = check.close();
   assertEquals(hanging, 0);
   await closed;
 });
 
-Deno.test("a body that stops is given up in time", async () => {
+Deno.test("a release check whose body stalls times out", async () => {
   let isCancelled = false;
   const stopped = new ReadableStream({ cancel: () => void (isCancelled = true) });
   const { lines, world, check } = checking(() => Promise.resolve(new Response(stopped)));

@@ -56,7 +56,7 @@ function bodyOf({ body }: JsonObject): JsonObject {
   return value;
 }
 
-Deno.test("a command by route is served there, with the headers that are safe to show", async () => {
+Deno.test("a command with a route is served by it, and returns only safe headers", async () => {
   const { asked, fetch } = provider();
   await using remote = startRemote({ config: CONFIG, fetch });
   const { headers, body, ...rest } = await executed(await remote.socket());
@@ -91,7 +91,7 @@ Deno.test("a route may have a name beyond ASCII", async () => {
   assertEquals(asked.map(({ url }) => url), ["http://second.test/v1/chat/completions"]);
 });
 
-Deno.test("a command by model asks for that model, also for a canonical one", async () => {
+Deno.test("a command with a model requests that model, also a canonical one", async () => {
   const { asked, fetch } = provider();
   await using remote = startRemote({ config: CONFIG, fetch });
   const socket = await remote.socket();
@@ -103,7 +103,7 @@ Deno.test("a command by model asks for that model, also for a canonical one", as
   assertEquals(models, Array(2).fill(["http://up.test/v1/chat/completions", "llama"]));
 });
 
-Deno.test("no command reaches a provider that the routes do not lead to", async () => {
+Deno.test("no command reaches a provider without a route", async () => {
   const { asked, fetch } = provider();
   await using remote = startRemote({ config: CONFIG, fetch });
   const socket = await remote.socket();
@@ -117,7 +117,7 @@ Deno.test("no command reaches a provider that the routes do not lead to", async 
   assertEquals(asked, []);
 });
 
-Deno.test("a stream comes back whole, with its terminal", async () => {
+Deno.test("a streamed response is returned complete, with its terminal", async () => {
   const events = CHUNKS.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
   await using remote = startRemote({
     config: CONFIG,
@@ -134,7 +134,7 @@ Deno.test("a stream comes back whole, with its terminal", async () => {
   assert(text.endsWith("data: [DONE]\n\n"), text);
 });
 
-Deno.test("responses and embeddings are asked for by their request type", async () => {
+Deno.test("a command selects Responses or embeddings by its request type", async () => {
   const embedding = { object: "embedding", index: 0, embedding: [0.5] };
   const asked: string[] = [];
   await using remote = startRemote({
@@ -170,7 +170,7 @@ Deno.test("numbers arrive at the provider as the dashboard wrote them", async ()
   assertStringIncludes(asked[0]?.body ?? "", '"temperature":1.0,"seed":12345678901234567');
 });
 
-Deno.test("a command is held to the policies of the gateway", async () => {
+Deno.test("a command follows the policies of the gateway", async () => {
   const { asked, fetch } = provider();
   const limit = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 1}\n";
   const config = oneProvider("http://up.test/v1") + limit;

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { command, executed, nextOf, startRemote } from "../support/remote.ts";
 
-const LIMIT = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const LOST = "no connection for remote control";
 
 /** A handler that answers only when the test says so. */
@@ -22,7 +22,7 @@ function heldHandler() {
         request.signal.addEventListener("abort", () => resolve(new Response("", { status: 499 })));
       });
     },
-    /** Resolves when so many commands have arrived. */
+    /** Resolves when `count` commands have arrived. */
     arrived(count: number): Promise<void> {
       return new Promise((resolve) => {
         if (signals.length >= count) resolve();
@@ -32,7 +32,7 @@ function heldHandler() {
   };
 }
 
-/** An answer that goes on until it is cancelled. */
+/** A response without end, until it is cancelled. */
 function endless() {
   const read = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
@@ -41,6 +41,27 @@ function endless() {
     cancel: () => cancelled.resolve(),
   }, { highWaterMark: 0 });
   return { response: new Response(body), read: read.promise, cancelled: cancelled.promise };
+}
+
+/** Starts two commands: the first waits for its response, the second reads an endless one. */
+async function twoRunning() {
+  const held = heldHandler();
+  const answer = endless();
+  let count = 0;
+  const remote = startRemote({
+    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
+  });
+  const socket = await remote.socket();
+  socket.send(command("first"));
+  socket.send(command("second"));
+  await answer.read;
+  return {
+    held,
+    answer,
+    remote,
+    socket,
+    [Symbol.asyncDispose]: () => remote[Symbol.asyncDispose](),
+  };
 }
 
 function sized(bytes: number): Response {
@@ -62,12 +83,12 @@ Deno.test("a ninth command is answered 429; one that has ended makes room", asyn
   assertEquals(held.signals.some(({ aborted }) => aborted), false);
 });
 
-Deno.test("an answer of 16 MiB comes back, one byte more does not", async () => {
-  const sizes = [LIMIT, LIMIT + 1];
+Deno.test("a response of 16 MiB is returned, one byte more is refused", async () => {
+  const sizes = [MAX_BODY_BYTES, MAX_BODY_BYTES + 1];
   await using remote = startRemote({ handle: () => Promise.resolve(sized(sizes.shift() ?? 0)) });
   const socket = await remote.socket();
   const whole = await executed(socket);
-  assertEquals([whole.ok, String(whole.body).length], [true, LIMIT]);
+  assertEquals([whole.ok, String(whole.body).length], [true, MAX_BODY_BYTES]);
   const { error, ...rest } = await executed(socket);
   assertStringIncludes(String(error), "16 MiB");
   assertEquals<JsonValue>(rest, {
@@ -80,7 +101,7 @@ Deno.test("an answer of 16 MiB comes back, one byte more does not", async () => 
   });
 });
 
-Deno.test("the rest of an answer that is too large is not asked for", async () => {
+Deno.test("the rest of a response that is too large is not read", async () => {
   const cancelled = Promise.withResolvers<void>();
   const piece = new Uint8Array(1024 * 1024);
   let pieces = 0;
@@ -97,7 +118,7 @@ Deno.test("the rest of an answer that is too large is not asked for", async () =
   assertEquals(pieces, 17);
 });
 
-Deno.test("an answer that breaks off is none", async () => {
+Deno.test("a response that breaks off is an error", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: () => Promise.reject(new Error("marked-bug")),
   });
@@ -106,17 +127,9 @@ Deno.test("an answer that breaks off is none", async () => {
   assertEquals([ok, status_code, got, error], [false, 502, null, "The response is incomplete."]);
 });
 
-Deno.test("a command is cut after 5 minutes, before its answer or within", async () => {
-  const held = heldHandler();
-  const answer = endless();
-  let count = 0;
-  await using remote = startRemote({
-    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
-  });
-  const socket = await remote.socket();
-  socket.send(command("first"));
-  socket.send(command("second"));
-  await answer.read;
+Deno.test("a command is cancelled after 5 minutes, before or during its response", async () => {
+  await using running = await twoRunning();
+  const { held, answer, remote, socket } = running;
   // The connection stays: a minute of silence would end it.
   for (let minute = 0; minute < 5; minute++) {
     socket.send({ type: "unknown", command_id: "mark" });
@@ -138,17 +151,9 @@ Deno.test("a command is cut after 5 minutes, before its answer or within", async
   }
 });
 
-Deno.test("closing the channel cancels what runs, before its answer or within", async () => {
-  const held = heldHandler();
-  const answer = endless();
-  let count = 0;
-  await using remote = startRemote({
-    handle: (request) => ++count === 1 ? held.handle(request) : Promise.resolve(answer.response),
-  });
-  const socket = await remote.socket();
-  socket.send(command("first"));
-  socket.send(command("second"));
-  await answer.read;
+Deno.test("closing the channel cancels running commands, before or during their responses", async () => {
+  await using running = await twoRunning();
+  const { held, answer, remote, socket } = running;
   await remote.close();
   await answer.cancelled;
   assertEquals(held.signals[0]?.aborted, true);
@@ -156,7 +161,7 @@ Deno.test("closing the channel cancels what runs, before its answer or within", 
   assertEquals(await socket.receive(), null);
 });
 
-Deno.test("a lost connection cancels its commands, and the next one hears nothing of them", async () => {
+Deno.test("a lost connection cancels its commands, and the next connection gets no response to them", async () => {
   const slow = Promise.withResolvers<Response>();
   const signals: AbortSignal[] = [];
   const arrived = Promise.withResolvers<void>();
@@ -182,7 +187,7 @@ Deno.test("a lost connection cancels its commands, and the next one hears nothin
   assertEquals((await executed(second, { command_id: "next" })).body, "{}");
 });
 
-Deno.test("a command that runs already is not run twice", async () => {
+Deno.test("a command with the ID of a running command is not run", async () => {
   const held = heldHandler();
   await using remote = startRemote({ handle: held.handle });
   const socket = await remote.socket();

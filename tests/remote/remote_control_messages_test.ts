@@ -7,7 +7,7 @@ import { command, executed, nextOf, startRemote } from "../support/remote.ts";
 const IGNORED = "remote control message ignored";
 const MARK = "marked-content";
 
-/** Nobody can be told about these. */
+/** Messages that have no ID to respond to. */
 const IGNORED_MESSAGES: readonly JsonValue[] = [
   "",
   MARK,
@@ -55,7 +55,7 @@ function unserved(): Promise<Response> {
   return Promise.reject(new Error("this must not be run"));
 }
 
-Deno.test("what is no command is ignored with a line that holds nothing of it", async () => {
+Deno.test("a message that is no command is ignored, and the log line has none of its text", async () => {
   await using remote = startRemote({ handle: unserved });
   const socket = await remote.socket();
   for (const message of IGNORED_MESSAGES) socket.send(message);
@@ -67,7 +67,7 @@ Deno.test("what is no command is ignored with a line that holds nothing of it", 
   assert(!remote.log.join("").includes(MARK), remote.log.join(""));
 });
 
-Deno.test("a command that cannot be run is answered with a reason", async () => {
+Deno.test("a command that cannot be run gets a response with the reason", async () => {
   await using remote = startRemote({ handle: unserved });
   const socket = await remote.socket();
   for (const members of ANSWERED) {
@@ -78,7 +78,7 @@ Deno.test("a command that cannot be run is answered with a reason", async () => 
   assert(!remote.log.join("").includes(IGNORED));
 });
 
-Deno.test("a message beyond the largest request is ignored, and the connection lives on", async () => {
+Deno.test("a message above the size limit is ignored, and the connection stays open", async () => {
   await using remote = startRemote({ handle: () => Promise.resolve(new Response("{}")) });
   const socket = await remote.socket();
   socket.send(command("large", { request: { input: "x".repeat(11 * 1024 * 1024) } }));
@@ -86,7 +86,7 @@ Deno.test("a message beyond the largest request is ignored, and the connection l
   assertEquals((await executed(socket)).ok, true);
 });
 
-Deno.test("a request of more than 10 MiB that just fits a message is the gateway's to refuse", async () => {
+Deno.test("a request of more than 10 MiB within the message limit is refused by the gateway", async () => {
   await using remote = startRemote();
   const socket = await remote.socket();
   const request = { model: "m", input: "x".repeat(10 * 1024 * 1024) };
@@ -109,7 +109,7 @@ Deno.test("a binary frame is ignored with a line", async () => {
   await server.shutdown();
 });
 
-Deno.test("no message is too strange to be read, and none becomes a command by chance", () => {
+Deno.test("no message crashes the channel, and none becomes a command by chance", () => {
   const strange = fc.oneof(fc.string(), fc.json(), fc.json().map((text) => text.slice(1)));
   fc.assert(fc.property(strange, (text) => parseMessage(text).type === "wrong"));
   const commands = fc.record({

@@ -22,9 +22,9 @@ const LOST = "no connection for remote control";
 const CONNECTED = "remote control connected";
 const PATH = "/remote-control/ws/gateway";
 /** How long a connection may take to open: the timer of each try. */
-const OPENING = 15_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 
-Deno.test("the gateway knocks with its key and says who it is and what can be tried", async () => {
+Deno.test("the handshake carries the key, and the hello names instance, version and what can be requested", async () => {
   await using remote = startRemote({ config: CONFIG });
   const socket = await remote.dashboard.socket();
   assertEquals(socket.request.path, PATH);
@@ -38,7 +38,7 @@ Deno.test("the gateway knocks with its key and says who it is and what can be tr
   });
 });
 
-Deno.test("a heartbeat leaves every 20 seconds", async () => {
+Deno.test("a heartbeat is sent every 20 seconds", async () => {
   await using remote = startRemote();
   const socket = await remote.socket();
   for (let beat = 0; beat < 2; beat++) {
@@ -50,7 +50,7 @@ Deno.test("a heartbeat leaves every 20 seconds", async () => {
   }
 });
 
-Deno.test("a connection without a word for 60 seconds is replaced", async () => {
+Deno.test("a connection that is silent for 60 seconds is replaced", async () => {
   await using remote = startRemote();
   const first = await remote.socket();
   await remote.world.advance(60_000);
@@ -91,22 +91,22 @@ Deno.test("a refused key is tried again after 1 second, doubling to 15", async (
     await remote.world.advance(wait);
   }
   await remote.logged(LOST, waits.length + 1);
-  assertEquals(remote.timers, [...waits, 15_000].flatMap((wait) => [OPENING, wait]));
+  assertEquals(remote.timers, [...waits, 15_000].flatMap((wait) => [CONNECT_TIMEOUT_MS, wait]));
   const asked = remote.dashboard.requests.map(({ method, path, text }) => method + path + text);
   assertEquals(asked, Array(7).fill(`GET${PATH}`));
   assertEquals(remote.log.filter((line) => line.includes('"level":"warn"')).length, 1);
 });
 
-Deno.test("up to half of a wait is left to chance", async () => {
+Deno.test("reconnect delays have a jitter of up to half", async () => {
   await using remote = startRemote({
     random: [0.5],
     dashboard: { handshake: () => new Response(null, { status: 401 }) },
   });
   await remote.logged(LOST);
-  assertEquals(remote.timers, [OPENING, 750]);
+  assertEquals(remote.timers, [CONNECT_TIMEOUT_MS, 750]);
 });
 
-Deno.test("only a connection that has lasted makes the waits short again", async () => {
+Deno.test("only a connection that has lasted resets the reconnect delay", async () => {
   await using remote = startRemote();
   await (await remote.socket()).close();
   await remote.logged(LOST, 1);
@@ -118,7 +118,7 @@ Deno.test("only a connection that has lasted makes the waits short again", async
   await remote.world.advance(20_000);
   await good.close();
   await remote.logged(LOST, 3);
-  const waits = remote.timers.filter((ms) => ms < OPENING);
+  const waits = remote.timers.filter((ms) => ms < CONNECT_TIMEOUT_MS);
   assertEquals(waits, [1_000, 2_000, 1_000]);
 });
 
@@ -137,7 +137,7 @@ Deno.test("a dashboard that never answers the handshake is given up after 15 sec
   await using remote = startRemote({ backendUrl: `http://127.0.0.1:${listener.addr.port}` });
   using connection = await listener.accept();
   listener.close();
-  await remote.world.advance(OPENING);
+  await remote.world.advance(CONNECT_TIMEOUT_MS);
   await remote.logged(LOST);
   const buffer = new Uint8Array(4096);
   const asked = await connection.read(buffer);
@@ -145,7 +145,7 @@ Deno.test("a dashboard that never answers the handshake is given up after 15 sec
   assertEquals(await connection.read(buffer), null);
 });
 
-Deno.test("an address with https is asked over TLS, and one with a slash at its end works", async () => {
+Deno.test("an https address is connected over TLS, and a trailing slash is accepted", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using _secure = startRemote({ backendUrl: `https://127.0.0.1:${listener.addr.port}` });
   const connection = await listener.accept();
@@ -176,7 +176,7 @@ Deno.test("a closed channel is not opened again and leaves no timer", async () =
   assertEquals(refused.world.waiting, 0);
 });
 
-Deno.test("an address that is none switches the channel off instead of crashing", async () => {
+Deno.test("an invalid address disables the channel instead of crashing", async () => {
   await using remote = startRemote({ backendUrl: "http://[" });
   await remote.logged("remote control is off");
   assertEquals(remote.world.waiting, 0);

@@ -19,7 +19,7 @@ function acceptance(key: string): Uint8Array {
   );
 }
 
-Deno.test("a dashboard that asks and never reads is left before its answers pile up", async () => {
+Deno.test("a dashboard that sends commands and never reads is disconnected before responses pile up", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answer = "a".repeat(16 * 1024 * 1024);
   let served = 0;

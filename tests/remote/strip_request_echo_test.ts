@@ -22,7 +22,7 @@ function alone(response: string, more: Partial<CallReport> = {}): string | null 
   );
 }
 
-Deno.test("of a Response only what was answered is told, in its events too", () => {
+Deno.test("only the output of a Response is shared, in its events too", () => {
   const response = { ...RESOURCE, ...REPEATED };
   assertEquals(alone(JSON.stringify(response)), JSON.stringify(RESOURCE));
   const delta = { type: "response.output_text.delta", delta: "Hi." };
@@ -34,7 +34,7 @@ Deno.test("of a Response only what was answered is told, in its events too", () 
   assertEquals(alone(text(response), { stream: true }), text(RESOURCE));
 });
 
-Deno.test("of a completion only what was answered is told, with its numbers as they were", () => {
+Deno.test("only the output of a completion is shared, with its numbers unchanged", () => {
   const endpoint = endpointAt("/v1/chat/completions");
   const kept = '{"id":"c","choices":[{"index":0,"logprob":-1.0}]}';
   assertEquals(alone(`${kept.slice(0, -1)},"metadata":{"a":"mark"}}`, { endpoint }), kept);
@@ -44,7 +44,7 @@ Deno.test("of a completion only what was answered is told, with its numbers as t
   assertEquals(alone(stream, { endpoint, stream: true }), `data: ${chunk}}\n\n`);
 });
 
-Deno.test("where clients get back what they have sent nothing but an error is told", () => {
+Deno.test("data sharing never exports endpoints that echo client input, except their errors", () => {
   const below = "/v1/responses/:response_id/input_items";
   const echoing = [
     endpointAt(below, "GET"),
@@ -60,7 +60,7 @@ Deno.test("where clients get back what they have sent nothing but an error is to
   }
 });
 
-Deno.test("an error that the gateway wrote is told as it was, a provider's without its other members", () => {
+Deno.test("an error of the gateway is shared unchanged, an error of a provider without its extra members", () => {
   const error = '{"error":{"message":"No."}}';
   const { failure } = refuse("invalid_value", "No.");
   assertEquals(alone(error, { status: 400, failure }), error);
@@ -70,7 +70,7 @@ Deno.test("an error that the gateway wrote is told as it was, a provider's witho
   assertEquals(alone(text, { status: 400, failure: theirs }), error);
 });
 
-Deno.test("a prompt does not leave inside an answer while only answers are shared", async () => {
+Deno.test("a prompt is not shared inside a response while only responses are shared", async () => {
   await using upstream = startUpstream(answering);
   for (const share_prompts of [false, true]) {
     await using dashboard = startDashboard();

@@ -32,7 +32,7 @@ Deno.test("builds of one version are the same, and a v in front means nothing", 
   assertEquals(isNewer("v1.0.1", "1.0.0"), true);
 });
 
-Deno.test("what is no version is never newer", () => {
+Deno.test("an invalid version is never newer", () => {
   const texts = ["", "latest", "2", "2.0", "2.0.0.0", "2.0.x", " 2.0.0", "2.0.0\nerror", "2.0.0-"];
   for (const text of [...texts, `2.0.0-${"a".repeat(200)}`, "9999999999.0.0"]) {
     assertEquals(isNewer(text, "0.1.0"), false, text);

@@ -28,7 +28,7 @@ Deno.test("a requested model that the route lacks is refused before any upstream
   assertEquals(gateway.upstream, []);
 });
 
-Deno.test("a target without a model of its own takes every model", async () => {
+Deno.test("a target without a model accepts each model", async () => {
   const gateway = routed("[{name: r, targets: [{provider: a, model: x}, {provider: b}]}]");
   assertEquals(servedBy(await gateway.ask({ body: { model: "z" } })), "b z r");
   assertEquals(servedBy(await gateway.ask({ body: { model: "z" } })), "b z r");

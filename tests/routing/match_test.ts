@@ -50,7 +50,7 @@ Deno.test("all conditions of a route must hold together", async () => {
   assertEquals(await takes(all, {}), false);
 });
 
-Deno.test("a model is matched whole, and a star stands for any text", async () => {
+Deno.test("a model pattern matches the whole name, and a star matches any text", async () => {
   const models = '{models: [exact, "gpt-4*", "*-mini", "x*y*z", "a.b", "org/*"]}';
   const hits = ["exact", "gpt-4", "gpt-4o", "gpt-4/turbo", "o1-mini", "xyz", "x1y2z", "a.b"];
   for (const model of [...hits, "org/llama", "gpt-4\no"]) {

@@ -92,7 +92,7 @@ Deno.test("the runtime in an npm package is taken only with leave, else nothing 
   }
 });
 
-Deno.test("checksums are as sha256sum tells them, in the order of names", async () => {
+Deno.test("checksums have the format of sha256sum, in the order of names", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/b`, "abc");
   await Deno.writeTextFile(`${folder}/a`, "");

@@ -2,7 +2,7 @@ import { manual } from "../../scripts/manual.ts";
 import { ran } from "../cli/test_terminal.ts";
 import { assert, assertMatch, assertStringIncludes } from "../support/assert.ts";
 
-Deno.test("the manual page has every command and option that the program tells of", async () => {
+Deno.test("the manual page has each command and option of the program's help", async () => {
   const page = await manual("1.2.3", "2026-01-31");
   assertMatch(page, /^\.TH SWITCHYARD 1 2026-01-31 "switchyard 1\.2\.3" "User Commands"\n/);
   const { out } = await ran(["--help"]);

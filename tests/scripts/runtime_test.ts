@@ -12,7 +12,7 @@ const ELF = [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1];
 const MACH = [0xcf, 0xfa, 0xed, 0xfe];
 const PE = { 0: [0x4d, 0x5a], 60: [0x80], 128: [0x50, 0x45, 0, 0, 0x64, 0x86] };
 
-Deno.test("the machine of a runtime stands in its header", () => {
+Deno.test("the platform of a runtime is read from its file header", () => {
   assertEquals(machineOf(head({ 0: ELF, 18: [62] })), "linux-x64");
   assertEquals(machineOf(head({ 0: ELF, 18: [183] })), "linux-arm64");
   assertEquals(machineOf(head({ 0: [...MACH, 7, 0, 0, 1] })), "darwin-x64");

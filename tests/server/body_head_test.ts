@@ -19,6 +19,14 @@ async function untilClosed(url: string, text: string): Promise<string> {
   return await connection.receiveUntil("\0");
 }
 
+/** True if the runtime itself refuses the framing, with an empty response: Deno 2.9 and newer. */
+const isRefusedByRuntime = Number(Deno.version.deno.split(".")[1]) >= 9;
+
+/** The part of a response that shows who refused a request with a length and chunks. */
+const FRAMING_REFUSAL = isRefusedByRuntime
+  ? /content-length: 0\r\n/i
+  : /"code":"invalid_request_framing"/;
+
 function head(path: string, ...fields: readonly string[]): string {
   return [`POST ${path} HTTP/1.1`, "host: localhost", ...fields, "", ""].join("\r\n");
 }
@@ -30,7 +38,7 @@ Deno.test("a body with both a length and chunks is refused on every endpoint, an
       "2\r\n{}\r\n0\r\n\r\n";
     const answer = await untilClosed(gateway.url, request + request);
     assertMatch(answer, /^HTTP\/1\.1 400 /, path);
-    assertMatch(answer, /"code":"invalid_request_framing"/);
+    assertMatch(answer, FRAMING_REFUSAL);
     assertMatch(answer, /connection: close/i);
     assertEquals(answer.match(/HTTP\/1\.1 \d+/g)?.length, 1, "what follows is not read");
   }
@@ -59,7 +67,7 @@ Deno.test("a length and chunks are refused where no body is read, too, and the c
     const request = head(path, ...fields, ...both).replace("POST", method);
     const answer = await untilClosed(gateway.url, `${request}2\r\n{}\r\n0\r\n\r\n${request}`);
     assertMatch(answer, /^HTTP\/1\.1 400 /, line);
-    assertMatch(answer, /"code":"invalid_request_framing"/);
+    assertMatch(answer, FRAMING_REFUSAL);
     assertEquals(answer.match(/HTTP\/1\.1 \d+/g)?.length, 1, "what follows is not read");
   }
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
-import { create } from "../support/dialogue.ts";
+import { create } from "../support/socket_client.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { saying, wordStreams } from "../support/word_stream.ts";
@@ -42,7 +42,7 @@ Deno.test("too many members are refused before the text is parsed", async () => 
   assertEquals(verdictOf(refused), TOO_LARGE);
 });
 
-Deno.test("a message over a socket may hold no more, and the dialogue goes on", async () => {
+Deno.test("the member limit applies to a message over a socket, and the socket stays open", async () => {
   const upstream = wordStreams(() => saying("answer"));
   const config = `${oneProvider("http://up.test")}server: {max_json_members: 50}`;
   await using served = socketGateway(config, upstream);

@@ -4,7 +4,7 @@ import { oneProvider, testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 const WELL = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
-const DEEP = 190_000;
+const DEPTH_COUNT = 190_000;
 
 async function post(body: BodyInit, headers: Record<string, string> = {}) {
   let sent = 0;
@@ -62,7 +62,7 @@ Deno.test("U+FFFD that is really sent is text like any other", async () => {
 });
 
 Deno.test("JSON of any depth is read, within the limit of members and elements", async () => {
-  const nested = "[".repeat(DEEP) + "]".repeat(DEEP);
+  const nested = "[".repeat(DEPTH_COUNT) + "]".repeat(DEPTH_COUNT);
   assertEquals((await post(`{"extra":${nested},${WELL.slice(1)}`)).status, 200);
   assertEquals((await post(`{"messages":${nested}}`)).status, 400);
 });

@@ -16,14 +16,14 @@ const KIB = 1024;
 
 const PATH = "/v1/chat/completions";
 
-/** An admitted call, and the vault in which it holds its body. */
+/** An admitted call, and the state in which it holds its body. */
 function admittedCall() {
   const config = configOf(oneProvider("http://up.test"));
   const gateway = newGateway(compile(config, 1), scriptedWorld(), []);
   const request = new Request(`http://localhost${PATH}`, { method: "POST" });
   const call = newCall(gateway, request, PATH, endpointAt(PATH));
   assertEquals(takePlace(call), null);
-  return { call, vault: gateway.state };
+  return { call, state: gateway.state };
 }
 
 /** Returns a body in chunks of these sizes, and the buffers into which it was read. */
@@ -49,12 +49,12 @@ function bodyInPieces(pieces: readonly number[]) {
 }
 
 Deno.test("the body buffer grows with the bytes received, whatever length is declared", async () => {
-  const { call, vault } = admittedCall();
+  const { call, state } = admittedCall();
   const pieces = Array.from({ length: 64 }, () => KIB);
   const { body, buffers } = bodyInPieces(pieces);
   const received = await receiveBody(call, body, 10_000_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
-  assertEquals([received.value.byteLength, vault.admission.bodyBytes()], [64 * KIB, 64 * KIB]);
+  assertEquals([received.value.byteLength, state.admission.bodyBytes()], [64 * KIB, 64 * KIB]);
   assertEquals(received.value.buffer.byteLength, 64 * KIB, "nothing is kept beside it");
   for (const [index, size] of buffers.entries()) {
     assert(size <= Math.max(16 * KIB, 2 * index * KIB), `${size} bytes after ${index} KiB`);

@@ -64,12 +64,12 @@ class Reload implements fc.Command<Model, Balancers> {
   toString = () => `reload with ${this.weights.join(" ")}`;
 }
 
-const TARGETS = 4;
+const TARGET_COUNT = 4;
 const weights = fc.array(fc.integer({ min: 0, max: 6 }), {
-  minLength: TARGETS,
-  maxLength: TARGETS,
+  minLength: TARGET_COUNT,
+  maxLength: TARGET_COUNT,
 });
-const able = fc.array(fc.boolean(), { minLength: TARGETS, maxLength: TARGETS });
+const able = fc.array(fc.boolean(), { minLength: TARGET_COUNT, maxLength: TARGET_COUNT });
 
 Deno.test("shares stay fair while targets come and go and weights are reloaded", () => {
   const pick = able.map((flags) => new Pick(flags));

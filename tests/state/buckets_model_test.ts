@@ -15,7 +15,7 @@ interface Real {
 }
 
 /** Tokens of the model may be off by this much from a count without rounding. */
-const ROUNDING = 1e-6;
+const MAX_ROUNDING = 1e-6;
 
 class Take implements fc.Command<Model, Real> {
   constructor(readonly caller: string) {}
@@ -26,10 +26,10 @@ class Take implements fc.Command<Model, Real> {
     const { burst_size, requests_per_minute } = model.settings;
     const tokens = model.tokens.get(this.caller) ?? burst_size;
     const { isTaken, remaining, waitMs } = real.all.take(this.caller, model.settings);
-    assertEquals(isTaken, tokens >= 1 - ROUNDING);
+    assertEquals(isTaken, tokens >= 1 - MAX_ROUNDING);
     const left = isTaken ? tokens - 1 : tokens;
     model.tokens.set(this.caller, left);
-    assertEquals(remaining, Math.max(0, Math.floor(left + ROUNDING)));
+    assertEquals(remaining, Math.max(0, Math.floor(left + MAX_ROUNDING)));
     const expected = isTaken ? 0 : (1 - tokens) * 60_000 / requests_per_minute;
     assert(Math.abs(waitMs - expected) < 1e-3, `${waitMs} is not ${expected}`);
   }

@@ -34,7 +34,7 @@ export interface DashboardSocket {
   receive(): Promise<unknown>;
   /** Closes the connection and waits until it is. */
   close(): Promise<void>;
-  /** Resolves when the connection is over, whoever ended it. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
 }
 
@@ -165,7 +165,7 @@ function sequence<Item>() {
       for (const resolve of waiting.get(key) ?? []) resolve(item);
       waiting.delete(key);
     },
-    /** No more come: whoever waits, now or later, gets this. */
+    /** No more messages come: each waiting and each later call rejects with this error. */
     end(item: Item) {
       last = { item };
       for (const resolve of [...waiting.values()].flat()) resolve(item);

@@ -52,7 +52,7 @@ export function testGateway(
   };
 }
 
-/** A gateway on a socket of its own, in the real world. */
+/** A gateway that listens on its own port, with the real clock and network. */
 export interface ServedGateway extends TestGateway, AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;

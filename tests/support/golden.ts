@@ -38,7 +38,7 @@ interface Part {
 
 /**
  * Reads the text of a case: `=== client request`, `=== upstream request`, `=== upstream answer`,
- * `=== client answer` and `=== end`, each on a line of its own.
+ * `=== client answer` and `=== end`, each on a separate line.
  *
  * A part begins with `POST /v1/chat/completions` or `200 text/event-stream`; header lines, a blank
  * line and the body may follow. A stream keeps the line break at its end, unless its line says

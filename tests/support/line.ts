@@ -17,7 +17,7 @@ export interface Line {
   quiet(): Promise<void>;
 }
 
-/** Wraps a connection; whoever opens a line closes it. */
+/** Wraps a connection; the caller closes the line. */
 export function openLine(connection: Deno.TcpConn | Deno.TlsConn): Line {
   const running = new Set<Promise<unknown>>();
   let isClosed = false;

@@ -8,8 +8,8 @@ import { answers } from "./chat_call.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
 
-/** What one upstream was asked. */
-export interface Asked {
+/** A request that an upstream received. */
+export interface SentRequest {
   /** The host, which is the name of the provider. */
   readonly host: string;
   readonly method: string;
@@ -21,8 +21,8 @@ export interface Asked {
   readonly json: JsonObject;
 }
 
-/** What an upstream answers; 200 and JSON unless it says otherwise. */
-export interface Says {
+/** Response of an upstream; by default 200 with JSON. */
+export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonObject | string;
@@ -31,12 +31,12 @@ export interface Says {
 /** A gateway before upstreams that keep state themselves. */
 export interface NativeGateway extends StateCalls {
   readonly world: ScriptedWorld;
-  readonly vault: GatewayState;
-  /** Every upstream call, in order. */
-  readonly asked: readonly Asked[];
-  /** The last one, as `first GET /responses/resp_1`. */
-  lastAsked(): string;
-  /** Serves another configuration from now on. */
+  readonly state: GatewayState;
+  /** The upstream requests, in order. */
+  readonly requests: readonly SentRequest[];
+  /** The last request, as `first GET /responses/resp_1`. */
+  lastRequest(): string;
+  /** Reloads the gateway with this configuration. */
   reload(config: string): void;
 }
 
@@ -50,8 +50,8 @@ export interface Account {
 
 /**
  * A file with compat providers whose hosts are their names. The route `main` leads to the Responses
- * API of the first one and falls back to that of the others; the route `chat` to Chat Completions. Who
- * names one of the others gets it alone.
+ * API of the first one and falls back to that of the rest; the route `chat` to Chat Completions. A
+ * request that names another provider uses that provider only.
  */
 export function nativeConfig(accounts: Readonly<Record<string, Account>>): string {
   const ids = Object.keys(accounts);
@@ -83,12 +83,12 @@ circuit_breaker: {enabled: false}
 `;
 }
 
-/** Serves the configuration; every upstream says what the script makes of what it is asked. */
+/** Serves the configuration; each upstream responds with the result of the script. */
 export function nativeGateway(
   config: string,
-  script: (asked: Asked) => Says | Error,
+  script: (request: SentRequest) => ScriptedResponse | Error,
 ): NativeGateway {
-  const asked: Asked[] = [];
+  const requests: SentRequest[] = [];
   const world = scriptedWorld({
     async fetch(url, init) {
       const { hostname, pathname, search } = new URL(url);
@@ -102,7 +102,7 @@ export function nativeGateway(
         body,
         json: isObject(json) ? json : {},
       };
-      asked.push(one);
+      requests.push(one);
       const says = script(one);
       if (says instanceof Error) throw says;
       const { status = 200, headers = { "content-type": "application/json" } } = says;
@@ -113,10 +113,10 @@ export function nativeGateway(
   return {
     ...stateCalls(createApp(gateway)),
     world,
-    vault: gateway.state,
-    asked,
-    lastAsked() {
-      const last = asked.at(-1);
+    state: gateway.state,
+    requests,
+    lastRequest() {
+      const last = requests.at(-1);
       return last === undefined ? "" : `${last.host} ${last.method} ${last.path}`;
     },
     reload: (text) => void gateway.reload(configOf(text)),

@@ -21,11 +21,11 @@ export async function outcomeOf(operation: Stored<unknown>): Promise<string> {
 
 /** Returns the binding of an ID; null if there is none. */
 export async function bindingOf(
-  { vault }: { readonly vault: { readonly objects: ObjectStore } },
+  { state }: { readonly state: { readonly objects: ObjectStore } },
   type: BoundType,
   id: string,
 ): Promise<Binding | null> {
-  return await stored(ownerStore(vault.objects, type).findBinding(id));
+  return await stored(ownerStore(state.objects, type).findBinding(id));
 }
 
 /** Writes of a store that have taken effect but have not returned. */
@@ -37,10 +37,10 @@ export interface HeldWrites {
 }
 
 /** Makes the store of a gateway slow: what it stores about responses returns only when it is released. */
-export function holdWrites(vault: { readonly objects: ObjectStore }): HeldWrites {
+export function holdWrites(state: { readonly objects: ObjectStore }): HeldWrites {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const { responses } = vault.objects;
+  const { responses } = state.objects;
 
   async function held<T>(write: Stored<T>): Stored<T> {
     begun.resolve();
@@ -53,6 +53,6 @@ export function holdWrites(vault: { readonly objects: ObjectStore }): HeldWrites
     bind: (id, owner) => held(responses.bind(id, owner)),
     store: (id, response, caller) => held(responses.store(id, response, caller)),
   };
-  Object.assign(vault, { objects: { ...vault.objects, responses: slow } });
+  Object.assign(state, { objects: { ...state.objects, responses: slow } });
   return { begun: begun.promise, release: () => released.resolve() };
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 /** What a frame carries (RFC 6455, section 11.8). */
-export const CONTINUES = 0, TEXT = 1, BINARY = 2, PONG = 10;
+export const CONTINUES_CODE = 0, TEXT_CODE = 1, BINARY_CODE = 2, PONG_CODE = 10;
 
 /** The head of a WebSocket handshake at `/v1/responses`. */
 export function handshake(host: string, ...lines: readonly string[]): string {

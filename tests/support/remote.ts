@@ -16,7 +16,7 @@ import { type ScriptedWorld, scriptedWorld, type WorldScript } from "./world.ts"
 /** What a test of remote control may decide. */
 export interface RemoteOptions extends WorldScript {
   readonly config?: string;
-  /** Stands for the gateway's own handler. */
+  /** Plays the gateway's own handler. */
   readonly handle?: (request: Request) => Promise<Response>;
   readonly dashboard?: DashboardScript;
   /** An address in place of that of the dashboard. */
@@ -32,7 +32,7 @@ export interface Remote extends AsyncDisposable {
   readonly timers: readonly number[];
   /** What the channel has logged, at every level. */
   readonly log: readonly string[];
-  /** Resolves when so many lines of the log hold the text. */
+  /** Resolves when `count` lines of the log contain the text. */
   logged(text: string, count?: number): Promise<void>;
   /** The next connection, after its hello. */
   socket(): Promise<DashboardSocket>;
@@ -44,7 +44,7 @@ export const REMOTE_KEY = "sk-remote-marked";
 
 const CONFIG = oneProvider("http://upstream.test/v1");
 
-/** Opens a channel to a dashboard of its own. */
+/** Opens a channel to a new dashboard. */
 export function startRemote(options: RemoteOptions = {}): Remote {
   const { config = CONFIG } = options;
   const dashboard = startDashboard(options.dashboard);

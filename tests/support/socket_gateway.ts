@@ -12,10 +12,10 @@ import { setNoDelay } from "../../src/server/connections/nodelay.ts";
 import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
-import { type Dialogue, openDialogue } from "./dialogue.ts";
+import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { type Fetch, sendBy } from "./world.ts";
 
-/** A gateway on a socket of its own, whose inside the test may use. */
+/** A gateway that listens on its own port and gives the test access to its parts. */
 export interface SocketGateway extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
@@ -25,7 +25,7 @@ export interface SocketGateway extends AsyncDisposable {
   /** The access lines so far, and what else is logged. */
   readonly log: readonly string[];
   /** Opens a socket with these headers. */
-  open(headers?: Readonly<Record<string, string>>): Promise<Dialogue>;
+  open(headers?: Readonly<Record<string, string>>): Promise<SocketClient>;
   /** Resolves with the report of call number `count`, counted from 1, once it is over. */
   reported(count: number): Promise<Readonly<CallReport>>;
   /** Serves another configuration from now on. */
@@ -36,9 +36,9 @@ export interface SocketGateway extends AsyncDisposable {
 
 /** What is different from a gateway in the real world. */
 export interface Surroundings {
-  /** Stands for the network between the gateway and its upstreams. */
+  /** Plays the network between the gateway and its upstreams. */
   readonly fetch?: Fetch;
-  /** Stands for the whole outside. */
+  /** Plays clock, random numbers and network. */
   readonly world?: World;
   /** Captures the calls for data sharing. */
   readonly newCapture?: Gateway["newCapture"];
@@ -80,7 +80,7 @@ export function socketGateway(
     gateway,
     reports,
     log: lines,
-    open: (headers) => openDialogue(url, headers),
+    open: (headers) => openSocketClient(url, headers),
     reported(count) {
       const known = reports[count - 1];
       if (known !== undefined) return Promise.resolve(known);

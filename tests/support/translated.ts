@@ -31,7 +31,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
   };
 }
 
-/** What goes out for the text of a request, which must be one of this method and path. */
+/** The upstream request for the text of a client request, which must have this method and path. */
 export function encodeAs(
   expected: `${UpstreamRequest["method"]} /${string}`,
   text: string,

@@ -4,11 +4,11 @@ import type { World } from "../../src/core/world.ts";
 export interface WorldScript {
   /** Values of `random`, one after the other; 0 when they are used up. */
   readonly random?: readonly number[];
-  /** Stands for the network; without it every fetch fails. */
+  /** Plays the network; without it each fetch fails. */
   readonly fetch?: Fetch;
 }
 
-/** Stands for the network. */
+/** Plays the network. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** An outside in which time passes only when the test says so. */
@@ -27,7 +27,7 @@ interface Task {
   readonly run: () => void;
 }
 
-const STARTED = 1_700_000_000;
+const STARTED_S = 1_700_000_000;
 
 /** A world that begins at 0 ms and 1700000000 s, with ids that count up from 1. */
 export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
@@ -47,8 +47,8 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
 
   return {
     now: () => now,
-    unix: () => STARTED + Math.floor(now / 1000),
-    wall: () => STARTED * 1000 + now,
+    unix: () => STARTED_S + Math.floor(now / 1000),
+    wall: () => STARTED_S * 1000 + now,
     random: () => randoms.shift() ?? 0,
     uuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
     after(ms, run) {
@@ -74,7 +74,7 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
   };
 }
 
-/** Upstreams that answer by what stands for the network. */
+/** Upstreams that are served by the scripted network. */
 export function sendBy(fetch: Fetch): World["send"] {
   return (url, { method, headers, body, cancellation }) =>
     fetch(url, { method, headers, body, redirect: "manual", signal: cancellation.signal() });

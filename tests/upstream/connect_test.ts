@@ -4,8 +4,7 @@ import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
-import { type Line, openLine } from "../support/line.ts";
-import { readRequest } from "../support/received_request.ts";
+import { type OneResponseServer, oneResponseServer } from "../support/one_response_server.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const UNREACHABLE = [502, "upstream_error", "upstream_unreachable"];
@@ -97,55 +96,24 @@ Deno.test("the upstream gets the gateway's credentials and nothing else of the c
   });
 });
 
-/** An upstream that keeps connections open: answers the first request of each, breaks on the second. */
-function keepingUpstream() {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const bodies: string[] = [];
-  const lines: Line[] = [];
-  const accepting = accept();
+/** An upstream that breaks each connection on its second request. */
+function breakingUpstream() {
+  return oneResponseServer(JSON.stringify(COMPLETION));
+}
 
-  async function accept() {
-    for await (const connection of listener) {
-      const line = openLine(connection);
-      lines.push(line);
-      void serve(line);
-    }
-  }
-
-  async function serve(line: Line) {
-    const text = JSON.stringify(COMPLETION);
-    const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
-    const first = await readRequest(line.read);
-    if (first === null) return line.close();
-    bodies.push(first.body);
-    await line.write(new TextEncoder().encode(head + text));
-    const second = await readRequest(line.read);
-    if (second !== null) bodies.push(second.body);
-    line.close();
-  }
-
-  return {
-    url: `http://127.0.0.1:${listener.addr.port}`,
-    users: () =>
-      bodies.map((text) => {
-        const sent = parseJson(text);
-        return isObject(sent) && typeof sent.user === "string" ? sent.user.slice(0, 3) : "";
-      }),
-    connections: () => lines.length,
-    async [Symbol.asyncDispose]() {
-      listener.close();
-      await accepting;
-      for (const line of lines) line.close();
-      await Promise.all(lines.map((line) => line.quiet()));
-    },
-  };
+/** Returns the first characters of `user` in each received request. */
+function usersIn({ bodies }: OneResponseServer): string[] {
+  return bodies.map((text) => {
+    const sent = parseJson(text);
+    return isObject(sent) && typeof sent.user === "string" ? sent.user.slice(0, 3) : "";
+  });
 }
 
 const WITH_RETRIES = "retry: {max_attempts: 3, initial_delay: 0s}";
 
 Deno.test("a call whose reused connection was closed is sent again at once on a new one, and that is no failure", async () => {
   for (const padding of ["", "x".repeat(300_000)]) {
-    await using upstream = keepingUpstream();
+    await using upstream = breakingUpstream();
     const strict = oneProvider(upstream.url) + "circuit_breaker: {failure_threshold: 1}\n";
     await using gateway = serveGateway(strict);
     for (const user of ["one", "two", "six"]) {
@@ -153,7 +121,7 @@ Deno.test("a call whose reused connection was closed is sent again at once on a 
       const answer = await got(await fetch(chatRequest({ url: gateway.url, body })));
       assertEquals([answer.status, answer.text], [200, JSON.stringify(COMPLETION)]);
     }
-    assertEquals(upstream.users(), ["one", "two", "two", "six", "six"]);
+    assertEquals(usersIn(upstream), ["one", "two", "two", "six", "six"]);
     assertEquals(upstream.connections(), 3);
     const tries = gateway.reports.map(({ attempts }) =>
       attempts.map(({ outcome }) => outcome).join()
@@ -170,7 +138,7 @@ Deno.test("a call whose reused connection was closed is sent again at once on a 
 
 Deno.test("a call with side effects is written once, also when its reused connection was closed", async () => {
   for (const padding of ["", "x".repeat(300_000)]) {
-    await using upstream = keepingUpstream();
+    await using upstream = breakingUpstream();
     const settings = ", capabilities: {chat_completions_lifecycle: true}";
     const config = oneProvider(upstream.url, settings)
       .replace("retry: {enabled: false}", WITH_RETRIES);
@@ -179,7 +147,7 @@ Deno.test("a call with side effects is written once, also when its reused connec
     assertEquals((await got(await fetch(chatRequest({ url: gateway.url, body })))).status, 200);
     const second = chatRequest({ url: gateway.url, body: { user: `two${padding}`, store: true } });
     assertEquals(verdictOf(await got(await fetch(second))), UNREACHABLE);
-    assertEquals(upstream.users(), ["one", "two"]);
+    assertEquals(usersIn(upstream), ["one", "two"]);
     assertEquals(upstream.connections(), 1);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     assertEquals(samplesNamed(metrics, "gateway_upstream_reconnects_total"), {});

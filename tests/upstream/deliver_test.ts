@@ -34,7 +34,7 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is lo
   assertEquals(told, ["RangeError", "internal_error"]);
 });
 
-/** A stream of these records, of which only the last goes out. */
+/** A stream of these records, of which only the last is sent to the client. */
 function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
   const told: string[] = [];
   const left = [...groups];
@@ -55,7 +55,7 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
   return { stream, told };
 }
 
-/** A record that carries nothing, with so many bytes. */
+/** A record of `size` bytes without content. */
 function silent(size: number): StreamRecord {
   return { event: null, data: "", raw: "x".repeat(size) };
 }

@@ -211,7 +211,7 @@ for (const [body, message] of DETAILS) {
   });
 }
 
-Deno.test("an error that has a message of its own keeps it beside a detail", async () => {
+Deno.test("an error with a message and a detail keeps its message", async () => {
   const detail = "Not this.";
   assertEquals((await rejected(400, { message: "This.", detail })).error.message, "This.");
   const local = await rejected(400, { error: "This.", detail }, { type: "local" });

@@ -100,18 +100,18 @@ Deno.test("native calls keep the client's own parameters beside the query of the
   const can = ["responses_lifecycle", "chat_completions_lifecycle"];
   const config = nativeConfig({ first: { can } })
     .replace('"http://first"', `"http://first?${QUERY}"`);
-  const { get, post, asked, lastAsked } = nativeGateway(config, ({ path }) => ({
+  const { get, post, requests, lastRequest } = nativeGateway(config, ({ path }) => ({
     body: path.includes("/chat/completions")
       ? { object: "list", data: [], first_id: null, last_id: null, has_more: false }
       : responseOf("resp_1"),
   }));
   await post("/responses", { model: "m", input: "Hi" });
-  assertEquals(lastAsked(), `first POST /responses?${QUERY}`);
+  assertEquals(lastRequest(), `first POST /responses?${QUERY}`);
   await get("/responses/resp_1?include=a&api-version=1999");
-  assertEquals(lastAsked(), `first GET /responses/resp_1?${QUERY}&include=a`);
+  assertEquals(lastRequest(), `first GET /responses/resp_1?${QUERY}&include=a`);
   await get("/chat/completions?limit=2&key=none", naming("first"));
-  assertEquals(lastAsked(), `first GET /chat/completions?${QUERY}&limit=2`);
-  assertEquals(asked.length, 3);
+  assertEquals(lastRequest(), `first GET /chat/completions?${QUERY}&limit=2`);
+  assertEquals(requests.length, 3);
 });
 
 Deno.test("no log line, report, error or header shows the query of a base URL", async () => {

@@ -48,7 +48,7 @@ ${
   }
 
 Every other path is 404 \`unknown_url\`; another method is 405 \`method_not_allowed\`. A request body has at
-most 10 MiB. A content type is not required. Responses and conversations are served by the gateway itself or
+most 10 MiB, on \`/v1/messages\` 32 MiB. A content type is not required. Responses and conversations are served by the gateway itself or
 by a provider with the [capability](../guide/native-state.md).
 `;
 }

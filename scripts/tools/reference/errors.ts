@@ -1,9 +1,10 @@
 import { FAULTS, REFUSALS } from "../../../src/core/failure.ts";
-import { type FailureDoc, FAULT_DOCS, REFUSAL_DOCS } from "../../../src/core/failure_docs.ts";
+import { FAULT_DOCS } from "../../../src/core/fault_docs.ts";
+import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/refusal_docs.ts";
 import { typeOfStatus } from "../../../src/core/openai_error.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
-/** One kind of failure with all that the page says about it. */
+/** One kind of failure with its columns of the page. */
 interface ErrorEntry {
   readonly kind: string;
   readonly status: number | "upstream";
@@ -23,7 +24,7 @@ export function errorsPage(): string {
   const others = entries().filter(({ code }) => code === null);
   return `# Errors
 
-${generatedNote("`src/core/failure.ts` and `src/core/failure_docs.ts`")}
+${generatedNote("`src/core/failure.ts`, `src/core/refusal_docs.ts` and `src/core/fault_docs.ts`")}
 
 Every error has the shape of the OpenAI API: \`{"error": {"message", "type", "param", "code"}}\`. \`code\`
 is for programs, \`param\` is the path of the field that is wrong.

@@ -46,12 +46,12 @@ export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequ
     stream: value.stream === true,
     store: value.store !== false,
     input: itemsOf(input),
-    ...referencesOf(value),
+    ...parseReferences(value),
   });
 }
 
 /** Returns the IDs of the previous response and the conversation in a body; null for each absent ID. */
-export function referencesOf(
+export function parseReferences(
   value: JsonObject,
 ): Pick<ResponsesRequest, "previousResponseId" | "conversation"> {
   const { previous_response_id: previous } = value;

@@ -2,7 +2,7 @@
  * Groups of an IPv6 address that identify a network; a host can choose the remaining groups freely
  * (RFC 4291).
  */
-const NETWORK_GROUPS = 4;
+const NETWORK_GROUP_COUNT = 4;
 
 /**
  * Returns the network of a client's address for rate limiting. An IPv4 address is its own network,
@@ -16,7 +16,7 @@ export function clientNetwork(address: string): string {
   const groups = groupsOf(hostname.slice(1, -1));
   const isMapped = groups.slice(0, 6).join(":") === "0:0:0:0:0:ffff";
   if (isMapped) return ipv4Text(groups.slice(6));
-  return `${groups.slice(0, NETWORK_GROUPS).join(":")}::/64`;
+  return `${groups.slice(0, NETWORK_GROUP_COUNT).join(":")}::/64`;
 }
 
 /**

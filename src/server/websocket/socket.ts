@@ -24,7 +24,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const FINAL_EVENT_TIMEOUT_MS = 3_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
-const GOING_AWAY = 1001, POLICY_VIOLATION = 1008, TOO_LARGE = 1009;
+const GOING_AWAY_CODE = 1001, POLICY_VIOLATION_CODE = 1008, TOO_LARGE_CODE = 1009;
 
 const ENDING = "the gateway is shutting down";
 
@@ -107,10 +107,10 @@ function serveSocket(
     socket,
     world,
     responder.flusher,
-    () => end(POLICY_VIOLATION, "the client does not read its messages"),
+    () => end(POLICY_VIOLATION_CODE, "the client does not read its messages"),
   );
   const turns = newTurns(writer, responder, () => {
-    if (inFlight.isDraining) end(GOING_AWAY, ENDING);
+    if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
   });
   let isEnding = false;
   let onClosed = () => {};
@@ -123,12 +123,12 @@ function serveSocket(
     metrics.sockets(1);
     const unsubscribe = inFlight.onDrain(leaveWhenIdle);
     // The runtime joins the fragments of a message without a size limit.
-    const watch = peer.watchMessages?.(() => end(TOO_LARGE, TOO_LARGE_REASON));
+    const watch = peer.watchMessages?.(() => end(TOO_LARGE_CODE, TOO_LARGE_REASON));
     if (watch !== undefined) messageArrived = () => watch.arrived();
     cancellation.onCancel(() => {
       leaveWhenIdle();
       // A client that does not read would otherwise keep its turn and its connection open forever.
-      world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY, ENDING));
+      world.after(FINAL_EVENT_TIMEOUT_MS, () => end(GOING_AWAY_CODE, ENDING));
     });
     onClosed = () => {
       onClosed = () => {};
@@ -147,7 +147,7 @@ function serveSocket(
     const isTooLarge = typeof data === "string"
       ? isLongerThan(data, MAX_MESSAGE_BYTES)
       : data.byteLength > MAX_MESSAGE_BYTES;
-    if (isTooLarge) return end(TOO_LARGE, TOO_LARGE_REASON);
+    if (isTooLarge) return end(TOO_LARGE_CODE, TOO_LARGE_REASON);
     onMessage(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
   };
   socket.onerror = () => onClosed();
@@ -173,7 +173,7 @@ function serveSocket(
 
   function leaveWhenIdle(): void {
     turns.close();
-    if (turns.isIdle) end(GOING_AWAY, ENDING);
+    if (turns.isIdle) end(GOING_AWAY_CODE, ENDING);
   }
 
   function end(code: number, reason: string): void {

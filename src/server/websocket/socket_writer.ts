@@ -22,7 +22,7 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
  * The runtime has no event for free space in its buffer. The buffer is polled this many times in a
  * row, because most clients read soon, and then at this interval.
  */
-const QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
+const MAX_QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
 /**
  * Returns a writer for one socket. `onOverflow` is called when the client keeps sending but does
@@ -44,7 +44,7 @@ export function newSocketWriter(
       socket.send(text);
       for (let polls = 0; isOpen() && socket.bufferedAmount > MAX_BUFFERED_BYTES; polls++) {
         await new Promise<void>((resolve) => {
-          if (polls < QUICK_POLLS) flusher.soon(resolve);
+          if (polls < MAX_QUICK_POLLS) flusher.soon(resolve);
           else world.after(POLL_INTERVAL_MS, resolve);
         });
       }

@@ -21,7 +21,7 @@ export interface Turns {
    * responses by their order. Only a message that exceeds the queue limits is answered out of
    * order.
    */
-  add(call: Call, label: string | null, turn: Result<Turn>): void;
+  add(call: Call, streamId: string | null, turn: Result<Turn>): void;
   /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
   /** Cancels the running turn and drops queued turns, because the client disconnected. */
@@ -34,7 +34,7 @@ const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 
 interface Waiting {
   readonly call: Call;
-  readonly label: string | null;
+  readonly streamId: string | null;
   readonly turn: Result<Turn>;
 }
 
@@ -53,50 +53,50 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     onIdle();
   }
 
-  async function answer({ call, label, turn }: Waiting): Promise<void> {
+  async function answer({ call, streamId, turn }: Waiting): Promise<void> {
     const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
-      ? await sendStream(call, label, reply.value)
-      : await sendText(call, label, failureText(call, reply));
+      ? await sendStream(call, streamId, reply.value)
+      : await sendText(call, streamId, failureText(call, reply));
     finishCall(call, responder, isWhole);
   }
 
-  async function sendStream(call: Call, label: string | null, reply: StreamReply) {
+  async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
     const { records } = captureContent(call, reply);
     try {
       for await (const group of records) {
         for (const { data } of group) {
-          if (data !== "" && !await sendText(call, label, data)) return false;
+          if (data !== "" && !await sendText(call, streamId, data)) return false;
         }
       }
       // A client that disconnects here has had all events, though the upstream may still be ending.
       return true;
     } catch (error) {
-      await sendText(call, label, errorEvent(internalError(call, error).failure, {}));
+      await sendText(call, streamId, errorEvent(internalError(call, error).failure, {}));
       return false;
     }
   }
 
-  async function sendText(call: Call, label: string | null, text: string): Promise<boolean> {
-    const isSent = await writer.send(withLabel(text, label));
+  async function sendText(call: Call, streamId: string | null, text: string): Promise<boolean> {
+    const isSent = await writer.send(withStreamId(text, streamId));
     // The connection is closing; its close event may not have been delivered yet.
     if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
   }
 
   /** Rejects a message immediately, out of order, because the queue is full. */
-  function refuseAtOnce({ call, label, turn }: Waiting): void {
+  function refuseAtOnce({ call, streamId, turn }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
-    writer.sendNow(withLabel(failureText(call, refused), label));
+    writer.sendNow(withStreamId(failureText(call, refused), streamId));
     finishCall(call, responder, true);
   }
 
   return {
-    add(call, label, turn) {
+    add(call, streamId, turn) {
       if (turn.ok) call.capture?.request(turn.value.text);
-      const added = { call, label, turn };
+      const added = { call, streamId, turn };
       const size = waiting.reduce((sum, one) => sum + queuedChars(one), queuedChars(added));
       const isFull = waiting.length >= MAX_QUEUED_TURNS || size > MAX_QUEUED_CHARS;
       if (isFull && running !== null) return refuseAtOnce(added);
@@ -132,8 +132,8 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
  * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID,
  * which can be as long as the message.
  */
-function queuedChars({ label, turn }: Waiting): number {
-  return (label?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
+function queuedChars({ streamId, turn }: Waiting): number {
+  return (streamId?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
 
 function draining(): Failed {
@@ -153,8 +153,8 @@ function failureText(call: Call, { failure }: Failed): string {
   return errorEvent(failure, call.answerHeaders);
 }
 
-function withLabel(data: string, label: string | null): string {
-  if (label === null) return data;
-  const change = ["stream_id", JSON.stringify(label)] as const;
+function withStreamId(data: string, streamId: string | null): string {
+  if (streamId === null) return data;
+  const change = ["stream_id", JSON.stringify(streamId)] as const;
   return splice(data, changeMembers(data.indexOf("{"), parseMembers(data), [change]));
 }

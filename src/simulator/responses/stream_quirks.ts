@@ -7,9 +7,9 @@ import type { StreamEvent } from "./events.ts";
  * The number of the word at which a quirk applies that is not placed at the first or terminal
  * event.
  */
-const QUIRK_WORD = 5;
+const QUIRK_WORD_INDEX = 5;
 /** A gateway may reject a stream with this number of records before its first event. */
-const TOO_MANY_COMMENTS = 1025;
+const TOO_MANY_COMMENTS_COUNT = 1025;
 const COMMENT = ": wait\n\n";
 
 type EventPosition = "created" | "word" | "terminal";
@@ -39,7 +39,7 @@ export function* encodeEvents(
     if (isWord) words++;
     const places = {
       created: at === 0,
-      word: isWord && words === QUIRK_WORD,
+      word: isWord && words === QUIRK_WORD_INDEX,
       terminal: at === events.length - 1,
     };
     const sent = native?.name === "gaps" ? withGaps(event) : event;
@@ -63,7 +63,7 @@ function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
     case "too-many-comments":
       return {
         position: "created",
-        replace: (event) => COMMENT.repeat(TOO_MANY_COMMENTS) + encodeEvent(event),
+        replace: (event) => COMMENT.repeat(TOO_MANY_COMMENTS_COUNT) + encodeEvent(event),
       };
     case "no-sequence":
       return changeNumber(early, () => undefined);

@@ -1,3 +1,4 @@
+import type { ProviderConfig } from "../../config/schema.ts";
 import type { Refusal } from "../../core/failure.ts";
 import {
   isObject,
@@ -8,6 +9,7 @@ import {
   parseExact,
 } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import type { Provider } from "../wire.ts";
 
 /** Value of an optional field. Absent and null both mean that the request does not set it. */
 export type Optional = JsonValue | undefined;
@@ -38,8 +40,12 @@ export function unsupported(path: string, advice = ""): Failed<Refusal> {
 }
 
 /** Returns the refusal of a field that a provider accepts only if its capability is declared. */
-export function undeclared(path: string, flag: string): Failed<Refusal> {
-  return unsupported(path, `Only providers that declare capabilities.${flag} take it.`);
+export function undeclared(
+  path: string,
+  { id }: Pick<Provider, "id">,
+  flag: keyof ProviderConfig["capabilities"],
+): Failed<Refusal> {
+  return unsupported(path, `If its upstream can, set providers.${id}.capabilities.${flag}.`);
 }
 
 /** Returns the refusal of a field with the wrong JSON type. */

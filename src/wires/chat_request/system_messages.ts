@@ -36,7 +36,7 @@ export interface Origin {
 /** A message of the folded request. */
 interface FoldedMessage {
   readonly origin: number;
-  /** Texts of system messages before and after the message; a message of its own has only texts. */
+  /** Texts of system messages before and after the message; a message that was added has only texts. */
   readonly before: string[];
   readonly after: string[];
   /** Null if it consists of system messages only. */

@@ -32,11 +32,12 @@ export function encodeEmbeddings(
       "encoding_format",
     );
   }
-  const { capabilities } = target.provider.settings;
-  if (format === "base64" && !capabilities.embeddings_base64) {
+  const { provider } = target;
+  if (format === "base64" && !provider.settings.capabilities.embeddings_base64) {
     return refuse(
       "unsupported_feature",
-      "The provider does not declare embeddings in base64; ask for float.",
+      "'encoding_format' base64, the default of the OpenAI SDKs, is not declared: send float, or set " +
+        `providers.${provider.id}.capabilities.embeddings_base64 if the upstream can.`,
       "encoding_format",
     );
   }

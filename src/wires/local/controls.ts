@@ -1,4 +1,3 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonDocument, type JsonValue } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { ChatRequest } from "../chat_request/chat_request.ts";
@@ -6,6 +5,7 @@ import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { parseSchema } from "../chat_request/json_schema.ts";
 import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
+import type { Provider } from "../wire.ts";
 import { exactMember } from "./fields.ts";
 
 /** Request fields that the sections of the translation read. */
@@ -25,7 +25,7 @@ export const ENCODED: ReadonlySet<string> = new Set([
  */
 export function encodeFormat(
   document: JsonDocument,
-  settings: ProviderConfig,
+  provider: Provider,
 ): Result<JsonValue | undefined> {
   const format = exactMember(document, "response_format");
   if (format === undefined) return success(undefined);
@@ -36,9 +36,9 @@ export function encodeFormat(
     case "json_object":
       return success("json");
     case "json_schema":
-      return settings.capabilities.structured_outputs
+      return provider.settings.capabilities.structured_outputs
         ? parseSchema(format.json_schema, "response_format.json_schema")
-        : undeclared("response_format", "structured_outputs");
+        : undeclared("response_format", provider, "structured_outputs");
     default:
       return unsupported("response_format.type");
   }
@@ -47,7 +47,7 @@ export function encodeFormat(
 /** Returns the runtime's `think`; undefined if the request does not set it. */
 export function encodeThink(
   { document: { value }, thinks = false }: Pick<ChatRequest, "document" | "thinks">,
-  settings: ProviderConfig,
+  provider: Provider,
 ): Result<boolean | string | undefined> {
   const disabled = isDisabled(value.thinking ?? null);
   if (!disabled.ok) return disabled;
@@ -55,7 +55,7 @@ export function encodeThink(
   if (!requested.ok) return requested;
   const { path, effort: level } = requested.value;
   if (level === null) return success(disabled.value ? false : thinks ? true : undefined);
-  const think = encodeLevel(level, path, settings);
+  const think = encodeLevel(level, path, provider);
   if (think.ok && disabled.value && think.value !== false) {
     return refuse("invalid_parameter_combination", `'${path}' asks for thinking.`, "thinking");
   }
@@ -74,14 +74,15 @@ const LEVELS: readonly JsonValue[] = ["low", "medium", "high"];
 function encodeLevel(
   level: JsonValue,
   path: string,
-  { capabilities }: ProviderConfig,
+  provider: Provider,
 ): Result<boolean | string> {
   if (typeof level !== "string") return wrongType(path, "a string");
-  const listed = capabilities.reasoning_effort_levels;
-  const permitted = listed.length === 0 ? LEVELS.includes(level) : listed.includes(level);
-  if (!capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
-  if (!permitted) return unsupported(path);
-  if (level === "none") return success(false);
+  const { reasoning_effort, reasoning_effort_levels: listed } = provider.settings.capabilities;
+  if (!reasoning_effort) return undeclared(path, provider, "reasoning_effort");
   // The runtime has only these levels; mapping another level to the nearest one would be a guess.
-  return LEVELS.includes(level) || level === "max" ? success(level) : unsupported(path);
+  const isKnown = LEVELS.includes(level) || level === "max" || level === "none";
+  if (!isKnown) return unsupported(path);
+  const isPermitted = listed.length === 0 ? LEVELS.includes(level) : listed.includes(level);
+  if (!isPermitted) return undeclared(path, provider, "reasoning_effort_levels");
+  return success(level === "none" ? false : level);
 }

@@ -2,6 +2,7 @@ import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
 import { nesting } from "../chat_request/refusals.ts";
+import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
@@ -25,9 +26,9 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!messages.ok) return messages;
   const tools = encodeTools(document);
   if (!tools.ok) return tools;
-  const format = encodeFormat(document, settings);
+  const format = encodeFormat(document, target.provider);
   if (!format.ok) return format;
-  const think = encodeThink(chat, settings);
+  const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);
   if (!options.ok) return options;
@@ -42,5 +43,6 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     options: Object.keys(options.value).length === 0 ? undefined : options.value,
     ...runSettings(settings).topLevel,
   };
-  return success(newPostRequest("/api/chat", request));
+  const lossy = citationPaths(document.value.messages);
+  return success({ ...newPostRequest("/api/chat", request), ...lossy.length > 0 && { lossy } });
 }

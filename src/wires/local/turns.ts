@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import { mapCalls } from "../chat_request/chat_calls.ts";
+import { parseCitations } from "../chat_request/citations.ts";
+import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { type Content, parseContent, type PartType } from "./content.ts";
 import {
-  isEmpty,
   missing,
   type Optional,
   parseArguments,
   unknownMember,
-  unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
 
@@ -27,11 +27,14 @@ export function encodeTurns(messages: Optional): Result<readonly JsonObject[]> {
     return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
   }
   const calls: Calls = new Map();
+  const filter = newSentBackFilter();
   const turns: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
-    const turn = encodeTurn(message, path, calls);
+    const plain = filter(message, path);
+    if (!plain.ok) return plain;
+    const turn = encodeTurn(plain.value, path, calls);
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
@@ -90,18 +93,15 @@ const ASSISTANT_MEMBERS = [
   "reasoning_content",
   "tool_calls",
   "function_call",
+  "annotations",
 ];
 
 function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
-  for (const key of ["annotations", "thinking_blocks"]) {
-    if (!isEmpty(message[key])) return unsupported(`${path}.${key}`);
-  }
-  const unknown = unknownMember(
-    message,
-    [...ASSISTANT_MEMBERS, "annotations", "thinking_blocks"],
-    path,
-  );
+  const unknown = unknownMember(message, ASSISTANT_MEMBERS, path);
   if (unknown !== null) return unknown;
+  // The runtime has no citations: the text is sent without them.
+  const citations = parseCitations(message.annotations, `${path}.annotations`);
+  if (!citations.ok) return citations;
   const content = parseContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
   if (!content.ok) return content;
   const refusal = message.refusal ?? "";

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { mapCalls } from "../chat_request/chat_calls.ts";
+import { parseCitations } from "../chat_request/citations.ts";
 import { encodeContent, textBlocks } from "./content.ts";
 import {
-  isEmpty,
   type Optional,
   parseArguments,
   unknownMember,
@@ -22,6 +22,7 @@ const MEMBERS: readonly string[] = [
   "function_call",
   "thinking_blocks",
   "reasoning_content",
+  "annotations",
   "cache_control",
 ];
 
@@ -35,10 +36,11 @@ const THINKING_MEMBERS: ReadonlyMap<Optional, readonly string[]> = new Map([
  * text, tool calls. `legacyId` is the ID for the message's `function_call`, which has none.
  */
 export function assistantBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
-  // Clients send complete responses back, including their empty lists.
-  const known = isEmpty(message.annotations) ? [...MEMBERS, "annotations"] : MEMBERS;
-  const unknown = unknownMember(message, known, path);
+  const unknown = unknownMember(message, MEMBERS, path);
   if (unknown !== null) return unknown;
+  // The text is sent without its citations, which no block of a client can hold.
+  const citations = parseCitations(message.annotations, `${path}.annotations`);
+  if (!citations.ok) return citations;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
   const thinking = thinkingBlocks(message, path);

@@ -1,15 +1,15 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
+import type { Provider } from "../wire.ts";
 
 /** Input of a section: the client's request, the provider and the model. */
 export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
-  readonly settings: ProviderConfig;
+  readonly provider: Provider;
   /** Model name of the target, without provider prefix. */
   readonly model: string;
 }
@@ -21,7 +21,7 @@ const MAX_USER_CHARS = 256;
 const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
-export function limits({ body, settings, model }: SectionInput): Result<JsonObject> {
+export function limits({ body, provider: { settings }, model }: SectionInput): Result<JsonObject> {
   const given = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
     const value = body[key] ?? null;
     return value === null ? [] : [{ key, number: numberOf(value) }];
@@ -55,7 +55,7 @@ function defaultMaxTokens(model: string, configured: string | undefined): number
 }
 
 /** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */
-export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
+export function sampling({ body, provider: { settings } }: SectionInput): Result<JsonObject> {
   const isGone = settings.api_version === "2026-10-21";
   const sent: JsonObject = {};
   for (const key of ["temperature", "top_p", "top_k"] as const) {

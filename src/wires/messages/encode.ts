@@ -6,6 +6,7 @@ import {
   parseExactBody,
   type Section,
 } from "../chat_request/encoding.ts";
+import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
@@ -37,11 +38,15 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (tooMany !== null) return tooMany;
   const input = {
     body: body.value,
-    settings: target.provider.settings,
+    provider: target.provider,
     model: target.model,
   };
   const request = assemble({ model: target.model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  return success(newPostRequest("/v1/messages", { ...request.value, ...streamed }));
+  const lossy = citationPaths(body.value.messages);
+  return success({
+    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }),
+    ...lossy.length > 0 && { lossy },
+  });
 }

@@ -1,4 +1,3 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { SectionInput } from "./controls.ts";
@@ -11,17 +10,19 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 import { parseSchema } from "../chat_request/json_schema.ts";
+import type { Provider } from "../wire.ts";
 
 const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
 
 /** Returns `thinking` as the client sent it. A reasoning effort never adds it. */
-export function thinking({ body, settings }: SectionInput): Result<JsonObject> {
+export function thinking({ body, provider }: SectionInput): Result<JsonObject> {
   const given = body.thinking ?? null;
   if (given === null) return success({});
   if (!isObject(given)) return wrongType("thinking", "an object");
-  const isAdaptive = given.type === "adaptive" && settings.capabilities.adaptive_thinking;
+  const isAdaptive = given.type === "adaptive" &&
+    provider.settings.capabilities.adaptive_thinking;
   if (given.type === "adaptive" && !isAdaptive) {
-    return undeclared("thinking.type", "adaptive_thinking");
+    return undeclared("thinking.type", provider, "adaptive_thinking");
   }
   if (!isAdaptive && given.type !== "disabled") return unsupported("thinking.type");
   const known = isAdaptive ? ["type", "display"] : ["type"];
@@ -29,42 +30,39 @@ export function thinking({ body, settings }: SectionInput): Result<JsonObject> {
 }
 
 /** Returns `output_config`: the effort and the format of the response. */
-export function outputConfig({ body, settings }: SectionInput): Result<JsonObject> {
-  const effort = encodeEffort(body, settings);
+export function outputConfig({ body, provider }: SectionInput): Result<JsonObject> {
+  const effort = encodeEffort(body, provider);
   if (!effort.ok) return effort;
-  const format = encodeFormat(body.response_format ?? null, settings);
+  const format = encodeFormat(body.response_format ?? null, provider);
   if (!format.ok) return format;
   const config = { ...effort.value, ...format.value };
   return success(Object.keys(config).length === 0 ? {} : { output_config: config });
 }
 
-function encodeEffort(body: JsonObject, settings: ProviderConfig): Result<JsonObject> {
+function encodeEffort(body: JsonObject, provider: Provider): Result<JsonObject> {
   const requested = parseEffort(body);
   if (!requested.ok) return requested;
   const { path, effort } = requested.value;
   if (effort === null) return success({});
   if (typeof effort !== "string") return wrongType(path, "a string");
-  if (!settings.capabilities.reasoning_effort) return undeclared(path, "reasoning_effort");
-  return isPermitted(effort, settings) ? success({ effort }) : unsupported(path);
-}
-
-function isPermitted(effort: string, { capabilities }: ProviderConfig): boolean {
+  const { reasoning_effort, reasoning_effort_levels: listed } = provider.settings.capabilities;
+  if (!reasoning_effort) return undeclared(path, provider, "reasoning_effort");
   // The Messages API has neither level, whatever the provider's list contains.
-  if (effort === "none" || effort === "minimal") return false;
-  const listed = capabilities.reasoning_effort_levels;
-  return (listed.length === 0 ? DEFAULT_LEVELS : listed).includes(effort);
+  if (effort === "none" || effort === "minimal") return unsupported(path);
+  const isPermitted = (listed.length === 0 ? DEFAULT_LEVELS : listed).includes(effort);
+  return isPermitted ? success({ effort }) : undeclared(path, provider, "reasoning_effort_levels");
 }
 
-function encodeFormat(format: JsonValue, settings: ProviderConfig): Result<JsonObject> {
+function encodeFormat(format: JsonValue, provider: Provider): Result<JsonObject> {
   if (format === null) return success({});
   if (!isObject(format)) return wrongType("response_format", "an object");
   switch (format.type) {
     case "text":
       return success({});
     case "json_schema":
-      return settings.capabilities.structured_outputs
+      return provider.settings.capabilities.structured_outputs
         ? schemaFormat(format.json_schema)
-        : undeclared("response_format", "structured_outputs");
+        : undeclared("response_format", provider, "structured_outputs");
     default:
       return unsupported("response_format.type");
   }

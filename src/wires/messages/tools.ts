@@ -9,6 +9,7 @@ import {
 } from "../chat_request/chat_tools.ts";
 import { cacheControl } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
+import { toolsOfHistory } from "./tool_history.ts";
 import {
   isEmpty,
   missing,
@@ -25,7 +26,10 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 /** Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole request. */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
-/** Returns `tools` and `tool_choice`, from the request's tools or its legacy functions. */
+/**
+ * Returns `tools` and `tool_choice`, from the request's tools or its legacy functions; without
+ * either, from the calls of the conversation.
+ */
 export function tools({ body }: SectionInput): Result<JsonObject> {
   const { functions, function_call, tool_choice } = body;
   const both = refuseBothTools(body) ?? refuseBothChoices(body);
@@ -40,7 +44,7 @@ export function tools({ body }: SectionInput): Result<JsonObject> {
     ? encodeChoice(tool_choice, "tool_choice", names, isSingle)
     : encodeChoice(asToolChoice(function_call), "function_call", names, isSingle);
   if (!choice.ok) return choice;
-  if (names.length === 0) return success({});
+  if (names.length === 0) return success(toolsOfHistory(body.messages, TOOL_NAME));
   const kind = choice.value.type;
   if ((kind === "any" || kind === "tool") && isThinking(body.thinking)) {
     return unsupported("tool_choice", "A forced call and thinking exclude each other.");

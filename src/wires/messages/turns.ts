@@ -10,6 +10,7 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { newOpenCalls } from "../open_calls.ts";
 import { toolId } from "./ids.ts";
 
@@ -42,11 +43,14 @@ export function encodeTurns(messages: Optional): Result<JsonObject> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
   const dialogue: OpenTurn[] = [];
+  const filter = newSentBackFilter();
   const read = newMessageEncoder();
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
-    const piece = read(message, path);
+    const plain = filter(message, path);
+    if (!plain.ok) return plain;
+    const piece = read(plain.value, path);
     if (!piece.ok) return piece;
     if (piece.value.role === "system") pushAll(system, piece.value.blocks);
     else join(dialogue, piece.value);

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { mapCalls, type PastCall } from "../chat_request/chat_calls.ts";
+import { parseCitations } from "../chat_request/citations.ts";
 import { missing, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { parseCallId } from "./call_id.ts";
-import { citedParts, parseCitations } from "./citations.ts";
+import { citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
 
 type Items = Result<readonly JsonObject[]>;

@@ -1,4 +1,3 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { parseEffort } from "../chat_request/effort.ts";
@@ -10,13 +9,14 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts";
+import type { Provider } from "../wire.ts";
 import { SAME } from "./fields.ts";
 
 /** Input of a section: the client's request and the provider. */
 export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
-  readonly settings: ProviderConfig;
+  readonly provider: Provider;
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */
@@ -39,7 +39,7 @@ export function limit({ body }: SectionInput): Result<JsonObject> {
 }
 
 /** Returns `temperature` and `top_p`, with the provider's defaults. */
-export function sampling({ body, settings }: SectionInput): Result<JsonObject> {
+export function sampling({ body, provider: { settings } }: SectionInput): Result<JsonObject> {
   const temperature = body.temperature ?? settings.temperature;
   const top_p = body.top_p ?? settings.top_p;
   return success({

@@ -40,7 +40,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const body = parseExactBody(chat, ENCODED);
   if (!body.ok) return body;
-  const asked = { body: body.value, settings: target.provider.settings };
+  const asked = { body: body.value, provider: target.provider };
   const request = assemble({ model: target.model }, SECTIONS, asked);
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.

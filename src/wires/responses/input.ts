@@ -8,6 +8,7 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { newOpenCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
 import { parseCallId } from "./call_id.ts";
@@ -20,15 +21,18 @@ type Items = Result<readonly JsonObject[]>;
  * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
  * translated.
  */
-export function input({ body, settings }: SectionInput): Result<JsonObject> {
+export function input({ body, provider }: SectionInput): Result<JsonObject> {
   const { messages } = body;
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  const read = newMessageEncoder(settings.normalize_developer_role);
+  const read = newMessageEncoder(provider.settings.normalize_developer_role);
+  const filter = newSentBackFilter();
   const items: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
-    const made = read(message, index);
+    const plain = filter(message, `messages[${index}]`);
+    if (!plain.ok) return plain;
+    const made = read(plain.value, index);
     if (!made.ok) return made;
     pushAll(items, made.value);
   }

@@ -13,11 +13,11 @@ import type { SectionInput } from "./controls.ts";
 const PATH = "web_search_options";
 
 /** Returns the hosted tool for `web_search_options`, if the provider declares it; an empty list if absent. */
-export function webSearchTools({ body, settings }: SectionInput): Result<readonly JsonObject[]> {
+export function webSearchTools({ body, provider }: SectionInput): Result<readonly JsonObject[]> {
   const options = body.web_search_options ?? null;
   if (options === null) return success([]);
-  if (!settings.capabilities.hosted_tools.includes("web_search")) {
-    return undeclared(PATH, "hosted_tools");
+  if (!provider.settings.capabilities.hosted_tools.includes("web_search")) {
+    return undeclared(PATH, provider, "hosted_tools");
   }
   if (!isObject(options)) return wrongType(PATH, "an object");
   const unknown = unknownMember(options, ["search_context_size", "user_location"], PATH);

@@ -28,7 +28,7 @@ const TOLD: readonly StreamEvent[] = [
   STOP,
 ];
 
-Deno.test("tokens stand beside the text that they are told with", () => {
+Deno.test("logprobs are carried beside the text of the same chunk", () => {
   const told = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
   assertEquals(told, [
     [{ role: "assistant", content: "" }, null],
@@ -45,7 +45,7 @@ Deno.test("a completion has all tokens in their order", () => {
   assertEquals(choice.logprobs, { content: [A, B], refusal: null });
 });
 
-Deno.test("tokens stay when reasoning is taken out of their text", () => {
+Deno.test("logprobs stay when reasoning is extracted from their text", () => {
   const events: readonly StreamEvent[] = [
     { type: "text", delta: "<think>hm</think>a", logprobs: [A] },
   ];
@@ -89,7 +89,7 @@ Deno.test("a client of functions cannot take a call of a custom tool", () => {
   assertFailed(encodeCompletion([CUSTOM, STOP], labels), "invalid_upstream_response");
 });
 
-Deno.test("what a moderation has found comes with the finish", () => {
+Deno.test("moderation results are sent with the finish", () => {
   const moderation = { input: { type: "error" }, output: { type: "error" } };
   const events: readonly StreamEvent[] = [
     { type: "text", delta: "a" },

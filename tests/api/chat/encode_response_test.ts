@@ -22,7 +22,7 @@ function messageOf(events: readonly StreamEvent[], labels: Partial<Labels> = {})
   return completed([...events, STOP], labels).body.choices[0].message;
 }
 
-Deno.test("an answer is one completion with its usage", () => {
+Deno.test("an unstreamed response is one completion with its usage", () => {
   const { body, usage } = completed([
     { type: "start", id: "msg_1", model: "told", created: 9 },
     { type: "text", delta: " Hi" },
@@ -52,13 +52,13 @@ Deno.test("an answer is one completion with its usage", () => {
   });
 });
 
-Deno.test("usage that nobody told is left out", () => {
+Deno.test("a response without upstream usage has no usage member", () => {
   const { body, usage } = completed([STOP]);
   assertEquals(usage, null);
   assertEquals("usage" in body, false);
 });
 
-Deno.test("content is null only where calls or a refusal stand for it", () => {
+Deno.test("content is null only beside tool calls or a refusal", () => {
   assertEquals(messageOf([]), { role: "assistant", content: "", refusal: null });
   assertEquals(messageOf(CALLS).content, null);
   const refusal: StreamEvent = { type: "refusal", delta: "no" };
@@ -66,7 +66,7 @@ Deno.test("content is null only where calls or a refusal stand for it", () => {
   assertEquals(messageOf([{ type: "text", delta: "a" }, refusal]).content, "a");
 });
 
-Deno.test("thinking, citations and calls have their places", () => {
+Deno.test("reasoning, citations and tool calls are in their own members", () => {
   const block = { type: "redacted_thinking", data: "d" };
   const citation = { type: "url_citation" };
   const message = messageOf([
@@ -105,7 +105,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
   );
 });
 
-Deno.test("an answer without a finish, or arguments without a call, is a failure", () => {
+Deno.test("a response without a finish, or with arguments of an unknown call, is a failure", () => {
   const stray: StreamEvent = { type: "tool_arguments", index: 0, delta: "{}" };
   for (const events of [[], [stray, STOP]]) {
     const result = encodeCompletion(events, LABELS);

@@ -59,7 +59,7 @@ function chunk(delta: unknown, finish_reason: string | null = null) {
   };
 }
 
-Deno.test("a stream is a role, what is said, a finish and [DONE]", () => {
+Deno.test("a stream consists of a role, the content, a finish and [DONE]", () => {
   assertEquals(chunksOf([HI, finish("stop")]), [
     chunk({ role: "assistant", content: "" }),
     chunk({ content: "Hi" }),
@@ -67,7 +67,7 @@ Deno.test("a stream is a role, what is said, a finish and [DONE]", () => {
   ]);
 });
 
-Deno.test("the upstream's model and time are told, never its id", () => {
+Deno.test("a stream carries the upstream's model and creation time, never its ID", () => {
   const start: StreamEvent = { type: "start", id: "msg_1", model: "told", created: 9 };
   for (const one of chunksOf([start, HI, finish("stop")], { includeUsage: true })) {
     assertEquals([one.id, one.model, one.created], ["chatcmpl-1", "told", 9]);
@@ -76,7 +76,7 @@ Deno.test("the upstream's model and time are told, never its id", () => {
   assertEquals(chunksOf([silent, finish("stop")])[0], chunk({ role: "assistant", content: "" }));
 });
 
-Deno.test("events that carry nothing give nothing", () => {
+Deno.test("hub events without content give no chunk", () => {
   const encoder = newChatEncoder(OPTIONS);
   const events: readonly StreamEvent[] = [
     { type: "start", id: "a", model: "m", created: 1 },
@@ -132,7 +132,7 @@ Deno.test("each kind of event has its delta", () => {
   );
 });
 
-Deno.test("a call whose arguments are known at once is one chunk", () => {
+Deno.test("a tool call with complete arguments is one chunk", () => {
   const call: StreamEvent = { ...CALL, arguments: '{"a":1.0}' };
   const called = { name: "f", arguments: '{"a":1.0}' };
   assertEquals(deltasOf([call]), [
@@ -141,7 +141,7 @@ Deno.test("a call whose arguments are known at once is one chunk", () => {
   assertEquals(deltasOf([call], { legacyFunctions: true }), [{ function_call: called }]);
 });
 
-Deno.test("the service tier comes with the finish, also to those who did not ask for usage", () => {
+Deno.test("the service tier is sent with the finish, also without include_usage", () => {
   const usage: StreamEvent = { type: "usage", usage: { ...USAGE, serviceTier: "priority" } };
   const events = [HI, usage, finish("stop")];
   assertEquals(chunksOf(events).map((one) => one.service_tier), [undefined, undefined, "priority"]);
@@ -149,7 +149,7 @@ Deno.test("the service tier comes with the finish, also to those who did not ask
   assertEquals(asked.slice(-2).map((one) => one.service_tier), ["priority", "priority"]);
 });
 
-Deno.test("usage is one last chunk for those who asked, wherever it came from", () => {
+Deno.test("usage is one last chunk with include_usage, at whatever position the upstream sent it", () => {
   const usage: StreamEvent = { type: "usage", usage: { ...USAGE, output: 1 } };
   const last: StreamEvent = { type: "usage", usage: USAGE };
   for (const events of [[usage, HI, last, finish("stop")], [HI, finish("stop"), usage, last]]) {
@@ -170,7 +170,7 @@ Deno.test("usage is one last chunk for those who asked, wherever it came from", 
   }
 });
 
-Deno.test("usage that nobody told is not invented", () => {
+Deno.test("a stream without upstream usage has no usage chunk", () => {
   const chunks = chunksOf([HI, finish("stop")], { includeUsage: true });
   assertEquals(chunks.map((one) => one.usage), [null, null, null]);
 });
@@ -191,7 +191,7 @@ Deno.test("a client of functions gets its one call as function_call", () => {
   assertEquals<unknown>(second.failure.kind, "invalid_upstream_response");
 });
 
-Deno.test("an answer without a finish, or arguments without a call, is a failure", () => {
+Deno.test("a response without a finish, or with arguments of an unknown call, is a failure", () => {
   const encoder = newChatEncoder(OPTIONS);
   const stray = encoder.push({ type: "tool_arguments", index: 0, delta: "{}" });
   for (const step of [stray, encoder.end()]) {
@@ -216,7 +216,7 @@ Deno.test("a stream that breaks ends in one error chunk, without the upstream's 
   assertEquals([done?.data, rest.length], ["[DONE]", 0]);
 });
 
-Deno.test("there is one terminal, whatever comes after it", () => {
+Deno.test("a stream has one terminal, whatever the upstream sends after it", () => {
   const broken = fault("upstream_idle", "x").failure;
   const complete = newChatEncoder(OPTIONS);
   complete.push(finish("stop"));

@@ -43,7 +43,7 @@ function newTestRelay() {
   };
 }
 
-/** What goes out for these chunks, a finish and `[DONE]`. */
+/** The records that the client receives for these chunks, a finish chunk and `[DONE]`. */
 function relayed(...chunks: readonly JsonObject[]): readonly string[] {
   const { push } = newTestRelay();
   return [...chunks, FINISH, "[DONE]"].flatMap(push);
@@ -156,7 +156,7 @@ for (const [name, chunks] of Object.entries(LATE_ID)) {
   });
 }
 
-Deno.test("what comes behind a call without an id waits with it, in its order", () => {
+Deno.test("records after a tool call without ID are buffered with it, in order", () => {
   const { push } = newTestRelay();
   const text = chunk({ content: "Hi" });
   assertEquals(push(text), [JSON.stringify(text)]);
@@ -179,7 +179,7 @@ Deno.test("what comes behind a call without an id waits with it, in its order", 
   assertEquals(push(text), [JSON.stringify(text)]);
 });
 
-Deno.test("an id that never comes is made when its choice finishes, or the stream ends", () => {
+Deno.test("a missing tool call ID is generated when its choice finishes or the stream ends", () => {
   const { push } = newTestRelay();
   assertEquals(push(calls(call(0, null, "f", "{}"))), []);
   const out = push(FINISH);
@@ -195,7 +195,7 @@ Deno.test("an id that never comes is made when its choice finishes, or the strea
   assert(MADE.test(String(itemsOf(JSON.parse(ended[0] ?? ""))[0]?.id)));
 });
 
-Deno.test("an id is waited for during 512 records and 1 MiB at most; one that comes then is left out", () => {
+Deno.test("a tool call ID is awaited for at most 512 records and 1 MiB, and a later one is dropped", () => {
   const { push } = newTestRelay();
   assertEquals(push(calls(call(0, null, "f", ""))), []);
   const piece = calls(call(0, null, "", " "));
@@ -208,7 +208,7 @@ Deno.test("an id is waited for during 512 records and 1 MiB at most; one that co
   assertEquals(newTestRelay().push(calls(call(0, null, "f", "x".repeat(1024 * 1024)))).length, 1);
 });
 
-Deno.test("calls that are told apart keep every byte", () => {
+Deno.test("tool calls with distinct indexes are relayed byte for byte", () => {
   const { push } = newTestRelay();
   const chunks = [
     calls(call(1, "a", "f", ""), call(2, "b", "g", "")),
@@ -222,7 +222,7 @@ Deno.test("calls that are told apart keep every byte", () => {
   for (const value of chunks) assertEquals(push(value), [JSON.stringify(value)]);
 });
 
-Deno.test("pieces of calls that are alike each count", () => {
+Deno.test("equal pieces of tool calls are each delivered", () => {
   const { push } = newTestRelay();
   const piece = chunk({ content: "", tool_calls: [call(0, "a", "f", "{}")] });
   const out = [piece, piece, piece].flatMap(push).map((data) => itemsOf(JSON.parse(data))[0]);
@@ -230,7 +230,7 @@ Deno.test("pieces of calls that are alike each count", () => {
   assertEquals(new Set(out.map((item) => item?.id)).size, 3);
 });
 
-Deno.test("a stream that breaks while a call waits for its id delivers nothing of it", () => {
+Deno.test("a stream that breaks while a tool call ID is awaited delivers nothing of that call", () => {
   const { push, fail } = newTestRelay();
   push(chunk({ content: "Hi" }));
   push(calls(call(0, null, "f", "{}")));
@@ -252,7 +252,7 @@ function answered(...messages: readonly JsonObject[]): [sent: string, text: stri
   return [sent, utf8Text(response.body) ?? ""];
 }
 
-Deno.test("two calls with one id, and one without, have ids of their own in a whole answer", () => {
+Deno.test("tool calls with a duplicate or missing ID get distinct IDs in an unstreamed response", () => {
   const called = { type: "function", function: { name: "f", arguments: "{}" } };
   const message = {
     role: "assistant",
@@ -271,7 +271,7 @@ Deno.test("two calls with one id, and one without, have ids of their own in a wh
   }
 });
 
-Deno.test("a whole answer whose calls have their own ids keeps every byte", () => {
+Deno.test("an unstreamed response whose tool calls have distinct IDs keeps every byte", () => {
   const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" } }, null];
   const [sent, text] = answered({ tool_calls }, { tool_calls }, { tool_calls: [] }, {});
   assertEquals(text, sent);

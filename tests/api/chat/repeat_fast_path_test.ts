@@ -12,14 +12,14 @@ function taught() {
   return like;
 }
 
-Deno.test("a record with other content is relayed as the learned one was", () => {
+Deno.test("fast path: a record that differs only in content is relayed like the learned record", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (content) => {
     const text = JSON.stringify(content).slice(1, -1);
     assertEquals(taught().relayed(BEFORE + text + BEHIND), BEFORE + text + SENT_BEHIND);
   }));
 });
 
-Deno.test("what is relayed unparsed is JSON with one string changed, whatever came", () => {
+Deno.test("fast path: an unparsed record is always JSON with one changed string", () => {
   const piece = fc.constantFrom(
     "a",
     '"',
@@ -43,7 +43,7 @@ Deno.test("what is relayed unparsed is JSON with one string changed, whatever ca
   }));
 });
 
-Deno.test("any other change is not alike", () => {
+Deno.test("fast path: a record with any other change is parsed", () => {
   const like = taught();
   for (
     const other of [
@@ -59,7 +59,7 @@ Deno.test("any other change is not alike", () => {
   }
 });
 
-Deno.test("nothing is alike before something was learned, or when there was no content", () => {
+Deno.test("fast path: off until a checked record with content was seen", () => {
   const like = newRepeatFastPath();
   assertEquals(like.relayed(`${BEFORE}x${BEHIND}`), null);
   like.learn('{"choices":[]}', '{"choices":[]}');

@@ -121,7 +121,7 @@ for (const [path, members] of MISSING) {
   });
 }
 
-Deno.test("a request without messages is asked for them", () => {
+Deno.test("a request without messages is refused as incomplete", () => {
   const checked = parseChatRequest(newDocument({ model: "m" }));
   assert(!checked.ok && isRefusal(checked.failure));
   assertEquals([checked.failure.kind, checked.failure.param], [
@@ -130,13 +130,13 @@ Deno.test("a request without messages is asked for them", () => {
   ]);
 });
 
-Deno.test("an empty list of messages is told to be empty, not to be missing", () => {
+Deno.test("an empty list of messages is refused as empty, not as missing", () => {
   const checked = parseChatRequest(newDocument({ model: "m", messages: [] }));
   assert(!checked.ok && isRefusal(checked.failure));
   assertEquals(checked.failure.message, "The field 'messages' must not be empty.");
 });
 
-Deno.test("a null asks for nothing, in every field that may be left out", () => {
+Deno.test("null in an optional field is the same as its absence", () => {
   for (const field of Object.keys(WRONG).filter((name) => name !== "messages")) {
     assertEquals(refusalOf({ [field]: null }), null, field);
   }
@@ -144,7 +144,7 @@ Deno.test("a null asks for nothing, in every field that may be left out", () => 
   assertEquals(refusalOf({ messages: [{ role: "assistant", ...nulls }] }), null);
 });
 
-Deno.test("what a value may be is left to the provider, and so are unknown fields", () => {
+Deno.test("permitted values and unknown fields are left to the provider", () => {
   assertEquals(
     refusalOf({ temperature: 99, n: -1, reasoning_effort: "ultra", new_field: [1] }),
     null,
@@ -154,12 +154,12 @@ Deno.test("what a value may be is left to the provider, and so are unknown field
   assertEquals(refusalOf({ tool_choice: "auto" }) ?? refusalOf({ tool_choice: {} }), null);
 });
 
-Deno.test("names that objects inherit are ordinary fields", () => {
+Deno.test("fields with the names of inherited members, such as toString, are ordinary fields", () => {
   const members = { constructor: 1, toString: "x", ["__proto__"]: { messages: 1 } };
   assertEquals(refusalOf(members), null);
 });
 
-Deno.test("stream and usage are read where they are exactly true", () => {
+Deno.test("stream and include_usage are enabled only by true", () => {
   const read = (members: JsonObject) => {
     const checked = parseChatRequest(newDocument({ messages: MESSAGES, ...members }));
     assert(checked.ok);

@@ -4,7 +4,7 @@ import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 function fixture(world: ScriptedWorld = scriptedWorld()) {
   return stateCalls(testGateway(oneProvider("http://up"), world).app);
@@ -66,9 +66,9 @@ Deno.test("a conversation lives for 30 minutes from its last change", async () =
   const world = scriptedWorld();
   const calls = fixture(world);
   const path = await created(calls);
-  await world.advance(20 * MINUTE);
+  await world.advance(20 * MINUTE_MS);
   await calls.post(path, { metadata: { a: "1" } });
-  await world.advance(30 * MINUTE - 1);
+  await world.advance(30 * MINUTE_MS - 1);
   assertEquals((await calls.get(path)).status, 200);
   await world.advance(1);
   assertEquals((await calls.get(path)).status, 404);
@@ -176,7 +176,7 @@ Deno.test("include is not supported for local items", async () => {
   }
 });
 
-Deno.test("identifiers are taken as they are: white space counts inside and is refused around", async () => {
+Deno.test("white space inside an ID is part of it; white space around an ID is refused", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("a b/c"), note("a  b")] });
   assertEquals((await calls.get(`${path}/items/a%20b%2Fc`)).json, note("a b/c"));
@@ -188,7 +188,7 @@ Deno.test("identifiers are taken as they are: white space counts inside and is r
   assertEquals(refusalOf(await calls.get(`${path}/items/%20a`)), [400, "invalid_value", "item_id"]);
 });
 
-Deno.test("who names a provider does not get the gateway's own conversations", async () => {
+Deno.test("a request that names a provider does not reach the gateway's own conversations", async () => {
   const calls = fixture();
   const path = await created(calls);
   const up = { "x-gateway-provider": "up" };

@@ -56,7 +56,7 @@ Deno.test("each type of item gets an id of its kind, unless it brings one", asyn
   for (const [item, pattern] of kinds) assertMatch(String((await kept(item)).id), pattern);
 });
 
-Deno.test("calls and their outputs have a status once they are kept", async () => {
+Deno.test("stored tool calls and their outputs have a status", async () => {
   assertEquals((await kept(FUNCTION_CALL)).status, "completed");
   assertEquals((await kept(OUTPUT)).status, "completed");
   assertEquals((await kept({ ...OUTPUT, status: "incomplete" })).status, "incomplete");
@@ -73,7 +73,7 @@ Deno.test("unknown types and members come back as they were sent, numbers by the
   assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
 });
 
-Deno.test("an item that cannot be kept is refused by the path of what is wrong", async () => {
+Deno.test("an item that cannot be stored is refused with the path of the wrong field", async () => {
   const wrong: [JsonValue, string, string][] = [
     ["text", "invalid_type", "items[0]"],
     [{}, "missing_required_parameter", "items[0].type"],
@@ -125,7 +125,7 @@ Deno.test("an item that cannot be kept is refused by the path of what is wrong",
   assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
 });
 
-Deno.test("a batch is taken whole or not at all", async () => {
+Deno.test("a batch of items is stored completely or not at all", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const bad = await calls.post(path, { items: [{ ...MESSAGE, id: "a" }, { type: "reasoning" }] });
@@ -167,7 +167,7 @@ Deno.test("a conversation takes 1000 items and not one more", async () => {
   assertEquals(refusalOf(more), [400, "conversation_item_limit_exceeded", null]);
 });
 
-Deno.test("items nested beyond measure are refused, not a bug", async () => {
+Deno.test("items that are nested too deeply are refused", async () => {
   const calls = fixture();
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const answer = await calls.post(await itemsPath(calls), `{"items":[{"type":"x","a":${deep}}]}`);

@@ -90,5 +90,5 @@ Deno.test("identifiers with white space around them never leave the gateway", as
     assertEquals(refusalOf(await calls.get(path, first)), [400, "invalid_value", param]);
     assertEquals(refusalOf(await calls.delete(path, first)), [400, "invalid_value", param]);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });

@@ -54,7 +54,7 @@ async function refused(fields: Record<string, unknown>, ...targets: readonly str
   return [answer.status, body.error.code, body.error.param];
 }
 
-Deno.test("a compat provider gets the client's document, and its bytes come back", async () => {
+Deno.test("compat embeddings forward the client's document, and the response byte for byte", async () => {
   const fields = { input: [[1, 2]], dimensions: 3, user: "u", encoding_format: "float" };
   const { text, seen, body, answer } = await embedded(fields, "compat");
   assertEquals(seen, [{
@@ -66,7 +66,7 @@ Deno.test("a compat provider gets the client's document, and its bytes come back
   assertValid("CreateEmbeddingResponse", body);
 });
 
-Deno.test("a local provider gets texts, and its numbers come back as they were", async () => {
+Deno.test("local embeddings send texts, and return the numbers in their original text", async () => {
   const { text, seen, body } = await embedded({ input: ["Hi"], encoding_format: null }, "local");
   assertEquals(seen, [{
     url: "http://local.test/api/embed",
@@ -77,7 +77,7 @@ Deno.test("a local provider gets texts, and its numbers come back as they were",
   assertValid("CreateEmbeddingResponse", body);
 });
 
-Deno.test("only the five fields are taken, and what a provider cannot keep is refused", async () => {
+Deno.test("embeddings accept only the five documented fields, and refuse what a provider cannot carry", async () => {
   for (const provider of ["compat", "local"]) {
     assertEquals(await refused({ truncate: true }, provider), [
       400,
@@ -96,7 +96,7 @@ Deno.test("only the five fields are taken, and what a provider cannot keep is re
   assertEquals((await embedded(base64, "base64")).answer.status, 200);
 });
 
-Deno.test("targets and fallbacks that cannot keep the request are passed over", async () => {
+Deno.test("targets and fallbacks that cannot carry an embeddings request are skipped", async () => {
   const base64 = { encoding_format: "base64" };
   for (const targets of [["messages", "local", "compat", "base64"], ["local", "base64"]]) {
     const { answer, seen } = await embedded(base64, ...targets);
@@ -110,7 +110,7 @@ Deno.test("targets and fallbacks that cannot keep the request are passed over", 
   ]);
 });
 
-Deno.test("a compat answer with fewer vectors than inputs is no answer", async () => {
+Deno.test("a compat response with fewer vectors than inputs is a 502", async () => {
   for (const input of [["a", "b"], [[1], [2]], []]) {
     const { answer, body } = await embedded({ input }, "compat");
     assertEquals([answer.status, body.error?.code], [502, "invalid_upstream_response"]);

@@ -25,9 +25,9 @@ Deno.test("a refusal of shared code has the words of the Messages API", () => {
     ],
     [unsupported("metadata"), "metadata: Extra inputs are not permitted"],
     [
-      undeclared("output_config.format", "structured_outputs"),
+      undeclared("output_config.format", { id: "p" }, "structured_outputs"),
       "output_config.format: The provider cannot honour 'output_config.format'. " +
-      "Only providers that declare capabilities.structured_outputs take it.",
+      "If its upstream can, set providers.p.capabilities.structured_outputs.",
     ],
   ] as const;
   for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);

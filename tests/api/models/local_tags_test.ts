@@ -53,7 +53,7 @@ Deno.test("a model of a local runtime is found without its tag latest, and with 
   );
 });
 
-Deno.test("another tag is another model, and an exact name wins", async () => {
+Deno.test("a different tag is a different model, and an exact name has priority", async () => {
   const home = provider("home", "local", ["m:latest", "m", "n:8b", "k:latest"]);
   const cloud = provider("cloud", "compat", ["k", "j:latest"]);
   assertEquals(
@@ -62,7 +62,7 @@ Deno.test("another tag is another model, and an exact name wins", async () => {
   );
 });
 
-Deno.test("only local runtimes take a name without a tag for the one with the tag latest", async () => {
+Deno.test("only local runtimes treat a name without tag as the tag latest", async () => {
   const home = provider("home", "local", []);
   const cloud = provider("cloud", "compat", ["j:latest"]);
   assertEquals(await found(`${home}, ${cloud}`, ["cloud/j", "j", "j:latest"]), [
@@ -72,7 +72,7 @@ Deno.test("only local runtimes take a name without a tag for the one with the ta
   ]);
 });
 
-Deno.test("a plain name that two local runtimes have is none", async () => {
+Deno.test("a name without provider that two local runtimes have is unknown", async () => {
   const providers = ["home", "shed"].map((id) => provider(id, "local", ["m:latest"])).join(", ");
   assertEquals(await found(providers, ["m", "shed/m"]), [null, "shed/m:latest"]);
 });

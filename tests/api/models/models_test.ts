@@ -61,7 +61,7 @@ const FETCHED = 'p: {type: compat, base_url: "http://up.test/v1", models: {mode:
 const KEPT =
   'p: {type: compat, base_url: "http://up.test/v1", default_model: d, models: {mode: fetch, fetch: {ttl: 1m}}}';
 
-Deno.test("models are sorted by id, and each names its provider and when it was found", async () => {
+Deno.test("models are sorted by ID, with their provider and creation time", async () => {
   const { get } = gatewayOver(
     upstream(() => listOf()).world,
     'b: {type: compat, base_url: "http://up.test", models: {mode: static, static: [z, "x/y"]}}',
@@ -79,7 +79,7 @@ Deno.test("models are sorted by id, and each names its provider and when it was 
   });
 });
 
-Deno.test("without a list the known models of the vendor are told, and the default one", async () => {
+Deno.test("a provider without a model list shows the vendor's known models and the default model", async () => {
   const { ids } = gatewayOver(
     upstream(() => listOf()).world,
     "anthropic: {api_key: k, default_model: mine}",
@@ -91,7 +91,7 @@ Deno.test("without a list the known models of the vendor are told, and the defau
   assertEquals(found.filter((id) => id.startsWith("other/")), []);
 });
 
-Deno.test("each type is asked for its list where it has it, with the account's own headers", async () => {
+Deno.test("each provider type has its path for the model list, requested with the account's headers", async () => {
   const { seen, world } = upstream((url) =>
     url.endsWith("/api/tags")
       ? json({ models: [{ name: "l:latest" }, { model: "n" }, {}, { name: "l:latest" }] })
@@ -115,7 +115,7 @@ Deno.test("each type is asked for its list where it has it, with the account's o
   assertEquals(messages?.get("x-api-key"), "km");
 });
 
-Deno.test("a list is fetched once however many ask, and again when it is older than its ttl", async () => {
+Deno.test("concurrent requests share one fetch of a model list, which is repeated after its ttl", async () => {
   let models = ["one"];
   const { seen, world } = upstream(() => listOf(...models));
   const { ids } = gatewayOver(world, KEPT);
@@ -127,7 +127,7 @@ Deno.test("a list is fetched once however many ask, and again when it is older t
   assertEquals([await ids(), seen.length], [["p/two"], 2]);
 });
 
-Deno.test("a list that cannot be had is the known one, and is not asked for again for 30 s", async () => {
+Deno.test("a failed fetch of a model list gives the known models, and is repeated after 30 s at the earliest", async () => {
   const failures: readonly (() => Response | Promise<Response>)[] = [
     () => json({ error: "x" }, 500),
     () => json({ data: "x" }),
@@ -145,7 +145,7 @@ Deno.test("a list that cannot be had is the known one, and is not asked for agai
   }
 });
 
-Deno.test("a list that does not come is waited for 15 s", async () => {
+Deno.test("a fetch of a model list times out after 15 s", async () => {
   let isAborted = false;
   const { world } = upstream((_url, { signal }) =>
     new Promise((_resolve, reject) =>
@@ -191,7 +191,7 @@ Deno.test("a model is found by its id, slashes raw or encoded, or by a name of o
   }
 });
 
-Deno.test("a model that a static list repeats is one model", async () => {
+Deno.test("a model that a static list has twice is listed once", async () => {
   const { get, ids } = gatewayOver(
     upstream(() => listOf()).world,
     'p: {type: local, base_url: "http://up.test", models: {mode: static, static: [b, a, b]}}',
@@ -200,7 +200,7 @@ Deno.test("a model that a static list repeats is one model", async () => {
   assertEquals((await get("/v1/models/b")).status, 200);
 });
 
-Deno.test("whoever leaves waits for no list, and the flight goes on for those who come next", async () => {
+Deno.test("a client that disconnects ends its wait for a model list, but not the shared request for it", async () => {
   const listing = Promise.withResolvers<Response>();
   const asked = Promise.withResolvers<void>();
   const { seen, world } = upstream(() => {

@@ -64,7 +64,7 @@ Deno.test("a conversation with a tool call without result is refused by the path
   assertEquals(refusalOf(answer), [400, "invalid_value", path]);
   const message = `'${path}' must be that of a call with a function_call_output.`;
   assert(JSON.stringify(answer.json).includes(message));
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("an unknown conversation is not found, as a string or as an object", async () => {
@@ -74,7 +74,7 @@ Deno.test("an unknown conversation is not found, as a string or as an object", a
     const expected = [404, "conversation_not_found", "conversation"];
     assertEquals(refusalOf(await calls.post("/responses", body)), expected);
   }
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("a conversation and a previous response exclude each other", async () => {
@@ -92,10 +92,10 @@ Deno.test("a full conversation is refused before a request is sent upstream", as
   for (let count = 0; count < 49; count++) await calls.post(path, { items });
   await calls.post(path, { items: items.slice(0, 18) });
   await calls.created({ input: "the last that fits", conversation: id });
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   const answer = await calls.post("/responses", { model: "m", input: "one", conversation: id });
   assertEquals(refusalOf(answer), [400, "conversation_item_limit_exceeded", null]);
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
 Deno.test("an item that the conversation already has is refused before a request is sent upstream", async () => {
@@ -104,14 +104,14 @@ Deno.test("an item that the conversation already has is refused before a request
   const input = [{ id: "mine", role: "user", content: "again" }];
   const answer = await calls.post("/responses", { model: "m", input, conversation: id });
   assertEquals(refusalOf(answer), [400, "duplicate_item_id", "input"]);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
   for (const stream of [false, true]) {
     const holder: { calls?: Stateful; id?: string } = {};
     const calls = stateful(TWO, () => {
-      void holder.calls?.vault.objects.conversations.delete(holder.id ?? "");
+      void holder.calls?.state.objects.conversations.delete(holder.id ?? "");
       return {};
     });
     holder.calls = calls;
@@ -121,8 +121,8 @@ Deno.test("a conversation that is deleted during a turn is not created again, an
     if (stream) assertMatch(errorIn(answer), /no such conversation/);
     else assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
     assertEquals([
-      calls.vault.objects.stats().conversations.entries,
-      calls.vault.objects.stats().responses.entries,
+      calls.state.objects.stats().conversations.entries,
+      calls.state.objects.stats().responses.entries,
     ], [0, 0]);
   }
 });
@@ -168,5 +168,5 @@ Deno.test("a reference to an unknown item is refused by its path", async () => {
     const answer = await calls.post("/responses", { model: "m", input });
     assertEquals(refusalOf(answer), [400, "invalid_value", "input[1].id"]);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });

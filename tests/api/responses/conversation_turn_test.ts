@@ -3,19 +3,19 @@ import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import {
-  type Asked,
   nativeConfig,
   type NativeGateway,
   nativeGateway,
   responseOf,
-  type Says,
+  type ScriptedResponse,
+  type SentRequest,
   streamOf,
 } from "../../support/native_gateway.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { objectsAt, refusalOf, textAt } from "../../support/state_call.ts";
-import { errorIn, stateful } from "./stateful.ts";
+import { errorIn, type Stateful, stateful } from "./stateful.ts";
 
 const CONFIG = nativeConfig({ up: {} });
 const FULL = [400, "conversation_item_limit_exceeded", null];
@@ -26,7 +26,11 @@ function message(id: string | null, text: string): JsonObject {
 }
 
 /** What an upstream says with this output, whole or as a stream, as it is asked. */
-function answering({ json }: Asked, output: JsonObject[], more: JsonObject = {}): Says {
+function answering(
+  { json }: SentRequest,
+  output: JsonObject[],
+  more: JsonObject = {},
+): ScriptedResponse {
   const made = { output, ...more };
   return { body: json.stream === true ? streamOf("resp_1", made) : responseOf("resp_1", made) };
 }
@@ -45,10 +49,24 @@ async function countIn({ objects }: Pick<GatewayState, "objects">, id: string) {
   return (await stored(objects.conversations.find(id)))?.items.length;
 }
 
-/** Fills a conversation behind the back of its turn. */
-async function fill({ vault }: NativeGateway, id: string, count: number): Promise<void> {
-  const items = Array.from({ length: count }, (_, at) => ({ id: `fill_${at}`, type: "opaque" }));
-  await stored(vault.objects.conversations.append(id, items));
+/** Adds messages to a conversation without a turn. */
+async function fill(
+  { state }: Pick<NativeGateway, "state">,
+  id: string,
+  count: number,
+): Promise<void> {
+  const items = Array.from({ length: count }, (_, at) => message(`fill_${at}`, "x"));
+  await stored(state.objects.conversations.append(id, items));
+}
+
+/** Asserts that a turn fails after its upstream request, and that nothing of it is stored. */
+async function assertFull(calls: Stateful | NativeGateway, id: string, stream: boolean) {
+  const body = { model: "m", input: "x", conversation: id, stream };
+  const answer = await calls.post("/responses", body);
+  if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
+  else assertEquals(refusalOf(answer), FULL);
+  assertEquals(await countIn(calls.state, id), 998);
+  assertEquals([calls.state.objects.stats().responses.entries, calls.requests.length], [0, 1]);
 }
 
 for (const stream of [false, true]) {
@@ -58,7 +76,7 @@ for (const stream of [false, true]) {
     let turn = 0;
     const calls = nativeGateway(
       CONFIG,
-      (asked) => answering(asked, [message("msg_1", `answer ${++turn}`)]),
+      (request) => answering(request, [message("msg_1", `answer ${++turn}`)]),
     );
     const id = await conversation(calls);
     for (const input of ["one", "two", "three"]) {
@@ -80,14 +98,14 @@ for (const stream of [false, true]) {
     assertEquals(new Set(items.map((item) => item.id)).size, 6);
     assertEquals(items[1]?.id, "msg_1");
     assertMatch(String(items[3]?.id), /^msg_[0-9a-f]{32}$/);
-    assertEquals(objectsAt(calls.asked[2]?.json ?? {}, "input").length, 5);
+    assertEquals(objectsAt(calls.requests[2]?.json ?? {}, "input").length, 5);
   });
 
   Deno.test(`output with input IDs, with duplicate IDs or without IDs is stored from a native ${how}`, async () => {
     const output = [message("mine", "a"), message("msg_1", "b"), message("msg_1", "c")];
     const calls = nativeGateway(
       CONFIG,
-      (asked) => answering(asked, [...output, message(null, "d")]),
+      (request) => answering(request, [...output, message(null, "d")]),
     );
     const id = await conversation(calls);
     const input = [{ id: "mine", role: "user", content: "one" }];
@@ -101,10 +119,10 @@ for (const stream of [false, true]) {
 
   Deno.test(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
     const holder: { id?: string } = {};
-    const calls = nativeGateway(CONFIG, (asked) => {
-      const { conversations } = calls.vault.objects;
+    const calls = nativeGateway(CONFIG, (request) => {
+      const { conversations } = calls.state.objects;
       void conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
-      return answering(asked, [message("msg_1", "a")]);
+      return answering(request, [message("msg_1", "a")]);
     });
     const id = await conversation(calls);
     holder.id = id;
@@ -116,7 +134,7 @@ for (const stream of [false, true]) {
   });
 
   Deno.test(`turns that end simultaneously with equal item IDs are all stored from a native ${how}`, async () => {
-    const calls = nativeGateway(CONFIG, (asked) => answering(asked, [message("msg_1", "a")]));
+    const calls = nativeGateway(CONFIG, (request) => answering(request, [message("msg_1", "a")]));
     const id = await conversation(calls);
     const body = { model: "m", input: "x", conversation: id, stream };
     const answers = await Promise.all([1, 2, 3].map(() => calls.post("/responses", body)));
@@ -129,20 +147,11 @@ for (const stream of [false, true]) {
   Deno.test(`a turn whose output does not fit fails in a native ${how}, and nothing of it is stored`, async () => {
     const calls = nativeGateway(
       CONFIG,
-      (asked) => answering(asked, [message("a", "a"), message("b", "b")]),
+      (request) => answering(request, [message("a", "a"), message("b", "b")]),
     );
     const id = await conversation(calls);
     await fill(calls, id, 998);
-    const answer = await calls.post("/responses", {
-      model: "m",
-      input: "x",
-      conversation: id,
-      stream,
-    });
-    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
-    else assertEquals(refusalOf(answer), FULL);
-    assertEquals(await countIn(calls.vault, id), 998);
-    assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
+    await assertFull(calls, id, stream);
   });
 
   Deno.test(`a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`, async () => {
@@ -150,27 +159,17 @@ for (const stream of [false, true]) {
     const calls = stateful(undefined, () => ({ message: said }));
     const { json } = await calls.post("/conversations", {});
     const id = textAt(json, "id");
-    const items = Array.from({ length: 998 }, (_, at) => ({ ...message(`m${at}`, "x") }));
-    await stored(calls.vault.objects.conversations.append(id, items));
-    const answer = await calls.post("/responses", {
-      model: "m",
-      input: "x",
-      conversation: id,
-      stream,
-    });
-    if (stream) assertMatch(errorIn(answer), /at most 1000 items/);
-    else assertEquals(refusalOf(answer), FULL);
-    assertEquals(await countIn(calls.vault, id), 998);
-    assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 1]);
+    await fill(calls, id, 998);
+    await assertFull(calls, id, stream);
   });
 
   Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
     const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
-    const calls = nativeGateway(CONFIG, (asked) => {
-      const { conversations } = calls.vault.objects;
+    const calls = nativeGateway(CONFIG, (request) => {
+      const { conversations } = calls.state.objects;
       void conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
-      return answering(asked, [message("msg_1", "y".repeat(2_000))]);
+      return answering(request, [message("msg_1", "y".repeat(2_000))]);
     });
     const id = await conversation(calls);
     holder.id = id;
@@ -182,12 +181,12 @@ for (const stream of [false, true]) {
     });
     if (stream) assertMatch(errorIn(answer), /larger than 64 MiB/);
     else assertEquals(refusalOf(answer), [413, "state_too_large", null]);
-    assertEquals(await countIn(calls.vault, id), 1);
+    assertEquals(await countIn(calls.state, id), 1);
   });
 }
 
 Deno.test("a turn whose input does not fit is refused before a request is sent upstream", async () => {
-  const calls = nativeGateway(CONFIG, (asked) => answering(asked, []));
+  const calls = nativeGateway(CONFIG, (request) => answering(request, []));
   const id = await conversation(calls);
   await fill(calls, id, 998);
   const input = Array.from({ length: 5 }, () => ({ role: "user", content: "x" }));
@@ -196,10 +195,10 @@ Deno.test("a turn whose input does not fit is refused before a request is sent u
   const large = await conversation(calls);
   const text = "x".repeat(64 * 1024 * 1024 - 2_000);
   const item = { id: "a", type: "opaque", text };
-  await stored(calls.vault.objects.conversations.append(large, [item]));
+  await stored(calls.state.objects.conversations.append(large, [item]));
   const body = { model: "m", input: "y".repeat(2_000), conversation: large };
   assertEquals(refusalOf(await calls.post("/responses", body)), [413, "state_too_large", null]);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("a terminal event without output gets the items that the stream has delivered", async () => {

@@ -33,7 +33,7 @@ async function owned(able: readonly string[] = CAN): Promise<NativeGateway> {
   return calls;
 }
 
-/** What a request may refer to, where, and what it is told when nobody knows that. */
+/** An object that a request may refer to, its field, and the error for an unknown ID. */
 const REFERENCES: readonly (readonly [refers: JsonObject, param: string, unknown: string])[] = [
   [{ previous_response_id: "resp_1" }, "previous_response_id", "previous_response_not_found"],
   [{ conversation: "conv_1" }, "conversation", "conversation_not_found"],
@@ -53,9 +53,12 @@ for (const name of Object.keys(RIGHT)) {
       assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
       const canonical = await calls.post(path, { ...body, model: "second/m" });
       assertEquals(refusalOf(canonical), [400, "invalid_value", "provider"]);
-      assertEquals(calls.asked.length, 2);
+      assertEquals(calls.requests.length, 2);
       await calls.post(path, body, naming("first"));
-      assertEquals(calls.asked.slice(2).map(({ host, json }) => [host, json]), [["first", body]]);
+      assertEquals(calls.requests.slice(2).map(({ host, json }) => [host, json]), [[
+        "first",
+        body,
+      ]]);
     });
 
     Deno.test(`${what} is refused without a request if its owner is stale, in conflict or incapable`, async () => {
@@ -72,7 +75,7 @@ for (const name of Object.keys(RIGHT)) {
       await calls.post("/conversations", {}, naming("second"));
       const conflict = [400, "provider_binding_conflict", param];
       assertEquals(refusalOf(await calls.post(path, body)), conflict);
-      assertEquals(calls.asked.length, 5);
+      assertEquals(calls.requests.length, 5);
     });
 
     Deno.test(`${what} with unknown owner requires a provider header`, async () => {
@@ -80,7 +83,7 @@ for (const name of Object.keys(RIGHT)) {
       await calls.world.advance(30 * 60_000);
       const answer = await calls.post(path, body);
       assertEquals([answer.error.code, answer.error.param], [unknown, param]);
-      assertEquals(calls.asked.length, 2);
+      assertEquals(calls.requests.length, 2);
       assertEquals((await calls.post(path, body, naming("first"))).json, RIGHT[name]);
     });
   }
@@ -108,6 +111,6 @@ for (const name of Object.keys(RIGHT)) {
       const answer = await calls.post(path, { model: "m", ...refers }, naming("first"));
       assertEquals(refusalOf(answer), [400, code, param], JSON.stringify(refers));
     }
-    assertEquals(calls.asked.length, 1);
+    assertEquals(calls.requests.length, 1);
   });
 }

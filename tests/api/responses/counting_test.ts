@@ -5,7 +5,7 @@ import {
   naming,
   nativeConfig,
   nativeGateway,
-  type Says,
+  type ScriptedResponse,
 } from "../../support/native_gateway.ts";
 import { got } from "../../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../../support/gateway.ts";
@@ -52,22 +52,22 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
   const body = '{"model":"m",  "input":"H\\u0069","x":[1.0]}';
   const gateway = (
     accounts: Readonly<Record<string, Account>>,
-    says: Says | Error = { body: right },
+    says: ScriptedResponse | Error = { body: right },
   ) => nativeGateway(nativeConfig(accounts), () => says);
 
   Deno.test(`${name} requires a model if "auto" has no candidates`, async () => {
     const calls = gateway({ first: able });
     const answer = await calls.post(path, { model: "auto", input: "Hi" });
     assertEquals(refusalOf(answer), [400, "missing_required_parameter", "model"]);
-    assertEquals(calls.asked.length, 0);
+    assertEquals(calls.requests.length, 0);
   });
 
   Deno.test(`${name} is sent to the only capable provider, byte for byte in both directions`, async () => {
     const calls = gateway({ first: {}, second: able });
     const answer = await calls.post(path, body, { accept: "a/b" });
     assertEquals([answer.status, answer.text], [200, right]);
-    assertEquals([calls.lastAsked(), calls.asked[0]?.body], [`second POST ${path}`, body]);
-    assertEquals(calls.asked[0]?.headers.get("accept"), "a/b");
+    assertEquals([calls.lastRequest(), calls.requests[0]?.body], [`second POST ${path}`, body]);
+    assertEquals(calls.requests[0]?.headers.get("accept"), "a/b");
     const shown = ["x-gateway-provider", "x-gateway-model"];
     assertEquals(shown.map((header) => answer.headers.get(header)), ["second", "m"]);
   });
@@ -75,13 +75,13 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
   Deno.test(`${name} with several capable providers requires a provider name`, async () => {
     const calls = gateway({ first: able, second: able });
     assertEquals(refusalOf(await calls.post(path, body)), [400, "ambiguous_provider", "provider"]);
-    assertEquals(calls.asked.length, 0);
+    assertEquals(calls.requests.length, 0);
     await calls.post(path, body, naming("second"));
-    assertEquals(calls.asked.at(-1)?.host, "second");
+    assertEquals(calls.requests.at(-1)?.host, "second");
     await calls.post(path, body.replace('"m"', '"first/m"'));
-    assertEquals([calls.asked.at(-1)?.host, calls.asked.at(-1)?.body], ["first", body]);
+    assertEquals([calls.requests.at(-1)?.host, calls.requests.at(-1)?.body], ["first", body]);
     await calls.post(path, body, { "x-gateway-model": "second/m-2" });
-    const sent = calls.asked.at(-1);
+    const sent = calls.requests.at(-1);
     assertEquals([sent?.host, sent?.body], ["second", body.replace('"m"', '"m-2"')]);
   });
 
@@ -94,7 +94,7 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
     assertEquals(refusalOf(await one.post(path, body, naming("second"))), expected);
     const unknown = await one.post(path, body, naming("nobody"));
     assertEquals(refusalOf(unknown), [400, "provider_not_found", "provider"]);
-    assertEquals(calls.asked.length + one.asked.length, 0);
+    assertEquals(calls.requests.length + one.requests.length, 0);
     one.reload(nativeConfig({ first: {} }));
     assertEquals(refusalOf(await one.post(path, body)), expected);
   });
@@ -113,11 +113,14 @@ for (const [name, { capability, right, wrong }] of Object.entries(OPERATIONS)) {
   });
 
   Deno.test(`${name} is never retried after any failure`, async () => {
-    const failures: (Says | Error)[] = [429, 500, 503, 202].map((status) => ({ status, body: "" }));
+    const failures: (ScriptedResponse | Error)[] = [429, 500, 503, 202].map((status) => ({
+      status,
+      body: "",
+    }));
     for (const says of [...failures, new ConnectionError("refused", "nothing listens")]) {
       const calls = gateway({ first: able, second: {} }, says);
       await calls.post(path, body);
-      assertEquals(calls.asked.map(({ host }) => host), ["first"]);
+      assertEquals(calls.requests.map(({ host }) => host), ["first"]);
     }
   });
 
@@ -136,11 +139,11 @@ Deno.test("compaction requires a model, token counting does not", async () => {
   const refused = await calls.post("/responses/compact", { input: "x" });
   assertEquals(refusalOf(refused), [400, "missing_required_parameter", "model"]);
   assertEquals((await calls.post("/responses/input_tokens", { input: "x" })).status, 200);
-  assertEquals(calls.asked[0]?.body, '{"input":"x"}');
+  assertEquals(calls.requests[0]?.body, '{"input":"x"}');
   const defaults = { up: { ...accounts.up, more: ["default_model: d"] } };
   const filled = nativeGateway(nativeConfig(defaults), says);
   await filled.post("/responses/input_tokens", { input: "x" });
-  assertEquals(filled.asked[0]?.json, { model: "d", input: "x" });
+  assertEquals(filled.requests[0]?.json, { model: "d", input: "x" });
 });
 
 Deno.test("tokens of a compaction are counted as usage; tokens of a token count are not", async () => {

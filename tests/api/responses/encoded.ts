@@ -26,7 +26,7 @@ export const USAGE: Usage = {
   reasoning: 4,
 };
 
-/** Labels of a response to this body, with ids that count up and a clock that stands still. */
+/** Labels of a response to this body, with consecutive IDs and a stopped clock. */
 export function labelsOf(body: JsonObject = {}): ResponseLabels {
   const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
   assert(request.ok);

@@ -1,6 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
-import { create, type Told } from "../../support/dialogue.ts";
+import { create, type TurnEvents } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 
@@ -9,7 +9,7 @@ const CONFIG = twoKeys() + EVERY_TYPE.replace(", conversations: true", "");
 const MODEL = { model: "compat/sim-echo" };
 const NOT_FOUND = [400, "previous_response_not_found", "previous_response_id"];
 
-function refusalIn({ end, error }: Told): readonly unknown[] {
+function refusalIn({ end, error }: TurnEvents): readonly unknown[] {
   return [end.status, error.code, error.param];
 }
 

@@ -38,7 +38,7 @@ Deno.test("a stored response of one key does not exist for another key", async (
       "previous_response_id",
     ]);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
   const items = await calls.get(`/responses/${id}/input_items`, ADA);
   assertEquals(objectsAt(items.json, "data").length, 1);
   const next = await calls.created({ input: "more", previous_response_id: id }, ADA);
@@ -69,7 +69,7 @@ Deno.test("a stored conversation of one key does not exist for another key, in a
     const answer = await calls.post("/responses", { model: "m", input: "x", conversation }, BOB);
     assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
   }
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
   const own = await calls.get(`${path}/items`, ADA);
   assertEquals(objectsAt(own.json, "data").map((item) => item.id), ["msg_secret"]);
   await calls.created({ input: "more", conversation: id }, ADA);
@@ -106,7 +106,7 @@ Deno.test("a reference is never replaced by an item of another key", async () =>
     assertEquals(refusalOf(await ask(id, BOB)), [400, "invalid_value", "input[1].id"]);
     assertEquals((await ask(id, ADA)).status, 200);
   }
-  assertEquals(calls.asked.length, 3);
+  assertEquals(calls.requests.length, 3);
 });
 
 Deno.test("two keys with an item of the same ID each get their own item", async () => {
@@ -116,7 +116,7 @@ Deno.test("two keys with an item of the same ID each get their own item", async 
   await calls.post("/conversations", { items }, BOB);
   for (const [headers, text] of [[ADA, "secret of ada"], [BOB, "of bob"]] as const) {
     await calls.created({ input: [{ id: "msg_secret" }] }, headers);
-    assertEquals(messagesOf(calls, calls.asked.length), [`user: ${text}`]);
+    assertEquals(messagesOf(calls, calls.requests.length), [`user: ${text}`]);
   }
 });
 
@@ -138,12 +138,12 @@ Deno.test("a reference to an item of another key is not sent to a provider that 
       const input = [{ role: "user", content: "x" }, reference(id)];
       return calls.post(path, { model: "m", input, store: false }, headers);
     };
-    const asked = calls.asked.length;
+    const requests = calls.requests.length;
     const refused = await ask("msg_resp_1", BOB);
     assertEquals(refusalOf(refused), [400, "invalid_value", "input[1].id"], path);
-    assertEquals(calls.asked.length, asked);
+    assertEquals(calls.requests.length, requests);
     assertEquals((await ask("msg_resp_1", ADA)).status, 200, path);
-    // What only the provider keeps the gateway cannot tell apart.
+    // The gateway cannot distinguish objects that only the provider stores.
     assertEquals((await ask("msg_elsewhere", BOB)).status, 200, path);
   }
 });

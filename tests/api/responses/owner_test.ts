@@ -1,15 +1,15 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
-import { type Asked, idOf, type Stateful, stateful, TWO } from "./stateful.ts";
+import { idOf, type SentRequest, type Stateful, stateful, TWO } from "./stateful.ts";
 
-const FAILING = ({ host, body }: Asked) => ({
+const FAILING = ({ host, body }: SentRequest) => ({
   status: host === "first" && body.model === "m" ? 503 : 200,
 });
 
 /** Host and model of the last upstream call. */
-function lastAsked({ asked }: Stateful): string {
-  const last = asked.at(-1);
+function lastRequest({ requests }: Stateful): string {
+  const last = requests.at(-1);
   return `${last?.host}/${String(last?.body.model)}`;
 }
 
@@ -21,22 +21,22 @@ Deno.test("a continuation uses provider, model and route of the earlier response
   const calls = stateful();
   const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
   const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
-  assertEquals(lastAsked(calls), "second/m1");
+  assertEquals(lastRequest(calls), "second/m1");
   const answer = await calls.post("/responses", follow(first));
-  assertEquals(lastAsked(calls), "second/m1");
+  assertEquals(lastRequest(calls), "second/m1");
   assertEquals(answer.headers.get("x-gateway-route"), "other");
   await calls.created(follow(first, { model: "auto" }));
-  assertEquals(lastAsked(calls), "second/m1");
+  assertEquals(lastRequest(calls), "second/m1");
 });
 
 Deno.test("a response of a fallback is continued at the fallback, with the same model", async () => {
   const calls = stateful(TWO, FAILING);
   const first = idOf(await calls.created({ input: "one" }));
-  assertEquals(lastAsked(calls), "second/spare");
+  assertEquals(lastRequest(calls), "second/spare");
   const second = idOf(await calls.created(follow(first, { model: "m" })));
-  assertEquals(lastAsked(calls), "second/spare");
+  assertEquals(lastRequest(calls), "second/spare");
   await calls.created(follow(second, { model: "m" }));
-  assertEquals(lastAsked(calls), "second/spare");
+  assertEquals(lastRequest(calls), "second/spare");
 });
 
 Deno.test("a continued response never falls back", async () => {
@@ -45,21 +45,21 @@ Deno.test("a continued response never falls back", async () => {
   const first = idOf(await calls.created({ input: "one" }));
   isDown = true;
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
-  assertEquals([answer.status, lastAsked(calls)], [503, "first/m"]);
+  assertEquals([answer.status, lastRequest(calls)], [503, "first/m"]);
 });
 
 Deno.test("a continuation may name another model and route of the same provider", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.created(follow(first, { model: "m9" }));
-  assertEquals(lastAsked(calls), "first/m9");
+  assertEquals(lastRequest(calls), "first/m9");
   const other = { "x-gateway-route": "other" };
   await calls.created(follow(first, { model: "m2" }), other);
-  assertEquals(lastAsked(calls), "first/m2");
-  const asked = calls.asked.length;
+  assertEquals(lastRequest(calls), "first/m2");
+  const requests = calls.requests.length;
   const wrong = await calls.post("/responses", follow(first, { model: "m3" }), other);
   assertEquals(refusalOf(wrong), [400, "model_not_found", "model"]);
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
 Deno.test("naming another provider than the owner is refused, by header and by model", async () => {
@@ -85,7 +85,7 @@ Deno.test("an owner whose account has changed is stale, and its stored responses
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("sk-first", "sk-other"));
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   const stale = (param: string) => [400, "provider_binding_stale", param];
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
   assertEquals(refusalOf(answer), stale("previous_response_id"));
@@ -96,7 +96,7 @@ Deno.test("an owner whose account has changed is stale, and its stored responses
   assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
   const followed = await calls.post("/responses", { model: "m", ...follow(first) }, named);
   assertEquals(refusalOf(followed), [400, "previous_response_not_found", "previous_response_id"]);
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
 Deno.test("references to items of a response with a stale owner are not resolved", async () => {
@@ -106,10 +106,10 @@ Deno.test("references to items of a response with a stale owner are not resolved
   const body = { model: "m", input: [{ id: message?.id ?? "" }, { role: "user", content: "two" }] };
   assertEquals((await calls.post("/responses", body)).status, 200);
   calls.reload(TWO.replace("sk-first", "sk-other"));
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   const answer = await calls.post("/responses", body);
   assertEquals(refusalOf(answer), [400, "invalid_value", "input[0].id"]);
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
 Deno.test("an owner that is no longer configured is stale; other configuration changes have no effect", async () => {
@@ -126,7 +126,7 @@ Deno.test("an ID of two accounts is a conflict, and the stored response is delet
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "second", account: "x", origin: null, creator: null };
-  await stored(calls.vault.objects.responses.bind(first, other));
+  await stored(calls.state.objects.responses.bind(first, other));
   const conflict = (param: string) => [400, "provider_binding_conflict", param];
   const answer = await calls.post("/responses", { model: "m", ...follow(first) });
   assertEquals(refusalOf(answer), conflict("previous_response_id"));
@@ -136,7 +136,7 @@ Deno.test("an ID of two accounts is a conflict, and the stored response is delet
   assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), conflict("response_id"));
   const cancelled = await calls.post(`/responses/${first}/cancel`);
   assertEquals(refusalOf(cancelled), conflict("response_id"));
-  assertEquals([calls.asked.length, calls.vault.objects.stats().responses.entries], [1, 0]);
+  assertEquals([calls.requests.length, calls.state.objects.stats().responses.entries], [1, 0]);
   const named = { "x-gateway-provider": "first" };
   const incapable = [400, "unsupported_feature", "provider"];
   assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
@@ -147,9 +147,9 @@ Deno.test("a response is deleted when its owner is evicted", async () => {
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "p", account: "x", origin: null, creator: null };
   for (let index = 0; index < 1000; index++) {
-    await stored(calls.vault.objects.responses.bind(`r${index}`, other));
+    await stored(calls.state.objects.responses.bind(`r${index}`, other));
   }
-  assertEquals(calls.vault.objects.stats().responses.entries, 0);
+  assertEquals(calls.state.objects.stats().responses.entries, 0);
   const expected = [404, "response_not_found", "response_id"];
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), expected);
 });
@@ -174,10 +174,10 @@ Deno.test("a request for a response matches as its own type first, then as chat"
     `providers:\n${providers.join("\n")}\nrouting: {routes: [${routes}]}\n`;
   const only = stateful(config(chat));
   await only.created({ input: "one" });
-  assertEquals(lastAsked(only), "a/m");
+  assertEquals(lastRequest(only), "a/m");
   const both = stateful(config(`${chat}, ${kinds}`));
   await both.created({ input: "one" });
-  assertEquals(lastAsked(both), "b/m");
+  assertEquals(lastRequest(both), "b/m");
   const none = stateful(
     config("{name: e, match: {path: /v1/embeddings}, targets: [{provider: a}]}"),
   );

@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { holdWrites } from "../../support/object_store.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
@@ -15,7 +15,7 @@ for (const stream of [false, true]) {
 
   Deno.test(`a ${how} completes only after it is stored, and shutdown waits for both`, async () => {
     const calls = stateful();
-    const writes = holdWrites(calls.vault);
+    const writes = holdWrites(calls.state);
     let isAnswered = false;
     const answering = calls.post("/responses", { model: "m", input: "x", stream })
       .then((answer) => {
@@ -24,10 +24,10 @@ for (const stream of [false, true]) {
       });
     await writes.begun;
     await turnsOfTheLoop();
-    assertEquals([isAnswered, calls.vault.inFlight.count], [false, 1]);
+    assertEquals([isAnswered, calls.state.inFlight.count], [false, 1]);
     writes.release();
     assertEquals((await answering).status, 200);
-    await calls.vault.inFlight.idle();
+    await calls.state.inFlight.idle();
   });
 
   Deno.test(`a ${how} is stored even if its client disconnects meanwhile`, async () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { objectsAt, textAt } from "../../support/state_call.ts";

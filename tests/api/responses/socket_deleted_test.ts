@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated, TRANSLATED } from "../../support/simulated.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 
@@ -30,8 +30,8 @@ for (const provider of TRANSLATED) {
     const model = `${provider}/sim-echo`;
     const { id } = await client.turn(create({ model, input: "one" }));
     assertEquals(await deleted(served, id), 204);
-    const told = await client.turn(create({ model, input: "two", previous_response_id: id }));
-    assertEquals([told.ending, told.output], ["response.completed", "two"]);
+    const received = await client.turn(create({ model, input: "two", previous_response_id: id }));
+    assertEquals([received.ending, received.output], ["response.completed", "two"]);
     const { error } = await other.turn(create({ model, previous_response_id: id }));
     assertEquals<unknown>(error.code, "previous_response_not_found");
     const gone = await fetch(`${served.url}/v1/responses/${id}`);

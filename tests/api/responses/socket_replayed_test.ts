@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 

@@ -16,26 +16,26 @@ import {
 } from "../../support/state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
 
-/** What one upstream was asked. */
-export interface Asked {
+/** A request that an upstream received. */
+export interface SentRequest {
   readonly host: string;
   readonly body: JsonObject;
 }
 
-/** A gateway whose state a test follows. */
+/** A gateway whose state is visible to a test. */
 export interface Stateful extends StateCalls {
   readonly world: ScriptedWorld;
-  readonly vault: GatewayState;
-  /** Every upstream call, in order. */
-  readonly asked: readonly Asked[];
-  /** A response that must come about; its resource. */
+  readonly state: GatewayState;
+  /** The upstream requests, in order. */
+  readonly requests: readonly SentRequest[];
+  /** Creates a response, which must succeed, and returns its resource. */
   created(body: JsonObject, headers?: Readonly<Record<string, string>>): Promise<JsonObject>;
-  /** Serves another configuration from now on. */
+  /** Reloads the gateway with this configuration. */
   reload(config: string): void;
 }
 
-/** What an upstream says; a status other than 200 is an error. */
-export interface Says {
+/** Response of an upstream; a status other than 200 is an error. */
+export interface ScriptedResponse {
   readonly status?: number;
   readonly message?: JsonObject;
   readonly finish?: string;
@@ -61,20 +61,23 @@ function parsed(text: string): Config {
   return loaded.config;
 }
 
-/** Serves the configuration; every upstream says what the script makes of what it is asked. */
-export function stateful(config = TWO, script: (asked: Asked) => Says = () => ({})): Stateful {
-  const asked: Asked[] = [];
+/** Serves the configuration; each upstream responds with the result of the script. */
+export function stateful(
+  config = TWO,
+  script: (request: SentRequest) => ScriptedResponse = () => ({}),
+): Stateful {
+  const requests: SentRequest[] = [];
   const world = scriptedWorld({
     async fetch(url, init) {
       const body = parseJson(await new Response(init.body).text());
       const one = { host: new URL(url).hostname, body: isObject(body) ? body : {} };
-      asked.push(one);
+      requests.push(one);
       const said = script(one);
-      const { status = 200, message = { content: `answer ${asked.length}` }, finish = "stop" } =
+      const { status = 200, message = { content: `answer ${requests.length}` }, finish = "stop" } =
         said;
       if (status !== 200) return answers(status, "");
       const delta = { role: "assistant", ...message };
-      const id = `chatcmpl-${asked.length}`;
+      const id = `chatcmpl-${requests.length}`;
       const about = { id, created: 1, model: one.body.model };
       if (one.body.stream !== true) {
         const choices = [{ index: 0, message: delta, finish_reason: finish }];
@@ -92,8 +95,8 @@ export function stateful(config = TWO, script: (asked: Asked) => Says = () => ({
   return {
     ...calls,
     world,
-    vault: gateway.state,
-    asked,
+    state: gateway.state,
+    requests,
     async created(body, headers = {}) {
       const answer = await calls.post("/responses", { model: "m", ...body }, headers);
       assertEquals(answer.status, 200, answer.text);
@@ -122,8 +125,8 @@ export function errorIn(reply: Reply): string {
 }
 
 /** Role and content of the messages that upstream call number `count`, from 1, was given. */
-export function messagesOf({ asked }: Stateful, count: number): readonly string[] {
-  const messages = objectsAt(asked[count - 1]?.body ?? {}, "messages");
+export function messagesOf({ requests }: Stateful, count: number): readonly string[] {
+  const messages = objectsAt(requests[count - 1]?.body ?? {}, "messages");
   return messages.map(({ role, content }) => `${role}: ${textOf(content)}`);
 }
 

@@ -8,7 +8,7 @@ import {
   nativeConfig,
   type NativeGateway,
   nativeGateway,
-  type Says,
+  type ScriptedResponse,
 } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
 
@@ -36,7 +36,7 @@ async function boundIn(calls: NativeGateway, id: string): Promise<string | undef
   return (await bindingOf(calls, "chat_completion", id))?.kind;
 }
 
-Deno.test("a stored completion belongs to the account that made it, streamed or not", async () => {
+Deno.test("a stored completion is bound to the account that created it, streamed or not", async () => {
   const whole = gateway(COMPLETION);
   assertEquals((await whole.post("/chat/completions", BODY)).json, COMPLETION);
   assertEquals(await boundIn(whole, "chatcmpl-1"), "bound");
@@ -46,15 +46,15 @@ Deno.test("a stored completion belongs to the account that made it, streamed or 
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-Deno.test("what is not stored, or not stored by that provider, belongs to nobody", async () => {
+Deno.test("a completion that its provider does not store is bound to no owner", async () => {
   for (const store of [false, null, undefined]) {
     const calls = gateway(COMPLETION);
     await calls.post("/chat/completions", { model: "m", ...MESSAGES, store });
-    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
   }
   const plain = gateway(COMPLETION, { can: [] });
   assertEquals((await plain.post("/chat/completions", BODY)).status, 200);
-  assertEquals(plain.vault.objects.stats().chat_completion_bindings.entries, 0);
+  assertEquals(plain.state.objects.stats().chat_completion_bindings.entries, 0);
 });
 
 Deno.test("a stored completion with a second id in the same text is a 502 and not bound", async () => {
@@ -64,7 +64,7 @@ Deno.test("a stored completion with a second id in the same text is a 502 and no
   for (const [calls, stream] of [[whole, false], [streamed, true]] as const) {
     const answer = await calls.post("/chat/completions", { ...BODY, stream });
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
-    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
   }
 });
 
@@ -87,7 +87,7 @@ for (const [what, members] of Object.entries(WRONG)) {
     const answer = await calls.post("/chat/completions", BODY);
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
     assertEquals(
-      [calls.vault.objects.stats().chat_completion_bindings.entries, calls.asked.length],
+      [calls.state.objects.stats().chat_completion_bindings.entries, calls.requests.length],
       [0, 1],
     );
   });
@@ -104,12 +104,12 @@ for (const [what, members] of Object.entries(WRONG)) {
       const [error, done, ...more] = text.slice(chunk("Hi").length).split("\n\n");
       assert(error?.includes('"upstream_stream_error"'), text);
       assertEquals([done, more], ["data: [DONE]", [""]]);
-      assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
+      assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
     }
   });
 }
 
-Deno.test("records that are no chunks need no id, where a completion is to be stored", async () => {
+Deno.test("with store, records that are no chunks need no ID", async () => {
   const nothing = 'data: {}\n\ndata: {"choices":null}\n\ndata: {"type":"ping"}\n\ndata: \n\n';
   const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
@@ -117,7 +117,7 @@ Deno.test("records that are no chunks need no id, where a completion is to be st
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-Deno.test("without store the identity is filled in as ever", async () => {
+Deno.test("without store a missing ID or object member is filled in", async () => {
   for (const store of [false, undefined]) {
     const body = { model: "m", ...MESSAGES, store };
     const { id: _id, object: _object, ...bare } = COMPLETION;
@@ -135,13 +135,13 @@ Deno.test("a stored stream that breaks off is not bound", async () => {
     const calls = gateway(chunk("Hi") + ends);
     const { text } = await calls.post("/chat/completions", { ...BODY, stream: true });
     assert(text.includes("upstream_stream_error"), text);
-    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
   }
 });
 
-Deno.test("a completion that is to be stored is sent again only when it was certainly not taken", async () => {
+Deno.test("a completion with store is retried only if the upstream certainly did not process it", async () => {
   const accounts = { first: ABLE, second: ABLE };
-  const failures: readonly (readonly [Says | Error, boolean])[] = [
+  const failures: readonly (readonly [ScriptedResponse | Error, boolean])[] = [
     [{ status: 429, body: "" }, true],
     [{ status: 503, body: "" }, true],
     [{ status: 529, body: "" }, true],
@@ -158,9 +158,9 @@ Deno.test("a completion that is to be stored is sent again only when it was cert
     const sent = calls.post("/chat/completions", BODY);
     await calls.world.advance(1000);
     assertEquals((await sent).status === 200, again);
-    const hosts = calls.asked.map(({ host }) => host);
+    const hosts = calls.requests.map(({ host }) => host);
     assertEquals(hosts, again ? ["first", "first", "second"] : ["first"]);
-    assertEquals(calls.vault.objects.stats().chat_completion_bindings.entries, again ? 1 : 0);
+    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, again ? 1 : 0);
   }
 });
 
@@ -174,5 +174,5 @@ Deno.test("an id of two accounts is a conflict", async () => {
   await calls.post("/chat/completions", BODY, naming("second"));
   const refused = await calls.get("/chat/completions/chatcmpl-1");
   assertEquals(refusalOf(refused), [400, "provider_binding_conflict", "completion_id"]);
-  assertEquals(calls.asked.length, 3);
+  assertEquals(calls.requests.length, 3);
 });

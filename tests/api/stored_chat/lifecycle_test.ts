@@ -60,29 +60,29 @@ testOperations(STORED, {
   },
 });
 
-Deno.test("completions are listed by the only provider that can, query and all", async () => {
+Deno.test("a list request goes to the only capable provider, with its query", async () => {
   const list = '{"object":"list" ,"data":[]}';
   const calls = nativeGateway(ONE, () => ({ body: list }));
   const answer = await calls.get(`${ALL}?limit=2&metadata[a]=b%20c&model=m`, { accept: "a/b" });
   assertEquals([answer.status, answer.text], [200, list]);
-  assertEquals(calls.lastAsked(), `first GET ${ALL}?limit=2&metadata%5Ba%5D=b+c&model=m`);
-  assertEquals(calls.asked[0]?.headers.get("accept"), "a/b");
+  assertEquals(calls.lastRequest(), `first GET ${ALL}?limit=2&metadata%5Ba%5D=b+c&model=m`);
+  assertEquals(calls.requests[0]?.headers.get("accept"), "a/b");
 });
 
-Deno.test("a list of several capable providers needs the name of one", async () => {
+Deno.test("a list request with several capable providers requires a provider name", async () => {
   const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
   const refused = await calls.get(ALL);
   assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
   assertEquals((await calls.get(ALL, naming("second"))).status, 200);
-  assertEquals(calls.asked[0]?.host, "second");
+  assertEquals(calls.requests[0]?.host, "second");
 });
 
 Deno.test("a list without a capable provider is refused, and a wrong one is a 502", async () => {
   const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
   assertEquals(refusalOf(await none.get(ALL)), UNABLE);
   assertEquals(refusalOf(await none.get(ALL, naming("first"))), UNABLE);
-  assertEquals(none.asked.length, 0);
+  assertEquals(none.requests.length, 0);
   const wrong = nativeGateway(ONE, () => ({ body: COMPLETION }));
   assertEquals((await wrong.get(ALL)).status, 502);
 });
@@ -94,5 +94,5 @@ Deno.test("identifiers with white space around them never leave the gateway", as
     assertEquals(refusalOf(await calls.get(path, naming("first"))), expected);
     assertEquals(refusalOf(await calls.get(`${path}/messages`, naming("first"))), expected);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });

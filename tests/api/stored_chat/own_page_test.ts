@@ -32,7 +32,7 @@ const MIXED = '{"object":"list", "data":[ {"id":"a1","n":1.0}, {"id":"b1"},\n{"i
 
 const OWNERS = [["a1", ADA], ["a2", ADA], ["b1", BOB]] as const;
 
-Deno.test("a list leaves out what other keys have created and nothing else", async () => {
+Deno.test("a list omits the objects of other keys and nothing else", async () => {
   const calls = await gateway(OWNERS, () => MIXED);
   assertEquals(
     (await calls.get(PATH, BOB)).text,
@@ -46,7 +46,7 @@ Deno.test("a list leaves out what other keys have created and nothing else", asy
   );
 });
 
-Deno.test("a list without objects of other keys, or of clients that share, stays as it came", async () => {
+Deno.test("a list without objects of other keys is forwarded unchanged, and so is each list without isolation", async () => {
   const own = '{"object":"list", "data":[ {"id":"a1","n":1.0} ],"has_more":false}\n';
   assertEquals((await (await gateway(OWNERS, () => own)).get(PATH, ADA)).text, own);
   const shared = await gateway(OWNERS, () => MIXED, twoKeys(", isolate_clients: false"));
@@ -65,7 +65,7 @@ function page(ids: readonly string[], hasMore: boolean): JsonObject {
   };
 }
 
-Deno.test("a list goes on to the first page that holds something for the key", async () => {
+Deno.test("a list skips pages without objects of the key", async () => {
   const pages: Readonly<Record<string, JsonObject>> = {
     null: page(["a1"], true),
     a1: page(["a2"], true),
@@ -74,18 +74,18 @@ Deno.test("a list goes on to the first page that holds something for the key", a
   const calls = await gateway(OWNERS, (after) => pages[String(after)] ?? {});
   const answer = await calls.get(`${PATH}?limit=1&order=asc`, BOB);
   assertEquals(answer.json, page(["b1"], false));
-  assertEquals(calls.asked.slice(3).map(({ path }) => path), [
+  assertEquals(calls.requests.slice(3).map(({ path }) => path), [
     `${PATH}?limit=1&order=asc`,
     `${PATH}?limit=1&order=asc&after=a1`,
     `${PATH}?limit=1&order=asc&after=a2`,
   ]);
 });
 
-Deno.test("a list with nothing for the key ends with its last page, or after 20 pages", async () => {
+Deno.test("a list without objects of the key ends with its last page, or after 20 pages", async () => {
   const calls = await gateway(OWNERS, () => page(["a1"], false));
   assertEquals((await calls.get(PATH, BOB)).json, page([], false));
-  assertEquals(calls.asked.length, 4);
+  assertEquals(calls.requests.length, 4);
   const endless = await gateway(OWNERS, () => page(["a1"], true));
   assertEquals((await endless.get(PATH, BOB)).json, page([], true));
-  assertEquals(endless.asked.length, 3 + 20);
+  assertEquals(endless.requests.length, 3 + 20);
 });

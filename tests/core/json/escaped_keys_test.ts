@@ -84,8 +84,8 @@ Deno.test("nested values beside an escaped key are parsed to any depth", () => {
 });
 
 /**
- * Few characters, so that keys are often alike: some must be escaped, the others may be. Digits are
- * array indexes, which an object has in an order of their own.
+ * Few characters, so that keys are often alike: some must be escaped, some may be. Digits are
+ * array indexes, which an object orders differently.
  */
 const words = fc.array(
   fc.tuple(

@@ -17,7 +17,7 @@ async function ranIn(cwd: string, ...args: readonly string[]) {
   return { code, out: text, err: errors };
 }
 
-Deno.test("the program tells the version of the sources", async () => {
+Deno.test("the program prints the version of the sources", async () => {
   assertEquals(await ran("--version"), {
     code: 0,
     out: `switchyard ${manifest.version}\n`,
@@ -25,7 +25,7 @@ Deno.test("the program tells the version of the sources", async () => {
   });
 });
 
-Deno.test("the program helps, and ends with 2 when it is used wrongly", async () => {
+Deno.test("--help prints the usage, and wrong usage exits with 2", async () => {
   const { code, out } = await ran("--help");
   assertEquals(code, 0);
   for (const word of ["check", "explain", "schema", "demo", "simulate", "--config FILE"]) {
@@ -36,7 +36,7 @@ Deno.test("the program helps, and ends with 2 when it is used wrongly", async ()
   assertMatch(wrong.err, /did you mean check\?/);
 });
 
-Deno.test("the program finds the configuration that it is delivered with valid", async () => {
+Deno.test("the delivered configuration is valid", async () => {
   using example = await configFile((await ran("init", "edge", "--print")).out);
   const { code, out, err } = await ran("check", "--config", example.path);
   assertEquals([code, err], [0, ""]);
@@ -45,7 +45,7 @@ Deno.test("the program finds the configuration that it is delivered with valid",
 });
 
 for (const kind of Object.keys(STARTERS)) {
-  Deno.test(`the program writes a file to begin with for ${kind}, once, and finds it valid`, async () => {
+  Deno.test(`the program writes a starter file for ${kind}, once, and finds it valid`, async () => {
     const folder = await Deno.makeTempDir();
     const { code, err } = await ranIn(folder, "init", kind);
     assertEquals([code, err], [0, ""]);
@@ -57,9 +57,9 @@ for (const kind of Object.keys(STARTERS)) {
   });
 }
 
-Deno.test("a file to begin with that cannot be written whole is not left behind", async () => {
+Deno.test("a starter file that cannot be written completely is removed", async () => {
   const folder = await Deno.makeTempDir();
-  // The limit on the size of files stands for a disk that is full.
+  // The limit on file sizes plays a full disk.
   const small = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
   const { code, stderr } = await new Deno.Command("sh", {
     args: ["-c", small, "sh", ...programCommand(["init", "team"])],
@@ -71,14 +71,14 @@ Deno.test("a file to begin with that cannot be written whole is not left behind"
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("the program tells what is wrong with a file, with line and column", async () => {
+Deno.test("the program reports problems of a file with line and column", async () => {
   using file = await configFile("server: {port: x}\n");
   const { code, err } = await ran("check", "--config", file.path);
   assertEquals(code, 1);
   assertMatch(err, /^server\.port: .*\(line 1, column 16\)$/m);
 });
 
-Deno.test("the program explains who would serve a request", async () => {
+Deno.test("explain prints the target that would serve a request", async () => {
   using example = await configFile((await ran("init", "edge", "--print")).out);
   const { code, out } = await ran("explain", "--config", example.path, "--model", "any");
   assertEquals(code, 0);
@@ -91,7 +91,7 @@ Deno.test("the program prints the JSON Schema of its configuration", async () =>
   assertEquals<unknown>(parseJson(out), parseJson(JSON.stringify(configJsonSchema())));
 });
 
-Deno.test("the program demonstrates itself without a key or a network", async () => {
+Deno.test("demo runs without a key and a network", async () => {
   await using demo = await started(["demo", "--port", "0"]);
   for (const wire of ["compat", "messages", "local"]) {
     assert(await demo.out.until(new RegExp(`\\b${wire}\\b`)) !== null, wire);

@@ -10,13 +10,13 @@ export const WITH_DESCRIPTORS: readonly string[] = [
 ];
 
 /** Descriptors that a process needs beside those of its connections. */
-const SPARE_DESCRIPTORS = 500;
+const SPARE_DESCRIPTOR_COUNT = 500;
 
 /** Returns 10,000, or less where the system does not allow a process as many descriptors. */
 export async function crowdSize(): Promise<number> {
   const { stdout } = await new Deno.Command("sh", { args: ["-c", "ulimit -Hn"] }).output();
   const limit = Number(new TextDecoder().decode(stdout));
-  return Math.min(10_000, Number.isNaN(limit) ? Infinity : limit - SPARE_DESCRIPTORS);
+  return Math.min(10_000, Number.isNaN(limit) ? Infinity : limit - SPARE_DESCRIPTOR_COUNT);
 }
 
 /** Clients that rest, in a process of theirs. */

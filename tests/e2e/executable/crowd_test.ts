@@ -119,7 +119,7 @@ async function serving(upstream: string, server = ""): Promise<Running> {
   return await started(["--config", file.path], {}, WITH_DESCRIPTORS);
 }
 
-Deno.test("beside 10,000 open connections that rest every fault has its result, and none is lost", async () => {
+Deno.test("with 10,000 idle connections, each fault still gives its result", async () => {
   const count = await crowdSize();
   await using upstream = startFaults();
   await using gateway = await serving(upstream.url);

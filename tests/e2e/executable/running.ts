@@ -4,7 +4,7 @@ import { configFile } from "../../cli/test_terminal.ts";
 
 /** The program as a process: the sources, or the executable that is tested. */
 export interface Running extends Program, AsyncDisposable {
-  /** The address that it told. */
+  /** The address that the program printed. */
   readonly url: string;
   /** Asks it to end; resolves with its exit code and log. */
   ended(): Promise<readonly [code: number, log: string]>;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { openDialogue } from "../../support/dialogue.ts";
+import { openSocketClient } from "../../support/socket_client.ts";
 import { WIRES } from "../sdk.ts";
 import { startedSdk } from "./running.ts";
 
@@ -81,7 +81,7 @@ for (const wire of WIRES) {
 
 Deno.test("the program takes Responses calls over a WebSocket, one after the other", async () => {
   await using sdk = await startedSdk("compat");
-  await using dialogue = await openDialogue(sdk.url);
+  await using dialogue = await openSocketClient(sdk.url);
   const call = { type: "response.create", model: "sim-echo" };
   const first = await dialogue.turn({ ...call, input: "good day to you" });
   assertEquals([first.ending, first.output], ["response.completed", "good day to you"]);

@@ -4,7 +4,7 @@ import { NOTICES_EARLY_LEAVE } from "../../support/runtime.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { started } from "./running.ts";
 
-// Larger than what a runtime may hold back, where it tells at all that the client of such a call leaves.
+// Small where the runtime does not report that the client of a larger request disconnects.
 const SIZE = NOTICES_EARLY_LEAVE ? 100_000 : 100;
 
 const CALL = JSON.stringify({
@@ -22,7 +22,7 @@ retry: {enabled: false}
 `;
 }
 
-Deno.test("the program takes up a changed file, by itself and when it is told to", async () => {
+Deno.test("the program reloads a changed file by itself and on SIGHUP", async () => {
   using file = await configFile(configOver("http://127.0.0.1:9"));
   await using gateway = await started(["--config", file.path]);
   const { child, err } = gateway;

@@ -54,7 +54,7 @@ Deno.test("every way to import counts, types too", () => {
   }
 });
 
-Deno.test("what a file exports of its own is no import", () => {
+Deno.test("an export of the file's own names is no import", () => {
   assertEquals(complaints("src/core/ids.ts", "const a = 1; export { a }; export const b = 2;"), []);
 });
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider, serveGateway, testGateway } from "../../support/gateway.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { startUpstream } from "../../support/upstream.ts";

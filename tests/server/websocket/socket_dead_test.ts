@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
-import { frame, handshake, PONG, TEXT } from "../../support/raw_frames.ts";
+import { frame, handshake, PONG_CODE, TEXT_CODE } from "../../support/raw_frames.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { heldStream, wordStreams } from "../../support/word_stream.ts";
 import { connectRaw } from "../raw_connection.ts";
@@ -34,7 +34,7 @@ Deno.test("a silent client is pinged, and its socket is closed when no pong come
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
   await raw.receiveUntil("\r\n\r\n");
-  await raw.send(frame(TEXT, JSON.stringify(create())));
+  await raw.send(frame(TEXT_CODE, JSON.stringify(create())));
   await raw.receiveUntil(PING);
   await held.cancelled;
   await served.gateway.state.inFlight.idle();
@@ -51,8 +51,8 @@ Deno.test("a client that answers pings may be silent for long", async () => {
   await raw.receiveUntil("\r\n\r\n");
   for (let asked = 0; asked < 4; asked++) {
     await raw.receiveUntil(PING);
-    await raw.send(frame(PONG, ""));
+    await raw.send(frame(PONG_CODE, ""));
   }
-  await raw.send(frame(TEXT, "{}"));
+  await raw.send(frame(TEXT_CODE, "{}"));
   assert((await raw.receiveUntil('"invalid_value"')).includes('"type":"error"'));
 });

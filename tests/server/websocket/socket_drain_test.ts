@@ -1,6 +1,6 @@
 import { drain } from "../../../src/cli/drain.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";

@@ -4,7 +4,7 @@ import { errorEvent } from "../../../src/server/websocket/socket_error.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { assertValid } from "../../support/schemas.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";

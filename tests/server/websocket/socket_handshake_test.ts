@@ -1,7 +1,7 @@
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { got } from "../../support/chat_call.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { openLine } from "../../support/line.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { ENDS_RESET_HANDSHAKES } from "../../support/runtime.ts";

@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { create, type Dialogue, type Told } from "../../support/dialogue.ts";
+import { create, type SocketClient, type TurnEvents } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
-import { BINARY, CONTINUES, frame, handshake, TEXT } from "../../support/raw_frames.ts";
+import {
+  BINARY_CODE,
+  CONTINUES_CODE,
+  frame,
+  handshake,
+  TEXT_CODE,
+} from "../../support/raw_frames.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { saying, type Sent, wordStreams } from "../../support/word_stream.ts";
 import { connectRaw } from "../raw_connection.ts";
 
-const LIMIT = 10 * 1024 * 1024;
+const MAX_MESSAGE_CHARS = 10 * 1024 * 1024;
 
 /** The words of the last message come back. */
 function echo({ body }: Sent): Promise<Response> {
@@ -58,13 +64,13 @@ const messages = fc.array(
   { minLength: 1, maxLength: 16 },
 );
 
-function checkGood({ events, ending, output }: Told, input: string, lane: string | null) {
+function checkGood({ events, ending, output }: TurnEvents, input: string, lane: string | null) {
   assertEquals([ending, output], ["response.completed", input]);
   assertEquals<unknown>(events.map((event) => event.sequence_number), [...events.keys()]);
   assert(events.every((event) => (event.stream_id ?? null) === lane), JSON.stringify(events));
 }
 
-function checkBad({ events, end, error }: Told) {
+function checkBad({ events, end, error }: TurnEvents) {
   assertEquals(events.length, 1);
   assertEquals<unknown>(
     [end.type, end.status, end.sequence_number, error.type],
@@ -95,9 +101,9 @@ for (const ahead of [false, true]) {
         if (ahead) sent.forEach(send);
         for (const one of sent) {
           if (!ahead) send(one);
-          const told = await client.rest();
-          if ("turn" in one) checkGood(told, one.turn.input, one.turn.lane);
-          else checkBad(told);
+          const received = await client.rest();
+          if ("turn" in one) checkGood(received, one.turn.input, one.turn.lane);
+          else checkBad(received);
         }
         await checkContinues(client);
         assertEquals(client.unread, 0);
@@ -108,7 +114,7 @@ for (const ahead of [false, true]) {
 }
 
 /** What was malformed has left nothing behind. */
-async function checkContinues(client: Dialogue) {
+async function checkContinues(client: SocketClient) {
   const first = await client.turn(create({ input: "first", store: false }));
   checkBad(await client.turn("{"));
   const second = create({ input: "second", previous_response_id: first.id, store: false });
@@ -140,9 +146,9 @@ Deno.test("bytes that are JSON are read like a text, and a message may come in f
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
   const bytes = new TextEncoder().encode(JSON.stringify(create({ input: "in pieces" })));
-  await raw.send(frame(TEXT, bytes.slice(0, 9), false));
-  await raw.send(frame(CONTINUES, bytes.slice(9, 10), false));
-  await raw.send(frame(CONTINUES, bytes.slice(10)));
+  await raw.send(frame(TEXT_CODE, bytes.slice(0, 9), false));
+  await raw.send(frame(CONTINUES_CODE, bytes.slice(9, 10), false));
+  await raw.send(frame(CONTINUES_CODE, bytes.slice(10)));
   const events = await raw.receiveUntil('"type":"response.completed"');
   assertMatch(events, /"text":"in pieces"/);
 });
@@ -152,7 +158,7 @@ Deno.test("a message of 10 MiB is served, one byte more closes the socket", asyn
   for (const isText of [true, false]) {
     await using client = await served.open();
     const empty = JSON.stringify(create({ input: "" }));
-    const full = JSON.stringify(create({ input: "x".repeat(LIMIT - empty.length) }));
+    const full = JSON.stringify(create({ input: "x".repeat(MAX_MESSAGE_CHARS - empty.length) }));
     const message = (text: string) =>
       isText ? text : Uint8Array.from(new TextEncoder().encode(text));
     assertEquals((await client.turn(message(full))).ending, "response.completed");
@@ -165,7 +171,7 @@ Deno.test("a message of 10 MiB is served, one byte more closes the socket", asyn
 
 Deno.test("a text that is not UTF-8 ends the connection, and nothing of it stays", async () => {
   await using served = echoing();
-  for (const opcode of [TEXT, CONTINUES, 5, 11]) await checkEnds(served, opcode);
+  for (const opcode of [TEXT_CODE, CONTINUES_CODE, 5, 11]) await checkEnds(served, opcode);
   await using client = await served.open();
   assertEquals((await client.turn(create())).output, "Hi");
 });
@@ -173,7 +179,7 @@ Deno.test("a text that is not UTF-8 ends the connection, and nothing of it stays
 async function checkEnds(served: SocketGateway, opcode: number) {
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
-  await raw.send(frame(BINARY, "{}"));
+  await raw.send(frame(BINARY_CODE, "{}"));
   assertMatch(await raw.receiveUntil('"invalid_value"'), /"type":"error"/);
   await raw.send(frame(opcode, Uint8Array.of(0xff, 0xfe)));
   await raw.receiveUntil("nothing more comes");

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
@@ -45,8 +45,8 @@ Deno.test("sixteen turns may be queued; the next turn is refused immediately, an
   held.say("first");
   held.finish();
   for (let turn = 0; turn < 17; turn++) {
-    const told = await client.rest();
-    assertEquals<unknown>([told.ending, told.end.stream_id], [
+    const received = await client.rest();
+    assertEquals<unknown>([received.ending, received.end.stream_id], [
       "response.completed",
       `lane-${turn}`,
     ]);
@@ -99,9 +99,9 @@ Deno.test("a refused message is answered in its turn, so that it is not taken fo
   client.send({ type: "response.steer" });
   held.say(" two");
   held.finish();
-  const told = await client.rest();
-  assertEquals([told.ending, told.output], ["response.completed", "one two"]);
-  assertEquals(told.events.filter(({ type }) => type === "error"), []);
+  const received = await client.rest();
+  assertEquals([received.ending, received.output], ["response.completed", "one two"]);
+  assertEquals(received.events.filter(({ type }) => type === "error"), []);
   assertEquals<unknown>((await client.rest()).error.code, "invalid_json");
   assertEquals<unknown>((await client.rest()).error.code, "invalid_value");
 });

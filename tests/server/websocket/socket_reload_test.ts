@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 

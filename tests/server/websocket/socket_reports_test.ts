@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { type CapturedCall, newCapture } from "../../../src/remote/capture.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";

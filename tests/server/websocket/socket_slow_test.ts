@@ -4,10 +4,10 @@ import type { World } from "../../../src/core/world.ts";
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { frameReader } from "../../support/frame_reader.ts";
 import { type Line, openLine } from "../../support/line.ts";
-import { frame, handshake, TEXT } from "../../support/raw_frames.ts";
+import { frame, handshake, TEXT_CODE } from "../../support/raw_frames.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 
 const CONFIG = `
@@ -19,7 +19,7 @@ retry: {enabled: false}
 `;
 
 /** Events of 64 KiB, 48 MiB together: far more than two kernels keep for a connection. */
-const EVENTS = 768;
+const EVENT_COUNT = 768;
 
 /**
  * Timeouts of the gateway for a client at the end of a socket, in milliseconds; no test waits for
@@ -51,7 +51,7 @@ function talkative() {
         },
         pull(controller) {
           controller.enqueue(utf8Bytes(eventAt(taken)));
-          if (++taken < EVENTS) return;
+          if (++taken < EVENT_COUNT) return;
           controller.close();
           controller.byobRequest?.respond(0);
         },
@@ -66,7 +66,7 @@ function talkative() {
 function eventAt(sequence: number): string {
   if (sequence === 0) return sse(lifecycle("response.created", 0));
   return sse(
-    sequence === EVENTS - 1
+    sequence === EVENT_COUNT - 1
       ? lifecycle("response.completed", sequence)
       : delta(sequence, { delta: "x".repeat(64 * 1024) }),
   );
@@ -76,7 +76,7 @@ function eventAt(sequence: number): string {
 async function asking(url: string): Promise<Line> {
   const { hostname, port, host } = new URL(url);
   const line = openLine(await Deno.connect({ hostname, port: Number(port) }));
-  const text = handshake(host) + frame(TEXT, JSON.stringify(create()));
+  const text = handshake(host) + frame(TEXT_CODE, JSON.stringify(create()));
   await line.write(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
   return line;
 }
@@ -86,7 +86,7 @@ Deno.test("a client that does not read holds its upstream back, and misses nothi
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
-  assert(taken() < EVENTS / 2, `${taken()} of ${EVENTS} events were taken`);
+  assert(taken() < EVENT_COUNT / 2, `${taken()} of ${EVENT_COUNT} events were taken`);
   const reader = frameReader();
   const numbers: unknown[] = [];
   for (let last: unknown = null; last !== "response.completed";) {
@@ -99,7 +99,7 @@ Deno.test("a client that does not read holds its upstream back, and misses nothi
       last = event.type;
     }
   }
-  assertEquals(numbers, Array.from({ length: EVENTS }, (_none, at) => at));
+  assertEquals(numbers, Array.from({ length: EVENT_COUNT }, (_none, at) => at));
   line.close();
   await line.quiet();
   world.close();
@@ -142,7 +142,7 @@ Deno.test("the socket of a client that only sends is closed, and its queued mess
   const line = await asking(served.url);
   await waits;
   const label = "x".repeat(64 * 1024);
-  const refused = frame(TEXT, JSON.stringify(create({ stream_id: label })));
+  const refused = frame(TEXT_CODE, JSON.stringify(create({ stream_id: label })));
   const bytes = Uint8Array.from(refused, (letter) => letter.charCodeAt(0));
   // Not awaited one by one: what is written after the gateway has stopped reading stays here.
   const writing = (async () => {

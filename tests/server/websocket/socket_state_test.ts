@@ -1,6 +1,6 @@
 import { parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { create } from "../../support/dialogue.ts";
+import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 

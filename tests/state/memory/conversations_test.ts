@@ -5,7 +5,7 @@ import type { ConversationStore } from "../../../src/state/object_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { outcomeOf, stored } from "../../support/object_store.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const MIB = 1024 * 1024;
 
 async function put(store: ConversationStore, id: string, items: readonly JsonObject[] = []) {
@@ -26,14 +26,14 @@ Deno.test("a conversation lives for 30 minutes from its last change, not from it
   const { conversations: store } = newMemoryObjectStore(() => time);
   await put(store, "changed");
   await put(store, "looked at");
-  time = 20 * MINUTE;
+  time = 20 * MINUTE_MS;
   await stored(store.append("changed", numbered(1)));
   assert(await countIn(store, "looked at") !== null);
-  time = 30 * MINUTE;
+  time = 30 * MINUTE_MS;
   assertEquals(await countIn(store, "looked at"), null);
-  time = 50 * MINUTE - 1;
+  time = 50 * MINUTE_MS - 1;
   assert(await countIn(store, "changed") !== null);
-  time = 50 * MINUTE;
+  time = 50 * MINUTE_MS;
   assertEquals(await countIn(store, "changed"), null);
 });
 

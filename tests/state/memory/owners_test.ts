@@ -2,7 +2,7 @@ import { type Binding, type Owner, SEVERAL_CALLERS } from "../../../src/state/bi
 import { type MemoryBindings, newMemoryBindings } from "../../../src/state/memory/owners.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** A caller that sees the objects of all others. */
 const SHARING = { name: null, isIsolated: false };
@@ -64,11 +64,11 @@ Deno.test("a delete removes the binding of its account and never a conflict", ()
 Deno.test("a binding lasts 30 minutes from its creation, however often the id is seen", () => {
   const it = fixture();
   it.bindings.bind("x", owner("a"));
-  it.time = 20 * MINUTE;
+  it.time = 20 * MINUTE_MS;
   it.bindings.bind("x", owner("a"));
-  it.time = 30 * MINUTE - 1;
+  it.time = 30 * MINUTE_MS - 1;
   assertEquals(it.bindings.get("x"), bound("a"));
-  it.time = 30 * MINUTE;
+  it.time = 30 * MINUTE_MS;
   assertEquals(it.bindings.get("x"), null);
   assertEquals(it.lost, ["x"]);
 });
@@ -76,11 +76,11 @@ Deno.test("a binding lasts 30 minutes from its creation, however often the id is
 Deno.test("a conflict lasts 30 minutes from its discovery; then the id is free", () => {
   const it = fixture();
   it.bindings.bind("x", owner("a"));
-  it.time = 20 * MINUTE;
+  it.time = 20 * MINUTE_MS;
   it.bindings.bind("x", owner("b"));
-  it.time = 50 * MINUTE - 1;
+  it.time = 50 * MINUTE_MS - 1;
   assertEquals(it.bindings.get("x"), CONFLICT);
-  it.time = 50 * MINUTE;
+  it.time = 50 * MINUTE_MS;
   assertEquals(it.bindings.get("x"), null);
   assertEquals(it.bindings.bind("x", owner("b")), bound("b"));
 });

@@ -132,6 +132,47 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
       messages(USER, { role: "assistant", content: times(n, () => ({ type: "text", text: "a" })) }),
   },
   {
+    name: "parts that copy their message",
+    fields: (n) => {
+      const copy = { role: "assistant", refusal: null, annotations: [], tool_calls: [call(0)] };
+      const parts = times(n, () => ({ type: "text", text: "a", reasoning_content: "", ...copy }));
+      const asked = { role: "assistant", content: parts, tool_calls: [call(0)] };
+      return messages(USER, asked, result(0));
+    },
+  },
+  {
+    name: "members of a parsed object",
+    fields: (n) => {
+      const parsed = Object.fromEntries(times(n, (at) => [`x${at}`, at]));
+      return messages(USER, { role: "assistant", content: JSON.stringify(parsed), parsed }, USER);
+    },
+  },
+  {
+    name: "calls with parsed arguments",
+    fields: (n) => {
+      const parsed = { name: "f", arguments: '{"a":1}', parsed_arguments: { a: 1 } };
+      const calls = times(n, (at) => ({ ...call(at), function: parsed }));
+      return messages(USER, { role: "assistant", tool_calls: calls }, ...times(n, result));
+    },
+  },
+  {
+    name: "messages with citations",
+    fields: (n) => {
+      const cited = { role: "assistant", content: "Hi", annotations: [citation(0)] };
+      return messages(USER, ...times(n, () => cited), USER);
+    },
+  },
+  {
+    name: "tools of earlier calls",
+    fields: (n) => {
+      const calls = times(n, (at) => ({
+        ...call(at),
+        function: { name: `f${at}`, arguments: "{}" },
+      }));
+      return messages(USER, { role: "assistant", tool_calls: calls }, ...times(n, result));
+    },
+  },
+  {
     name: "parts and citations of an assistant message",
     fields: (n) =>
       messages(USER, {
@@ -139,7 +180,6 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
         content: times(n, () => ({ type: "text", text: "a" })),
         annotations: times(n, citation),
       }),
-    refusedBy: ["messages", "local"],
   },
   {
     name: "thinking blocks of a message",

@@ -102,6 +102,7 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   {
     name: "pieces of arguments",
     stream: true,
+    refusedBy: ["messages"],
     answer: (n) =>
       compatStream([
         chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "[" } }] }),

@@ -25,7 +25,7 @@ const MIN_MEASURED_MS = 50;
 const ENOUGH_MS = 250;
 
 /** Things in the first call, and in each further one how many times those of the one before. */
-const FIRST_THINGS = 2_500, STEP = 4;
+const FIRST_ITEMS = 2_500, STEP_RATIO = 4;
 
 /**
  * Things in the largest call of the search. Work that is quadratic in them takes 50 ms even at half a
@@ -40,7 +40,7 @@ const MAX_RATIO = 3;
 const MAX_RUNS = 4;
 
 /** Comparisons before a call counts as one that grows too fast, each with this many times the things. */
-const MAX_COMPARISONS = 2, COMPARISON_STEP = 1.4;
+const MAX_COMPARISONS = 2, COMPARISON_STEP_RATIO = 1.4;
 
 /** A call of this many milliseconds is compared once, in two runs: noise is small beside it. */
 const LONG_MS = 500;
@@ -51,10 +51,10 @@ const TICK_MS = 10;
 /** Returns why the time of a call grows faster than the things in it; null when it does not. */
 export async function growthProblem(call: GrowingCall): Promise<string | null> {
   const { most = MAX_THINGS } = call;
-  let n = Math.min(FIRST_THINGS, most);
+  let n = Math.min(FIRST_ITEMS, most);
   let time = await warmTimeOf(call, n);
   while (time < ENOUGH_MS && n < most) {
-    n = Math.min(n * STEP, most);
+    n = Math.min(n * STEP_RATIO, most);
     time = await warmTimeOf(call, n);
   }
   // Even the largest call is quick.
@@ -62,7 +62,7 @@ export async function growthProblem(call: GrowingCall): Promise<string | null> {
   let problem = await doublingProblem(call, n, time);
   for (let comparison = 1; problem !== null && comparison < MAX_COMPARISONS; comparison++) {
     if (time > LONG_MS) return problem;
-    n = Math.ceil(n * COMPARISON_STEP);
+    n = Math.ceil(n * COMPARISON_STEP_RATIO);
     time = await warmTimeOf(call, n);
     problem = await doublingProblem(call, n, time);
   }

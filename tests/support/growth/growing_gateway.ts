@@ -116,7 +116,7 @@ export function growingCall(
 }
 
 /** In the terminal of a stream that broke off. */
-const BROKEN = /"type":"(?:response\.failed|upstream_error)"/;
+const BROKEN = /"type":"(?:response\.failed|upstream_error)"|^event: error$/m;
 
 /** Returns a network on which every upstream gives this answer. */
 export function sendOf(answer: GrowingAnswer): World["send"] {

@@ -30,7 +30,7 @@ const BEGUN: JsonObject = {
   item: responsesMessage([]),
 };
 
-/** Things that the terminal tells again: a record may have 4 MiB. */
+/** Items that the terminal event repeats: a record may have 4 MiB. */
 const MAX_TOLD_AGAIN = 5_000;
 
 /** Answers of a provider that speaks Responses. */
@@ -91,6 +91,7 @@ export const NATIVE_ANSWERS: readonly AnswerShape[] = [
   {
     name: "citations that are told one by one",
     stream: true,
+    refusedBy: ["messages"],
     most: MAX_TOLD_AGAIN,
     answer: (n) =>
       responsesStream([

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingAnswer } from "./growing_gateway.ts";
 
 /** The client APIs for which models generate. */
-export type GeneratingApi = "chat" | "responses";
+export type GeneratingApi = "chat" | "responses" | "messages";
 
 /** What a provider answers with `n` things. */
 export interface AnswerShape {
@@ -11,7 +11,7 @@ export interface AnswerShape {
   readonly answer: (n: number) => GrowingAnswer;
   /** Things in the largest answer, where a record of it may not be larger. */
   readonly most?: number;
-  /** The client APIs that it is asked by; both when absent. */
+  /** The client APIs that it is asked by; all when absent. */
   readonly only?: GeneratingApi;
   /** The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example. */
   readonly refusedBy?: readonly GeneratingApi[];

@@ -1,4 +1,4 @@
-import type { AnswerShape } from "./response_shape.ts";
+import type { AnswerShape, GeneratingApi } from "./response_shape.ts";
 import { COMPAT_ANSWERS } from "./compat_answers.ts";
 import type { GrowingCall } from "./doubling.ts";
 import { growingCall, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
@@ -16,12 +16,21 @@ const SHAPES: Readonly<Record<ProviderName, readonly AnswerShape[]>> = {
 const APIS = {
   chat: { path: "/chat/completions", question: { messages: [{ role: "user", content: "a" }] } },
   responses: { path: "/responses", question: { input: "a" } },
+  messages: {
+    path: "/messages",
+    question: { max_tokens: 64, messages: [{ role: "user", content: "a" }] },
+  },
 } as const;
+
+/** The APIs that are translated or relayed; a messages provider is passed through for its own API. */
+function apisOver(provider: ProviderName): readonly GeneratingApi[] {
+  return provider === "messages" ? ["chat", "responses"] : ["chat", "responses", "messages"];
+}
 
 /** Answers of every type of provider, whole and as streams, in which one thing grows. */
 export const ANSWERS: readonly GrowingCall[] = PROVIDERS.flatMap((provider) =>
   SHAPES[provider].flatMap(({ name, stream, answer, most, only, refusedBy = [] }) =>
-    (["chat", "responses"] as const).filter((api) => (only ?? api) === api).map((api) => {
+    apisOver(provider).filter((api) => (only ?? api) === api).map((api) => {
       const { path, question } = APIS[api];
       const body = JSON.stringify({ model: `${provider}/m`, stream, ...question });
       return growingCall(

@@ -1,23 +1,23 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { newRealWorld } from "../../../src/world/real_world.ts";
 import { assertEquals } from "../assert.ts";
-import { create, type Dialogue } from "../dialogue.ts";
+import { create, type SocketClient } from "../socket_client.ts";
 import { socketGateway } from "../socket_gateway.ts";
 import type { GrowingCall } from "./doubling.ts";
 import { growingConfig, type ProviderName, PROVIDERS, sendOf } from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
-/** Things in the largest call over a socket, of which each takes a turn of its own. */
+/** Items in the largest case over a socket, where each item is a separate turn. */
 const MAX_TURNS = 200;
 
 const ENDING = /"type":"(?:response\.(?:completed|incomplete|failed)|error)"/;
 
 /** Sends messages one after the other and reads what answers each; returns how the last one ended. */
-async function say(dialogue: Dialogue, messages: readonly JsonObject[]): Promise<string> {
+async function sendAll(client: SocketClient, messages: readonly JsonObject[]): Promise<string> {
   let ending = "";
   for (const message of messages) {
-    dialogue.send(message);
-    do ending = ENDING.exec(await dialogue.text())?.[0] ?? ""; while (ending === "");
+    client.send(message);
+    do ending = ENDING.exec(await client.text())?.[0] ?? ""; while (ending === "");
   }
   return ending;
 }
@@ -37,11 +37,12 @@ function socketCall(
       const real = newRealWorld();
       const world = { ...real, send: sendOf(shortAnswer(provider, true)) };
       const served = socketGateway(growingConfig(), { world });
-      const dialogue = await served.open();
+      const client = await served.open();
       return {
-        run: async () => assertEquals(await say(dialogue, messages), '"type":"response.completed"'),
+        run: async () =>
+          assertEquals(await sendAll(client, messages), '"type":"response.completed"'),
         async close() {
-          await dialogue.close();
+          await client.close();
           await served[Symbol.asyncDispose]();
           real.close();
         },

@@ -123,7 +123,7 @@ const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: s
   [{ role: "system", content: "a", name: "n" }, "name"],
   [{ role: "assistant", content: "a", name: "n" }, "name"],
   [{ role: "assistant", audio: { id: "a" } }, "audio"],
-  [{ role: "assistant", content: "a", annotations: [{}] }, "annotations"],
+  [{ role: "assistant", content: "a", annotations: [{}] }, "annotations[0].type"],
   [{ role: "assistant", content: "a", thinking_blocks: [{}] }, "thinking_blocks"],
   [{ role: "assistant", tool_calls: [{ id: "c", type: "custom" }] }, "tool_calls[0].type"],
   [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }, "content[0].type"],

@@ -7,7 +7,11 @@ const REFUSED: readonly [kind: Parameters<typeof assertFailed>[1], Written, para
   ["unsupported_feature", { role: "user", content: "a", name: "Bob" }, "messages[1].name"],
   ["unsupported_feature", { role: "system", content: "a", name: "Bob" }, "messages[1].name"],
   ["unsupported_feature", { role: "assistant", audio: { id: "a" } }, "messages[1].audio"],
-  ["unsupported_feature", { role: "assistant", annotations: [{}] }, "messages[1].annotations"],
+  [
+    "unsupported_feature",
+    { role: "assistant", annotations: [{}] },
+    "messages[1].annotations[0].type",
+  ],
   [
     "unsupported_feature",
     { role: "assistant", reasoning_content: "hm" },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Citation, citedParts } from "../../../src/wires/responses/citations.ts";
+import type { Citation } from "../../../src/wires/chat_request/citations.ts";
+import { citedParts } from "../../../src/wires/responses/citations.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 function citation(start_index: number): Citation {

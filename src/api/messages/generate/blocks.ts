@@ -27,7 +27,7 @@ export interface Blocks {
 const MAX_STORED_CHARS = 16 * 1024 * 1024;
 
 /** Overhead of one block, counted in addition to its text: objects cost far more. */
-const BLOCK_OVERHEAD_CHARS = 1024;
+const BLOCK_OVERHEAD_CHARS = 512;
 
 /** One content block, from its first event to its end. */
 interface Block {

@@ -48,7 +48,8 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
         return success([]);
       case "refusal":
         refusal += event.delta;
-        return refusal.length > MAX_REFUSAL_CHARS ? tooLongRefusal() : success([]);
+        if (refusal.length > MAX_REFUSAL_CHARS) return tooLongRefusal();
+        return success(event.delta === "" ? [] : begin());
       case "text":
       case "reasoning":
       case "thinking_block":
@@ -56,8 +57,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
       case "tool_call":
       case "tool_arguments": {
         const added = blocks.push(event);
-        if (!added.ok || added.value.length === 0) return added;
-        return success([...begin(), ...added.value]);
+        return added.ok && hasContent(event) ? success([...begin(), ...added.value]) : added;
       }
     }
   }
@@ -76,6 +76,28 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   }
 
   return { push, end, usage: () => usage };
+}
+
+/**
+ * True if the model has begun to answer with this event. Thinking that is hidden from the client counts
+ * too: it may take longer than a client waits for the first byte.
+ */
+function hasContent(event: StreamEvent): boolean {
+  switch (event.type) {
+    case "text":
+    case "reasoning":
+      return event.delta !== "";
+    case "thinking_block":
+    case "tool_call":
+      return true;
+    case "tool_arguments":
+    case "annotation":
+    case "refusal":
+    case "start":
+    case "usage":
+    case "finish":
+      return false;
+  }
 }
 
 function emptyMessage(id: string, model: string, usage: Usage | null): JsonObject {

@@ -72,7 +72,7 @@ function newAssistantReader(input: AssistantInput) {
       case "thinking":
         return takeThinking(block, place);
       case "redacted_thinking":
-        // Nobody but its maker can read it.
+        // Only its maker can read it.
         lossy.push(place.field);
         return success(null);
       case "tool_use":

@@ -72,6 +72,7 @@ function messagePath({ at, partsAt, callsAt }: PlacedMessage, below: string): st
   const part = list === "content" ? partsAt[Number(number)] : undefined;
   if (part !== undefined) return part + partMember(inside);
   if (below === ".tool_call_id") return `${at}.tool_use_id`;
+  if (below === ".role") return `${at}.role`;
   return partsAt.length === 1 && below.startsWith(".content") ? partsAt[0] ?? at : at;
 }
 

@@ -28,7 +28,7 @@ export interface Thinking {
 }
 
 /** Largest budgets, in tokens, that stand for a low and for a medium effort. */
-const LOW_BUDGET_TOKENS = 4_096, MEDIUM_BUDGET_TOKENS = 16_384;
+const MAX_LOW_TOKENS = 4_096, MAX_MEDIUM_TOKENS = 16_384;
 
 const BASIC_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 
@@ -97,8 +97,8 @@ function effortFields(effort: Effort | null): readonly ChatField[] {
 }
 
 function effortOf(budget: number): Effort {
-  if (budget <= LOW_BUDGET_TOKENS) return "low";
-  return budget <= MEDIUM_BUDGET_TOKENS ? "medium" : "high";
+  if (budget <= MAX_LOW_TOKENS) return "low";
+  return budget <= MAX_MEDIUM_TOKENS ? "medium" : "high";
 }
 
 /** True if the provider declares that it takes this level of effort. */

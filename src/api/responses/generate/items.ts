@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
+import { type Content, type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
 import { sealThinking } from "../../sealed_thinking.ts";
 
 /** Status of an output item. */
@@ -29,24 +29,7 @@ export function newMessageItem(place: ItemPosition, textBefore: number): OutputI
   const content = newContent(place, textBefore);
   return {
     place,
-    push(event) {
-      switch (event.type) {
-        case "text":
-          return content.append("output_text", event.delta);
-        case "refusal":
-          return content.append("refusal", event.delta);
-        case "annotation":
-          return content.annotate(event.value);
-        case "start":
-        case "reasoning":
-        case "thinking_block":
-        case "tool_call":
-        case "tool_arguments":
-        case "usage":
-        case "finish":
-          return [];
-      }
-    },
+    push: (event) => pushContent(content, event),
     close: content.close,
     value: (status) => ({
       id: place.id,
@@ -68,22 +51,9 @@ export function newReasoningItem(place: ItemPosition): OutputItem {
   return {
     place,
     push(event) {
-      switch (event.type) {
-        case "reasoning":
-          return content.append("reasoning_text", event.delta);
-        case "thinking_block":
-          blocks.push(event.value);
-          return content.close();
-        case "start":
-        case "text":
-        case "refusal":
-        case "annotation":
-        case "tool_call":
-        case "tool_arguments":
-        case "usage":
-        case "finish":
-          return [];
-      }
+      if (event.type !== "thinking_block") return pushContent(content, event);
+      blocks.push(event.value);
+      return content.close();
     },
     close: content.close,
     value: (status) => ({
@@ -95,6 +65,27 @@ export function newReasoningItem(place: ItemPosition): OutputItem {
       ...blocks.length > 0 && { encrypted_content: sealThinking(blocks) },
     }),
   };
+}
+
+/** Adds an event of the model to the content of an item. Returns no events if it is not content. */
+function pushContent(content: Content, event: StreamEvent): readonly OutputEvent[] {
+  switch (event.type) {
+    case "text":
+      return content.append("output_text", event.delta);
+    case "refusal":
+      return content.append("refusal", event.delta);
+    case "reasoning":
+      return content.append("reasoning_text", event.delta);
+    case "annotation":
+      return content.annotate(event.value);
+    case "start":
+    case "thinking_block":
+    case "tool_call":
+    case "tool_arguments":
+    case "usage":
+    case "finish":
+      return [];
+  }
 }
 
 /** Creates a function call item; `callId` is the upstream's ID of the call. */

@@ -8,7 +8,8 @@ import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
-import { newNativeRelay, parseNativeResponse } from "./relay.ts";
+import { newNativeRelay } from "./relay.ts";
+import { parseNativeResponse } from "./whole_response.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 
@@ -81,12 +82,13 @@ const CLIENT_RUN = ["function", "custom", "namespace", "local_shell", "shell", "
 
 /** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {
-  const { background_responses, hosted_tools } = target.provider.settings.capabilities;
+  const { provider } = target;
+  const { background_responses, hosted_tools } = provider.settings.capabilities;
   if (background === true && !background_responses) {
-    return undeclared("background", "background_responses");
+    return undeclared("background", provider, "background_responses");
   }
   const path = unlistedTool(tools, hosted_tools);
-  return path === null ? null : undeclared(`${path}.type`, "hosted_tools");
+  return path === null ? null : undeclared(`${path}.type`, provider, "hosted_tools");
 }
 
 /** Returns the path of the first upstream tool whose type is not in `listed`; null if none. */

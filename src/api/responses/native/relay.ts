@@ -1,21 +1,16 @@
 import { Buffer } from "node:buffer";
 import type { Outcome, StreamTranslation } from "../../../core/stream.ts";
 import type { Usage } from "../../../core/events.ts";
-import { isExactId } from "../../../core/ids.ts";
 import {
   isObject,
   type JsonDocument,
   type JsonObject,
   parseExact,
 } from "../../../core/json/json.ts";
-import type { HttpResponse, StreamRecord, UpstreamResponse } from "../../../core/reply.ts";
+import type { StreamRecord } from "../../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/result.ts";
-import { skipBlanks } from "../../../core/json/scan.ts";
-import { hasKeyTwice } from "../../../formats/document.ts";
-import { utf8Bytes } from "../../../formats/utf8.ts";
-import { malformed, providerError } from "../../../wires/openai/errors.ts";
+import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { parseResponseDocument } from "../../response_document.ts";
 import { withConversation } from "./association.ts";
 import {
   beginsAnswer,
@@ -76,9 +71,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isEnded) return success([]);
-    const taken = take(record);
+    const accepted = take(record);
     // The provider's error explains more than an invalid record after it.
-    return taken.ok ? taken : error?.failed ?? taken;
+    return accepted.ok ? accepted : error?.failed ?? accepted;
   }
 
   function take(record: StreamRecord): Result<readonly StreamRecord[]> {
@@ -190,45 +185,6 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
 function parseUsage({ response }: NativeEvent): Usage | null {
   const counted = response === null ? success(null) : parseResponseUsage(response);
   return counted.ok ? counted.value : null;
-}
-
-/**
- * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set a
- * local conversation. Fails if the body is not the requested Response object.
- */
-export function parseNativeResponse(
-  answer: UpstreamResponse,
-  { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
-): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
-  const document = parseResponseDocument(answer);
-  if (!document.ok) return document;
-  const { text, value, members } = document.value;
-  // The ID is stored with an owner, so no parser may read a different ID from the same bytes.
-  if (hasKeyTwice(members, value)) return malformed("an answer in which a key comes twice");
-  if (value.object !== "response") {
-    return (value.error ?? null) === null
-      ? malformed("an answer that is no Response object")
-      : providerError(value);
-  }
-  if (!isExactId(value.id)) return malformed("a response without an exact id");
-  if (expected !== null && value.id !== expected) {
-    return malformed("a response with a different ID than the requested one");
-  }
-  const sent = conversation === null
-    ? text
-    : withConversation(text, skipBlanks(text, 0), conversation);
-  const exact = parseExact(sent);
-  const resource = isObject(exact) ? exact : value;
-  const usage = parseResponseUsage(resource);
-  if (!usage.ok) return usage;
-  return success({
-    response: {
-      status: answer.status,
-      headers: answer.headers(),
-      body: conversation === null ? answer.body : utf8Bytes(sent),
-    },
-    outcome: { resource, usage: usage.value },
-  });
 }
 
 function setConversation({ text, members }: JsonDocument, conversation: string): string {

@@ -3,7 +3,7 @@ import { type Result, success } from "../../../core/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capability.ts";
-import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/ownership.ts";
+import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest, Endpoint } from "../../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../../identifier.ts";
@@ -74,7 +74,7 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   const owner = owned.value.provider;
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
   if (unsafe !== null) return unsafe;
-  const origin = originOf(owned.value);
+  const origin = findProvenance(owned.value);
   if (origin === null) return success({ kind: "upstream", id, provider: owner });
   const snapshot = found.value?.snapshot ?? null;
   if (snapshot !== null) {

@@ -6,7 +6,7 @@ import { findOwner } from "../../../call/ownership.ts";
 import type { Provider } from "../../../wires/wire.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";
-import { referencesOf, referencesProblem } from "../request.ts";
+import { parseReferences, referencesProblem } from "../request.ts";
 
 /**
  * Returns the provider that stores the object of `previous_response_id` or `conversation`, so that it
@@ -20,7 +20,7 @@ export async function findReferenceOwner(
 ): Promise<Result<Provider | null>> {
   const problem = referencesProblem(document);
   if (problem !== null) return problem;
-  const { previousResponseId: previous, conversation } = referencesOf(document.value);
+  const { previousResponseId: previous, conversation } = parseReferences(document.value);
   if (previous !== null) return await findResponseOwner(call, previous, named);
   if (conversation !== null) return await findConversationOwner(call, conversation, named);
   return success(null);

@@ -5,7 +5,7 @@ import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capability.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
-import { isUpstreamOnly, originOf, resolveOwner } from "../../../call/ownership.ts";
+import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
 import {
   type Conversation,
   fullConversation,
@@ -97,7 +97,7 @@ export async function resolveStoredResponse(
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
   const owner = owned.value.provider;
-  const origin = originOf(owned.value);
+  const origin = findProvenance(owned.value);
   const snapshot = found.value?.snapshot ?? null;
   if (origin?.hasSnapshot && snapshot !== null) {
     return success({

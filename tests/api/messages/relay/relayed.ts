@@ -45,7 +45,7 @@ export interface Relayed {
   call(body: string, calling?: Calling): Promise<Received>;
 }
 
-/** A whole message, with white space and notations of its own. */
+/** A whole message, with unusual white space and notations. */
 export const MESSAGE =
   '{ "id":"msg_1","type":"message","role":"assistant","model":"x","content":[ ],"stop_reason":"end_turn","usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":1.0e0} }';
 

@@ -177,7 +177,7 @@ Deno.test("a deferred tool is not sent until the dialogue names it", () => {
   assertEquals(sentNames([USER]), ["Bash", "Search"]);
 });
 
-Deno.test("deferred tools that references name stand behind the others, in the order of their first mention", () => {
+Deno.test("deferred tools that references name come behind all other tools, in the order of their first mention", () => {
   assertEquals(sentNames([USER, ...loads("t", "C"), ...loads("u", "A", "C")]), [
     "Bash",
     "Search",

@@ -14,7 +14,7 @@ function resourceOf(body: JsonObject, events: readonly StreamEvent[] = []): Json
   return response.value.resource;
 }
 
-/** Every key that Open Responses demands, with the value that stands where nothing was sent. */
+/** Every key that Open Responses demands, with its value when the request did not set it. */
 const DEFAULTS: JsonObject = {
   id: "resp_1",
   object: "response",

@@ -31,10 +31,10 @@ function gateway(body = ANSWER, account: Account = {}, type = "application/json"
 Deno.test("a native target gets the client's own document with the bare model", async () => {
   const calls = gateway();
   assertEquals((await calls.post("/responses", ODD)).status, 200);
-  assertEquals(calls.lastAsked(), "up POST /responses");
-  assertEquals(calls.asked[0]?.body, ODD.replace("up/m-1", "m-1"));
+  assertEquals(calls.lastRequest(), "up POST /responses");
+  assertEquals(calls.requests[0]?.body, ODD.replace("up/m-1", "m-1"));
   await calls.post("/responses", ODD.replace("up/m-1", "m-2"));
-  assertEquals(calls.asked[1]?.body, ODD.replace("up/m-1", "m-2"));
+  assertEquals(calls.requests[1]?.body, ODD.replace("up/m-1", "m-2"));
 });
 
 Deno.test("sampling defaults are added where the client has set none", async () => {
@@ -47,7 +47,7 @@ Deno.test("sampling defaults are added where the client has set none", async () 
   };
   for (const [sent, wanted] of Object.entries(cases)) {
     await calls.post("/responses", sent);
-    assertEquals(calls.asked.at(-1)?.body, wanted ?? sent);
+    assertEquals(calls.requests.at(-1)?.body, wanted ?? sent);
   }
 });
 
@@ -81,7 +81,7 @@ Deno.test("only status 200 is a native success, streamed or not", async () => {
       const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ status, body }));
       const answer = await calls.post("/responses", { model: "m", input: "x", stream });
       assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_status"]);
-      assertEquals([calls.vault.objects.stats().response_bindings.entries, calls.asked.length], [
+      assertEquals([calls.state.objects.stats().response_bindings.entries, calls.requests.length], [
         0,
         1,
       ]);
@@ -98,7 +98,7 @@ Deno.test("a stream with an error status is the provider's error, not a stream",
     const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
     assertEquals(answer.status, status);
     assert(!answer.text.includes("resp_1"), answer.text);
-    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
   }
 });
 
@@ -115,7 +115,7 @@ Deno.test("a body that is no valid Response object is a 502 and stores no owner"
     const calls = gateway(body);
     const answer = await calls.post("/responses", { model: "m", input: "x" });
     assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"], body);
-    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
   }
 });
 
@@ -135,7 +135,7 @@ Deno.test("a native stream with an invalid first event is a 502, and one with an
     assertEquals(answer.status, status);
     if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
     else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
-    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
-    assertEquals(calls.vault.objects.stats().responses.entries, 0);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().responses.entries, 0);
   }
 });

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { bindingOf } from "../../../support/object_store.ts";
 import {
-  type Asked,
   naming,
   nativeConfig,
   nativeGateway,
   responseOf,
-  type Says,
+  type ScriptedResponse,
+  type SentRequest,
   streamOf,
 } from "../../../support/native_gateway.ts";
 import { refusalOf } from "../../../support/state_call.ts";
@@ -67,7 +67,7 @@ testOperations(RESPONSE, {
   },
 });
 
-function gateway(script: (asked: Asked) => Says) {
+function gateway(script: (request: SentRequest) => ScriptedResponse) {
   return withNativeObject(RESPONSE, script);
 }
 
@@ -77,7 +77,7 @@ Deno.test("a deleted response is unknown, and both notations of the deletion's t
     assertEquals((await calls.delete(`/responses/${ID}`)).status, 200);
     const again = await calls.delete(`/responses/${ID}`);
     assertEquals(refusalOf(again), [404, "response_not_found", "response_id"]);
-    assertEquals(calls.asked.length, 2);
+    assertEquals(calls.requests.length, 2);
   }
 });
 
@@ -94,8 +94,8 @@ Deno.test("a response is retrieved as a stream, which must have the requested ID
   const path = `/responses/${ID}?stream=true&starting_after=4`;
   const answer = await calls.get(path, { accept: "text/event-stream" });
   assertEquals([answer.status, answer.text], [200, stream]);
-  assertEquals(calls.lastAsked(), `first GET ${path}`);
-  assertEquals(calls.asked[1]?.headers.get("accept"), "text/event-stream");
+  assertEquals(calls.lastRequest(), `first GET ${path}`);
+  assertEquals(calls.requests[1]?.headers.get("accept"), "text/event-stream");
   const other = await gateway(() => ({ body: streamOf("resp_2") }));
   const refused = await other.get(path);
   assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
@@ -113,7 +113,7 @@ Deno.test("an ID with white space, slashes and punctuation inside is sent to the
   await calls.post("/responses", { model: "m", input: "x" });
   const answer = await calls.get(`/responses/${encodeURIComponent(id)}`);
   assertEquals(answer.json.id, id);
-  assertEquals(calls.lastAsked(), `up GET /responses/${encodeURIComponent(id)}`);
+  assertEquals(calls.lastRequest(), `up GET /responses/${encodeURIComponent(id)}`);
 });
 
 Deno.test("an ID with leading or trailing white space is never sent upstream", async () => {
@@ -122,5 +122,5 @@ Deno.test("an ID with leading or trailing white space is never sent upstream", a
     const answer = await calls.get(`/responses/${id}`, naming("first"));
     assertEquals(refusalOf(answer), [400, "invalid_value", "response_id"]);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });

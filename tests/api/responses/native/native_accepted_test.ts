@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { CREATED, DELTA, delta, failureIn, lifecycle, relayed, sse } from "./native_stream.ts";
 
-/** Asserts that a stream is delivered as it stands, and complete. */
+/** Asserts that a stream is delivered unchanged and complete. */
 async function assertPasses(text: string, expected?: string): Promise<void> {
   const answer = await relayed(text, expected === undefined ? {} : { expected });
   assertEquals(answer.refused, null);

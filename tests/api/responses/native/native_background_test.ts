@@ -25,7 +25,7 @@ Deno.test("the owner of a background response is stored while it is queued", asy
   const created = await calls.post("/responses", BACKGROUND);
   assertEquals(created.json.status, "queued");
   await calls.post("/responses/resp_1/cancel");
-  assertEquals(calls.lastAsked(), "up POST /responses/resp_1/cancel");
+  assertEquals(calls.lastRequest(), "up POST /responses/resp_1/cancel");
 });
 
 Deno.test("the owner of a background response stays stored after its stream breaks", async () => {
@@ -33,27 +33,27 @@ Deno.test("the owner of a background response stays stored after its stream brea
     const calls = gateway(sse(lifecycle(type, 0, { background: true })));
     const { text } = await calls.post("/responses", { ...BACKGROUND, stream: true });
     assert(text.includes("event: response.failed"), text);
-    assertEquals(calls.vault.objects.stats().response_bindings.entries, 1);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 1);
     await calls.get("/responses/resp_1?stream=true&starting_after=0");
-    assertEquals(calls.lastAsked(), "up GET /responses/resp_1?stream=true&starting_after=0");
+    assertEquals(calls.lastRequest(), "up GET /responses/resp_1?stream=true&starting_after=0");
   }
 });
 
 Deno.test("the owner of a background stream is stored when its ID is known, not earlier", async () => {
   const calls = gateway("data: {\n\n");
   await calls.post("/responses", { ...BACKGROUND, stream: true });
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
   const unnamed = gateway(sse({ type: "response.output_text.delta", sequence_number: 0 }));
   const { text } = await unnamed.post("/responses", { ...BACKGROUND, stream: true });
   assert(text.includes("event: response.failed"), text);
-  assertEquals(unnamed.vault.objects.stats().response_bindings.entries, 0);
+  assertEquals(unnamed.state.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("the owner of an unstored background stream is not stored", async () => {
   for (const stream of [streamOf("resp_1"), sse(lifecycle("response.created", 0))]) {
     const calls = gateway(stream);
     await calls.post("/responses", { ...BACKGROUND, stream: true, store: false });
-    assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
     const refused = await calls.post("/responses/resp_1/cancel");
     assertEquals(refusalOf(refused), [404, "response_not_found", "response_id"]);
   }
@@ -65,7 +65,7 @@ Deno.test("a completed background stream without a lifecycle upstream is stored 
   assertEquals((await calls.get("/responses/resp_1")).json, responseOf("resp_1"));
   const body = { model: "m", input: "two", previous_response_id: "resp_1", stream: true };
   assertEquals((await calls.post("/responses", body)).status, 200);
-  assertEquals(calls.asked[1]?.json, body);
+  assertEquals(calls.requests[1]?.json, body);
 });
 
 Deno.test("an unstreamed background request in a local conversation is refused", async () => {
@@ -74,7 +74,7 @@ Deno.test("an unstreamed background request in a local conversation is refused",
   const body = { ...BACKGROUND, conversation: { id } };
   const refused = await calls.post("/responses", body);
   assertEquals(refusalOf(refused), [400, "unsupported_feature", "background"]);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
   assertEquals((await calls.post("/responses", { ...body, stream: true })).status, 200);
   const { json } = await calls.get(`/conversations/${id}/items`);
   assertEquals(objectsAt(json, "data").length, 2);

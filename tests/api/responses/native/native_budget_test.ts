@@ -11,10 +11,10 @@ Deno.test("1,000 IDs are stored, and the oldest is evicted first", async () => {
     () => ({ body: responseOf(`resp_${++count}`) }),
   );
   for (let at = 0; at < 1001; at++) await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 1000);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 1000);
   assertEquals((await calls.get("/responses/resp_1")).status, 404);
   await calls.get("/responses/resp_2");
-  assertEquals(calls.lastAsked(), "up GET /responses/resp_2");
+  assertEquals(calls.lastRequest(), "up GET /responses/resp_2");
 });
 
 Deno.test("all IDs together take at most 1 MiB, and a larger ID is not stored", async () => {
@@ -25,8 +25,8 @@ Deno.test("all IDs together take at most 1 MiB, and a larger ID is not stored", 
     () => ({ body: responseOf(count === 3 ? "y".repeat(1_100_000) : `${long}${++count}`) }),
   );
   for (let at = 0; at < 3; at++) await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 2);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 2);
   assert(await bindingOf(calls, "response", `${long}1`) === null);
   const answer = await calls.post("/responses", { model: "m", input: "x" });
-  assertEquals([answer.status, calls.vault.objects.stats().response_bindings.entries], [200, 2]);
+  assertEquals([answer.status, calls.state.objects.stats().response_bindings.entries], [200, 2]);
 });

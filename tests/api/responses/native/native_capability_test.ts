@@ -17,7 +17,7 @@ async function create(
 ): Promise<{ readonly reply: Reply; readonly hosts: readonly string[] }> {
   const calls = nativeGateway(nativeConfig(accounts), () => ({ body: responseOf("resp_1") }));
   const reply = await calls.post("/responses", { model: "m", input: "x", ...body });
-  return { reply, hosts: calls.asked.map(({ host }) => host) };
+  return { reply, hosts: calls.requests.map(({ host }) => host) };
 }
 
 const WEB = { tools: [{ type: "web_search" }] };
@@ -84,8 +84,8 @@ Deno.test("a fallback without the capability is skipped, and the field is never 
     const headers = { "x-gateway-no-retry": "true" };
     const reply = await calls.post("/responses", { model: "m", input: "x", ...body }, headers);
     assertEquals(reply.status, 200);
-    assertEquals(calls.asked.map(({ host }) => host), ["first", "third"]);
-    assertEquals(calls.asked[1]?.json, { model: "m", input: "x", ...body });
+    assertEquals(calls.requests.map(({ host }) => host), ["first", "third"]);
+    assertEquals(calls.requests[1]?.json, { model: "m", input: "x", ...body });
   }
 });
 
@@ -101,7 +101,7 @@ Deno.test("a reload that removes a capability applies from the next request", as
   assertEquals(refusalOf(refused), [400, "unsupported_feature", "background"]);
   const followed = { ...body, previous_response_id: "resp_1" };
   assertEquals(refusalOf(await calls.post("/responses", followed))[2], "background");
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });
 
 Deno.test("tools are found in namespaces of any depth", async () => {

@@ -37,13 +37,13 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
     for (const more of ["", ',"store":false', ',"stream":true', ',"stream":true,"store":false']) {
       const text = `{"model":"m", "input":"x","conversation":${conversation}${more}}`;
       const answer = await calls.post("/responses", text);
-      assertEquals([answer.status, calls.asked.at(-1)?.body], [200, text]);
-      assertEquals(calls.lastAsked(), "second POST /responses");
+      assertEquals([answer.status, calls.requests.at(-1)?.body], [200, text]);
+      assertEquals(calls.lastRequest(), "second POST /responses");
       assert(!answer.text.includes("conv_"), "nothing is put into the answer");
     }
   }
-  assertEquals(calls.vault.objects.stats().conversations.entries, 0);
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 4);
+  assertEquals(calls.state.objects.stats().conversations.entries, 0);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 4);
 });
 
 Deno.test("a conversation with two IDs is refused", async () => {
@@ -53,7 +53,7 @@ Deno.test("a conversation with two IDs is refused", async () => {
   for (const path of ["/responses", "/responses/input_tokens"]) {
     assertEquals(refusalOf(await calls.post(path, body)), [400, "invalid_json", null]);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });
 
 Deno.test("a turn of a native conversation that may have been processed is not retried, stored or not", async () => {
@@ -73,7 +73,7 @@ Deno.test("a turn of a native conversation that may have been processed is not r
       store,
     });
     await calls.world.advance(1000);
-    assertEquals([(await sent).status, calls.asked.length], [500, 2]);
+    assertEquals([(await sent).status, calls.requests.length], [500, 2]);
   }
 });
 
@@ -90,7 +90,7 @@ Deno.test("a native conversation never falls back", async () => {
   const headers = { "x-gateway-no-retry": "true" };
   const body = { model: "m", input: "x", conversation: "conv_1" };
   assertEquals((await calls.post("/responses", body, headers)).status, 503);
-  assertEquals(calls.asked.map(({ host }) => host), ["first", "first"]);
+  assertEquals(calls.requests.map(({ host }) => host), ["first", "first"]);
 });
 
 Deno.test("a native conversation that is stale, in conflict or of another provider is refused without a request", async () => {
@@ -110,9 +110,9 @@ Deno.test("a native conversation that is stale, in conflict or of another provid
   await calls.post("/conversations", {}, naming("second"));
   const conflict = await calls.post("/responses", body);
   assertEquals(refusalOf(conflict), [400, "provider_binding_conflict", "conversation"]);
-  assertEquals(calls.asked.length, 2);
+  assertEquals(calls.requests.length, 2);
   assertEquals((await calls.post("/responses", body, naming("second"))).status, 200);
-  assertEquals(calls.lastAsked(), "second POST /responses");
+  assertEquals(calls.lastRequest(), "second POST /responses");
 });
 
 Deno.test("the refusal names the conversation if its owner has no native target in the route", async () => {
@@ -133,7 +133,7 @@ Deno.test("the refusal names the conversation if its owner has no native target 
   }
   const named = await calls.post("/responses", body, naming("first"));
   assertEquals(refusalOf(named), [400, "provider_not_found", "provider"]);
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });
 
 Deno.test("an unknown conversation is refused, but sent to a capable provider that the client names", async () => {
@@ -142,9 +142,9 @@ Deno.test("an unknown conversation is refused, but sent to a capable provider th
   const unknown = [404, "conversation_not_found", "conversation"];
   assertEquals(refusalOf(await calls.post("/responses", body)), unknown);
   assertEquals(refusalOf(await calls.post("/responses", body, naming("second"))), unknown);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
   assertEquals((await calls.post("/responses", body, naming("first"))).status, 200);
-  assertEquals(calls.asked[0]?.json.conversation, "conv_x");
+  assertEquals(calls.requests[0]?.json.conversation, "conv_x");
 });
 
 for (const stream of [false, true]) {
@@ -162,7 +162,7 @@ for (const stream of [false, true]) {
       )
       : JSON.stringify(responseOf("resp_1")).replace("{", `{"conversation":{"id":"${id}"},`);
     assertEquals([answer.status, answer.text], [200, wanted]);
-    const [sent] = calls.asked;
+    const [sent] = calls.requests;
     assertEquals([sent?.json.conversation, sent?.json.model], [undefined, "m"]);
     const contents = objectsAt(sent?.json ?? {}, "input").map(({ content }) => content);
     const part = (words: string) => [{ type: "input_text", text: words }];
@@ -183,8 +183,8 @@ for (const stream of [false, true]) {
       assertEquals(items.map(({ role }) => role), ["user", "user", "assistant"]);
       assertEquals(items[2], objectsAt(responseOf("resp_1"), "output")[0]);
       await calls.post("/responses", { ...body, input: "two" });
-      assertEquals(objectsAt(calls.asked[1]?.json ?? {}, "input").length, 4);
-      assertEquals(calls.vault.objects.stats().responses.entries, store ? 2 : 0);
+      assertEquals(objectsAt(calls.requests[1]?.json ?? {}, "input").length, 4);
+      assertEquals(calls.state.objects.stats().responses.entries, store ? 2 : 0);
     }
   });
 }
@@ -209,7 +209,7 @@ Deno.test("a local conversation refuses a reference to an item that the gateway 
   const input = [{ type: "item_reference", id: "msg_theirs" }];
   const refused = await calls.post("/responses", { model: "m", input, conversation });
   assertEquals(refusalOf(refused), [400, "invalid_value", "input[0].id"]);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
   assertEquals((await calls.post("/responses", { model: "m", input })).status, 200);
-  assertEquals<unknown>(calls.asked[0]?.json.input, input);
+  assertEquals<unknown>(calls.requests[0]?.json.input, input);
 });

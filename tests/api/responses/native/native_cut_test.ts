@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { NATIVE_RECORDS, WAITING } from "./native_recording.ts";
+import { NATIVE_RECORDS, WAITING_RECORDS } from "./native_recording.ts";
 import { failureIn, relayed } from "./native_stream.ts";
 
 const TEXT = NATIVE_RECORDS.join("");
@@ -19,7 +19,7 @@ for (const ending of ["clean", "reset"] as const) {
           readSize,
         });
         const whole = ENDS.filter((end) => end <= at).length;
-        if (whole <= WAITING) {
+        if (whole <= WAITING_RECORDS) {
           const kind = ending === "clean" ? "invalid_upstream_response" : "upstream_unreachable";
           assertEquals([refused?.kind, text], [kind, ""], `${at} bytes`);
         } else if (whole === NATIVE_RECORDS.length) {

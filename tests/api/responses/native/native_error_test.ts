@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import { answers } from "../../../support/chat_call.ts";
-import { create } from "../../../support/dialogue.ts";
+import { create } from "../../../support/socket_client.ts";
 import { nativeConfig, streamOf } from "../../../support/native_gateway.ts";
 import { socketGateway } from "../../../support/socket_gateway.ts";
 import {

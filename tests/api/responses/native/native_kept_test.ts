@@ -30,7 +30,7 @@ Deno.test("a native response of an upstream with lifecycle has only its owner st
   for (const stream of [false, true]) {
     const calls = gateway(["responses_lifecycle"]);
     assertEquals((await create(calls, { stream })).status, 200);
-    assertEquals(calls.vault.objects.stats().responses.entries, 0);
+    assertEquals(calls.state.objects.stats().responses.entries, 0);
     const binding = await bindingOf(calls, "response", "resp_1");
     assert(binding?.kind === "bound");
     const { provider, origin } = binding.owner;
@@ -51,10 +51,10 @@ Deno.test("an unstored native response has neither owner nor snapshot", async ()
       const calls = gateway(can);
       const { status } = await create(calls, { stream, store: false });
       assertEquals(status, 200);
-      assertEquals(calls.asked[0]?.json.store, false);
+      assertEquals(calls.requests[0]?.json.store, false);
       assertEquals([
-        calls.vault.objects.stats().responses.entries,
-        calls.vault.objects.stats().response_bindings.entries,
+        calls.state.objects.stats().responses.entries,
+        calls.state.objects.stats().response_bindings.entries,
       ], [0, 0]);
       assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
     }
@@ -73,7 +73,7 @@ Deno.test("without a lifecycle upstream a completed response is stored in the ga
     assertEquals(refusalOf(cancelled), [400, "unsupported_feature", null]);
     assertEquals((await calls.delete("/responses/resp_1")).status, 204);
     assertEquals(refusalOf(await calls.get("/responses/resp_1")), GONE);
-    assertEquals(calls.asked.length, 1);
+    assertEquals(calls.requests.length, 1);
   }
 });
 
@@ -96,7 +96,7 @@ Deno.test("nothing is stored under an ID of two accounts", async () => {
   for (const provider of ["first", "second", "second"]) {
     await calls.post("/responses", { model: "m", input: "x" }, naming(provider));
   }
-  assertEquals([calls.vault.objects.stats().responses.entries, calls.asked.length], [0, 3]);
+  assertEquals([calls.state.objects.stats().responses.entries, calls.requests.length], [0, 3]);
 });
 
 Deno.test("numbers of a stored native response keep their text", async () => {
@@ -112,8 +112,8 @@ Deno.test("a response that is not completed has its owner stored, but no snapsho
     const calls = gateway([], { status });
     assertEquals((await create(calls)).status, 200);
     assertEquals([
-      calls.vault.objects.stats().responses.entries,
-      calls.vault.objects.stats().response_bindings.entries,
+      calls.state.objects.stats().responses.entries,
+      calls.state.objects.stats().response_bindings.entries,
     ], [0, 1]);
     const refused = await calls.get("/responses/resp_1");
     assertEquals(refusalOf(refused), [400, "unsupported_feature", "provider"]);
@@ -125,11 +125,11 @@ Deno.test("a stored native response is continued by sending all items again, unc
   const input = '[{"role":"user","content":"one","x":12345678901234567890}]';
   await calls.post("/responses", `{"model":"m","input":${input}}`);
   await create(calls, { input: "two", previous_response_id: "resp_1" });
-  const sent = calls.asked[1]?.json ?? {};
+  const sent = calls.requests[1]?.json ?? {};
   assertEquals([sent.previous_response_id, sent.model], [undefined, "m"]);
   const items = objectsAt(sent, "input");
   assertEquals(items.map(({ role }) => role), ["user", "assistant", "user"]);
-  assert(calls.asked[1]?.body.includes('"x":12345678901234567890'));
+  assert(calls.requests[1]?.body.includes('"x":12345678901234567890'));
   assertEquals(items[1], objectsAt(responseOf("resp_1"), "output")[0]);
   assertEquals((await calls.get("/responses/resp_2")).status, 200);
 });
@@ -148,7 +148,7 @@ Deno.test("new items after stored items keep their text", async () => {
     ...objectsAt(responseOf("resp_1"), "output"),
   ].map((item) => JSON.stringify(item));
   const wanted = `{"model":"m","input":[${[...kept, ...items].join(",")}],"z":1.0}`;
-  assertEquals(calls.asked[1]?.body, wanted);
+  assertEquals(calls.requests[1]?.body, wanted);
 });
 
 Deno.test("items without a translation are sent again to a native target", async () => {
@@ -160,7 +160,7 @@ Deno.test("items without a translation are sent again to a native target", async
   await create(calls);
   const answer = await create(calls, { input: "two", previous_response_id: "resp_1" });
   assertEquals(answer.status, 200);
-  assertEquals(objectsAt(calls.asked[1]?.json ?? {}, "input").slice(1, 3), output);
+  assertEquals(objectsAt(calls.requests[1]?.json ?? {}, "input").slice(1, 3), output);
 });
 
 Deno.test("a native response that its upstream stores is continued by its ID alone", async () => {
@@ -168,7 +168,7 @@ Deno.test("a native response that its upstream stores is continued by its ID alo
   await create(calls, { stream: true });
   const text = '{"model":"m","input":"two",  "previous_response_id" : "resp_1","x":1.0}';
   assertEquals((await calls.post("/responses", text)).status, 200);
-  assertEquals(calls.asked[1]?.body, text);
+  assertEquals(calls.requests[1]?.body, text);
 });
 
 Deno.test("a broken native stream is not stored", async () => {
@@ -178,8 +178,8 @@ Deno.test("a broken native stream is not stored", async () => {
     const { text } = await create(calls, { stream: true });
     assert(text.includes("response.failed"));
     assertEquals([
-      calls.vault.objects.stats().responses.entries,
-      calls.vault.objects.stats().response_bindings.entries,
+      calls.state.objects.stats().responses.entries,
+      calls.state.objects.stats().response_bindings.entries,
     ], [0, 0]);
   }
 });

@@ -12,7 +12,7 @@ import { refusalOf, type Reply } from "../../../support/state_call.ts";
 const CAN = ["responses_lifecycle", "response_cancellation"];
 const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const CHANGED = nativeConfig({ first: { can: CAN, key: "sk-new" }, second: { can: CAN } });
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** Two accounts that both give each first response the id `resp_1`, and delete it when asked to. */
 function gateway(config = TWO): NativeGateway {
@@ -48,13 +48,13 @@ const IMPLICIT: readonly (readonly [
   ],
 ];
 
-/** Asserts that every implicit call is refused with this code and asks nobody. */
+/** Asserts that each implicit call is refused with this code and sends nothing upstream. */
 async function assertRefused(calls: NativeGateway, code: string): Promise<void> {
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const [param, send] of IMPLICIT) {
     assertEquals(refusalOf(await send(calls)), [400, code, param]);
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 }
 
 Deno.test("an ID that two accounts have returned is a conflict for every request without a provider header", async () => {
@@ -73,7 +73,7 @@ Deno.test("a header reaches either account of a conflict and never ends it", asy
   for (const provider of ["first", "second"]) {
     for (const [, send] of IMPLICIT) {
       await send(calls, naming(provider));
-      assertEquals(calls.asked.at(-1)?.host, provider);
+      assertEquals(calls.requests.at(-1)?.host, provider);
     }
   }
   assertEquals((await bindingOf(calls, "response", "resp_1"))?.kind, "conflict");
@@ -84,7 +84,7 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "second");
-  await calls.world.advance(30 * MINUTE - 1);
+  await calls.world.advance(30 * MINUTE_MS - 1);
   assertEquals((await calls.get("/responses/resp_1")).error.code, "provider_binding_conflict");
   await calls.world.advance(1);
   const unknown = await calls.get("/responses/resp_1");
@@ -92,27 +92,27 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
   assertEquals((await calls.get("/responses/resp_1", naming("second"))).status, 200);
   await create(calls, "second");
   await calls.get("/responses/resp_1");
-  assertEquals(calls.asked.at(-1)?.host, "second");
+  assertEquals(calls.requests.at(-1)?.host, "second");
 });
 
-Deno.test("a binding is young for 30 minutes from its creation, however often it is used", async () => {
+Deno.test("a binding expires 30 minutes after its creation, however often it is used", async () => {
   const calls = gateway();
   await create(calls, "first");
-  await calls.world.advance(20 * MINUTE);
+  await calls.world.advance(20 * MINUTE_MS);
   await create(calls, "first");
   assertEquals((await calls.get("/responses/resp_1")).status, 200);
-  await calls.world.advance(10 * MINUTE);
-  const asked = calls.asked.length;
+  await calls.world.advance(10 * MINUTE_MS);
+  const requests = calls.requests.length;
   for (const [param, send] of IMPLICIT) {
     const [status, code] = param === "response_id"
       ? [404, "response_not_found"]
       : [400, "previous_response_not_found"];
     assertEquals(refusalOf(await send(calls)), [status, code, param]);
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
   for (const [, send] of IMPLICIT) {
     await send(calls, naming("first"));
-    assertEquals(calls.asked.at(-1)?.host, "first");
+    assertEquals(calls.requests.at(-1)?.host, "first");
   }
 });
 
@@ -139,16 +139,16 @@ Deno.test("a header reaches the owner of a stale id, and only the owner", async 
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const [, send] of IMPLICIT) {
     const other = await send(calls, naming("second"));
     assertEquals(refusalOf(other), [400, "invalid_value", "provider"]);
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
   for (const [, send] of IMPLICIT) {
     await send(calls, naming("first"));
-    assertEquals(calls.asked.at(-1)?.host, "first");
-    assertEquals(calls.asked.at(-1)?.headers.get("authorization"), "Bearer sk-new");
+    assertEquals(calls.requests.at(-1)?.host, "first");
+    assertEquals(calls.requests.at(-1)?.headers.get("authorization"), "Bearer sk-new");
   }
   await assertRefused(calls, "provider_binding_stale");
 });
@@ -160,7 +160,7 @@ Deno.test("an owner that is renamed is reached under its new name, and no other 
   const same = renamed.replace("sk-renamed", "sk-first");
   calls.reload(same);
   await assertRefused(calls, "provider_binding_stale");
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const [config, name] of [[same, "second"], [renamed, "renamed"]] as const) {
     calls.reload(config);
     for (const [, send] of IMPLICIT) {
@@ -168,10 +168,10 @@ Deno.test("an owner that is renamed is reached under its new name, and no other 
       assertEquals(refusalOf(answer), [400, "invalid_value", "provider"]);
     }
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
   calls.reload(same);
   for (const [, send] of IMPLICIT) await send(calls, naming("renamed"));
-  const keys = calls.asked.slice(asked).map(({ headers }) => headers.get("authorization"));
+  const keys = calls.requests.slice(requests).map(({ headers }) => headers.get("authorization"));
   assertEquals(keys, IMPLICIT.map(() => "Bearer sk-first"));
 });
 
@@ -186,7 +186,7 @@ Deno.test("the new account of a provider that returns a stale id makes a conflic
 Deno.test("naming another provider than the owner is refused, by header and by model", async () => {
   const calls = gateway();
   await create(calls, "first");
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const headers of [naming("second"), { "x-gateway-model": "second/m" }]) {
     for (const [, send] of IMPLICIT) {
       const answer = await send(calls, headers);
@@ -195,10 +195,10 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   }
   const unknown = await calls.get("/responses/resp_1", naming("nobody"));
   assertEquals(refusalOf(unknown), [400, "provider_not_found", "provider"]);
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("deleting through a header undoes no binding of another account", async () => {
+Deno.test("a deletion at a named provider removes no binding of another account", async () => {
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
@@ -207,11 +207,11 @@ Deno.test("deleting through a header undoes no binding of another account", asyn
   await assertRefused(calls, "provider_binding_stale");
 });
 
-Deno.test("a conflict that comes about while a response is being deleted stays", async () => {
+Deno.test("a conflict that arises during the deletion of a response stays", async () => {
   const calls = nativeGateway(TWO, ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
     const other = { provider: "second", account: "other", origin: null, creator: null };
-    void calls.vault.objects.responses.bind("resp_1", other);
+    void calls.state.objects.responses.bind("resp_1", other);
     return { body: { id: "resp_1", object: "response", deleted: host === "first" } };
   });
   await create(calls, "first");

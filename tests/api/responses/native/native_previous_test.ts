@@ -16,7 +16,7 @@ const UNKNOWN = [400, "previous_response_not_found", "previous_response_id"];
 Deno.test("an unknown previous response is refused before a request is sent upstream", async () => {
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
   assertEquals(refusalOf(await calls.post("/responses", FOLLOW)), UNKNOWN);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("an unknown previous response is sent only to the native provider that the client names", async () => {
@@ -25,9 +25,9 @@ Deno.test("an unknown previous response is sent only to the native provider that
     const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
     const text = '{"model":"m",  "input":"two","previous_response_id":"resp_x" }';
     assertEquals((await calls.post("/responses", text, headers)).status, 200);
-    assertEquals(calls.asked.map(({ host, body }) => [host, body]), [["second", text]]);
+    assertEquals(calls.requests.map(({ host, body }) => [host, body]), [["second", text]]);
     await calls.post("/responses", { ...FOLLOW, previous_response_id: "resp_2" });
-    assertEquals(calls.asked.at(-1)?.host, "second");
+    assertEquals(calls.requests.at(-1)?.host, "second");
   }
 });
 
@@ -37,7 +37,7 @@ Deno.test("a request to a named provider never falls back, and its response is r
   const headers = { ...naming("first"), "x-gateway-no-retry": "true" };
   const answer = await calls.post("/responses", FOLLOW, headers);
   assertEquals([answer.status, answer.text], [503, body]);
-  assertEquals(calls.asked.map(({ host }) => host), ["first"]);
+  assertEquals(calls.requests.map(({ host }) => host), ["first"]);
 });
 
 Deno.test("a response whose earlier items only its upstream has is continued there, even if stored in the gateway", async () => {
@@ -51,9 +51,9 @@ Deno.test("a response whose earlier items only its upstream has is continued the
     assertEquals((await calls.get("/responses/resp_2")).json, responseOf("resp_2"));
     const body = { ...FOLLOW, stream, input: "three", previous_response_id: "resp_2" };
     assertEquals((await calls.post("/responses", body)).status, 200);
-    assertEquals(calls.asked[1]?.json, body);
+    assertEquals(calls.requests[1]?.json, body);
     await calls.post("/responses", { ...body, previous_response_id: "resp_3" });
-    assertEquals(calls.asked[2]?.json.previous_response_id, "resp_3");
+    assertEquals(calls.requests[2]?.json.previous_response_id, "resp_3");
   }
 });
 
@@ -62,7 +62,7 @@ Deno.test("a named provider without the Responses API cannot continue a response
     body: responseOf("resp_2"),
   }));
   assertEquals(refusalOf(await calls.post("/responses", FOLLOW, naming("first"))), UNKNOWN);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("a native response is not continued by a target that is no longer native", async () => {
@@ -74,7 +74,7 @@ Deno.test("a native response is not continued by a target that is no longer nati
     assertEquals(refusalOf(refused), [400, "unsupported_feature", "previous_response_id"]);
     assertMatch(String(refused.error.message), /upstream_request_type responses at .* 'first'/);
   }
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });
 
 Deno.test("a continued native response keeps owner, model and route, unless the client names others", async () => {
@@ -91,6 +91,6 @@ Deno.test("a continued native response keeps owner, model and route, unless the 
   await calls.post("/responses", follow("resp_2", "auto"));
   await calls.post("/responses", follow("resp_3", "second/m-2"));
   await calls.post("/responses", follow("resp_4"));
-  const asked = calls.asked.map(({ host, json }) => `${host}/${json.model}`);
-  assertEquals(asked, ["second/m-1", "second/m-1", "second/m-1", "second/m-2", "second/m-2"]);
+  const requests = calls.requests.map(({ host, json }) => `${host}/${json.model}`);
+  assertEquals(requests, ["second/m-1", "second/m-1", "second/m-1", "second/m-2", "second/m-2"]);
 });

@@ -17,4 +17,4 @@ export const NATIVE_RECORDS: readonly string[] = [
 ];
 
 /** How many of the records come before the first event. */
-export const WAITING = 1;
+export const WAITING_RECORDS = 1;

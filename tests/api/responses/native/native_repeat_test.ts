@@ -5,7 +5,7 @@ import {
   nativeConfig,
   nativeGateway,
   responseOf,
-  type Says,
+  type ScriptedResponse,
   streamOf,
 } from "../../../support/native_gateway.ts";
 
@@ -17,23 +17,27 @@ const BOTH = nativeConfig({
 });
 
 /** What the first upstream does with every request, and whether the work was certainly not begun. */
-const FAILURES: readonly (readonly [what: string, says: Says | Error, untaken: boolean])[] = [
-  ["429", { status: 429, body: "" }, true],
-  ["503", { status: 503, body: "" }, true],
-  ["529", { status: 529, body: "" }, true],
-  ["a refused connection", new ConnectionError("refused", "nothing listens"), true],
-  ["an unknown host", new ConnectionError("dns", "no such host"), true],
-  ["500", { status: 500, body: "" }, false],
-  ["502", { status: 502, body: "" }, false],
-  ["504", { status: 504, body: "" }, false],
-  ["a reset", new ConnectionError("reset", "reset", SENT), false],
-  ["202", { status: 202, body: "{}" }, false],
-  ["no Response", { body: "{}" }, false],
-  ["a broken stream", { body: "data: {\n\n" }, false],
-];
+const FAILURES:
+  readonly (readonly [what: string, says: ScriptedResponse | Error, untaken: boolean])[] = [
+    ["429", { status: 429, body: "" }, true],
+    ["503", { status: 503, body: "" }, true],
+    ["529", { status: 529, body: "" }, true],
+    ["a refused connection", new ConnectionError("refused", "nothing listens"), true],
+    ["an unknown host", new ConnectionError("dns", "no such host"), true],
+    ["500", { status: 500, body: "" }, false],
+    ["502", { status: 502, body: "" }, false],
+    ["504", { status: 504, body: "" }, false],
+    ["a reset", new ConnectionError("reset", "reset", SENT), false],
+    ["202", { status: 202, body: "{}" }, false],
+    ["no Response", { body: "{}" }, false],
+    ["a broken stream", { body: "data: {\n\n" }, false],
+  ];
 
 /** How often each upstream was asked for one response. */
-async function asked(says: Says | Error, body: JsonObject): Promise<readonly string[]> {
+async function requests(
+  says: ScriptedResponse | Error,
+  body: JsonObject,
+): Promise<readonly string[]> {
   const calls = nativeGateway(BOTH, ({ host, json }) => {
     if (host === "first") return says;
     return { body: json.stream === true ? streamOf("resp_1") : responseOf("resp_1") };
@@ -41,7 +45,7 @@ async function asked(says: Says | Error, body: JsonObject): Promise<readonly str
   const sent = calls.post("/responses", { model: "m", input: "x", ...body });
   await calls.world.advance(1000);
   await sent;
-  return calls.asked.map(({ host }) => host);
+  return calls.requests.map(({ host }) => host);
 }
 
 const LEAVES_STATE: readonly JsonObject[] = [
@@ -56,13 +60,13 @@ for (const [what, says, untaken] of FAILURES) {
   Deno.test(`a create with side effects is ${untaken ? "" : "not "}retried after ${what}`, async () => {
     for (const body of LEAVES_STATE) {
       const wanted = untaken ? ["first", "first", "second"] : ["first"];
-      assertEquals(await asked(says, body), wanted, JSON.stringify(body));
+      assertEquals(await requests(says, body), wanted, JSON.stringify(body));
     }
   });
 
   Deno.test(`a create without side effects is retried or falls back after ${what}`, async () => {
     for (const stream of [false, true]) {
-      const hosts = await asked(says, { store: false, stream });
+      const hosts = await requests(says, { store: false, stream });
       assertEquals(hosts, ["first", "first", "second"]);
     }
   });

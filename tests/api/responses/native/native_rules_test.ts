@@ -172,7 +172,7 @@ for (const [what, says, breach] of LATER) {
   });
 }
 
-/** Errors as providers spell them in a stream, each with what a client is told of it. */
+/** Errors as providers write them in a stream, each with the error that the client receives. */
 const ERRORS: readonly (readonly [text: string, told: JsonObject])[] = [
   [
     sse({ type: "error", code: "boom", message: "No.", param: null, sequence_number: 0 }),

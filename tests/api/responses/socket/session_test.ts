@@ -1,18 +1,18 @@
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import { stored } from "../../../support/object_store.ts";
-import { create, type Dialogue, type Told } from "../../../support/dialogue.ts";
+import { create, type SocketClient, type TurnEvents } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, NATIVE, simulated, TRANSLATED } from "../../../support/simulated.ts";
 import { socketGateway } from "../../../support/socket_gateway.ts";
 
 /** Status, code and param of the error that a turn ended with. */
-function refusalIn({ end, error }: Told): readonly unknown[] {
+function refusalIn({ end, error }: TurnEvents): readonly unknown[] {
   return [end.status, error.code, error.param];
 }
 
 const NOT_FOUND = [400, "previous_response_not_found", "previous_response_id"];
 
 /** Asks a provider of the simulator, in continuation of an earlier response where there is one. */
-async function say(client: Dialogue, provider: string, more: Record<string, unknown> = {}) {
+async function say(client: SocketClient, provider: string, more: Record<string, unknown> = {}) {
   return await client.turn(
     JSON.stringify({ ...create({ model: `${provider}/sim-echo` }), ...more }),
   );
@@ -35,16 +35,16 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
       await using client = await served.open();
       let previous: string | null = null;
       for (const input of ["one", "two", "three"]) {
-        const told: Told = await say(client, provider, {
+        const received: TurnEvents = await say(client, provider, {
           input,
           store,
           previous_response_id: previous,
         });
-        assertEquals([told.ending, told.output], ["response.completed", input]);
-        // A native response tells what its provider was asked, byte for byte.
+        assertEquals([received.ending, received.output], ["response.completed", input]);
+        // A native response repeats the request that its provider received, byte for byte.
         const isReplayed = NATIVE.some((one) => one === provider) && !isKeptThere;
-        if (!isReplayed) assertEquals(told.response.previous_response_id, previous);
-        previous = told.id;
+        if (!isReplayed) assertEquals(received.response.previous_response_id, previous);
+        previous = received.id;
       }
       const { body } = upstream.sent[2] ?? {};
       assertEquals(
@@ -64,8 +64,8 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
     const refused = await say(client, provider, { previous_response_id: first });
     assertEquals(refusalIn(refused), NOT_FOUND);
     // What did not name the last response has not touched it either.
-    const told = await say(client, provider, { previous_response_id: second });
-    assertEquals(told.ending, "response.completed");
+    const received = await say(client, provider, { previous_response_id: second });
+    assertEquals(received.ending, "response.completed");
   });
 }
 
@@ -138,8 +138,8 @@ Deno.test("a response that ended at its length limit can be continued if its pro
   await using client = await served.open();
   const { id, ending } = await say(client, "native", { model: "native/sim-length", store: false });
   assertEquals(ending, "response.incomplete");
-  const told = await say(client, "native", { previous_response_id: id });
-  assertEquals(told.ending, "response.completed");
+  const received = await say(client, "native", { previous_response_id: id });
+  assertEquals(received.ending, "response.completed");
 });
 
 Deno.test("a continuation stays with its provider and its account", async () => {
@@ -151,8 +151,8 @@ Deno.test("a continuation stays with its provider and its account", async () => 
   const { id } = await say(client, "compat");
   const owner = { provider: "local", account: "another", origin: null, creator: null };
   await stored(served.gateway.state.objects.responses.bind(id, owner));
-  const told = await client.turn(create({ model: "sim-echo", previous_response_id: id }));
-  assertEquals(refusalIn(told), [400, "provider_binding_conflict", "previous_response_id"]);
+  const received = await client.turn(create({ model: "sim-echo", previous_response_id: id }));
+  assertEquals(refusalIn(received), [400, "provider_binding_conflict", "previous_response_id"]);
 });
 
 Deno.test("a socket's conversation may grow to 16 MiB, then the error asks for a new one", async () => {

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { stored } from "../../../support/object_store.ts";
-import { create, type Dialogue } from "../../../support/dialogue.ts";
+import { create, type SocketClient } from "../../../support/socket_client.ts";
 import { assertValid } from "../../../support/schemas.ts";
 import { EVERY_TYPE, NATIVE, simulated, TRANSLATED } from "../../../support/simulated.ts";
 import { socketGateway } from "../../../support/socket_gateway.ts";
 
-function warm(client: Dialogue, provider: string, more: Record<string, unknown> = {}) {
+function warm(client: SocketClient, provider: string, more: Record<string, unknown> = {}) {
   const fields = { generate: false, model: `${provider}/sim-echo` };
   return client.turn(JSON.stringify({ ...create(fields), ...more }));
 }
@@ -24,8 +24,8 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
     assertEquals<unknown>([warmed.response.status, warmed.response.output], ["completed", []]);
     assertEquals(upstream.sent.length, 0);
     const rest = { model: `${provider}/sim-echo`, previous_response_id: warmed.id, input: [] };
-    const told = await client.turn({ type: "response.create", ...rest });
-    assertEquals([told.ending, told.output], ["response.completed", "warmed"]);
+    const received = await client.turn({ type: "response.create", ...rest });
+    assertEquals([received.ending, received.output], ["response.completed", "warmed"]);
     const [sent] = upstream.sent;
     assertEquals(sent?.body.previous_response_id, undefined);
     assertEquals((await warm(client, provider)).ending, "response.completed");
@@ -39,10 +39,10 @@ for (const provider of [...NATIVE, ...TRANSLATED]) {
     const first = await client.turn(create({ model, input: "one" }));
     const second = await warm(client, provider, { input: "two", previous_response_id: first.id });
     const third = { model, input: "three", previous_response_id: second.id };
-    const told = await client.turn(create(third));
+    const received = await client.turn(create(third));
     // Users and assistants take turns there: what a user says twice becomes one message.
     const output = provider === "messages" ? "twothree" : "three";
-    assertEquals([told.ending, told.output], ["response.completed", output]);
+    assertEquals([received.ending, received.output], ["response.completed", output]);
     const { body } = upstream.sent[1] ?? {};
     const texts = JSON.stringify(body?.input ?? body?.messages).match(/one|two|three/g);
     const isKeptThere = provider === "stored";
@@ -61,8 +61,8 @@ Deno.test("a warm-up may have empty input, and replaces the last response", asyn
   assertEquals(empty.ending, "response.completed");
   const gone = await client.turn(create({ model, previous_response_id: id }));
   assertEquals(gone.error.code, "previous_response_not_found");
-  const told = await client.turn(create({ model, previous_response_id: empty.id }));
-  assertEquals(told.ending, "response.completed");
+  const received = await client.turn(create({ model, previous_response_id: empty.id }));
+  assertEquals(received.ending, "response.completed");
 });
 
 Deno.test("a warm-up is validated like a request, and is not stored", async () => {

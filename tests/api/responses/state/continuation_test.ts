@@ -2,7 +2,7 @@ import { assert, assertEquals } from "../../../support/assert.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 Deno.test("a continuation sends all earlier items, oldest first", async () => {
   const calls = stateful();
@@ -33,7 +33,7 @@ Deno.test("instructions and tools are not carried over", async () => {
   assertEquals(messagesOf(calls, 1), ["system: Be brief.", "user: one"]);
   await calls.created({ input: "two", previous_response_id: idOf(first) });
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
-  assertEquals(calls.asked[1]?.body.tools, undefined);
+  assertEquals(calls.requests[1]?.body.tools, undefined);
 });
 
 Deno.test("the result of a tool call is sent with the next request", async () => {
@@ -49,7 +49,7 @@ Deno.test("the result of a tool call is sent with the next request", async () =>
   const first = await calls.created({ input: "one", tools });
   const output = { type: "function_call_output", call_id: "call_1", output: "4" };
   await calls.created({ input: [output], previous_response_id: idOf(first) });
-  const messages = objectsAt(calls.asked[1]?.body ?? {}, "messages");
+  const messages = objectsAt(calls.requests[1]?.body ?? {}, "messages");
   assertEquals(messages.map(({ role }) => role), ["user", "assistant", "tool"]);
   assertEquals(objectsAt(messages[1] ?? {}, "tool_calls")[0]?.id, "call_1");
   assertEquals(messages[2]?.tool_call_id, "call_1");
@@ -67,7 +67,7 @@ Deno.test("an incomplete response is stored, but its truncated item cannot be se
   });
   const path = "previous_response_id.items[1].status";
   assertEquals(refusalOf(answer), [400, "unsupported_feature", path]);
-  assertEquals(calls.asked.length, 1);
+  assertEquals(calls.requests.length, 1);
 });
 
 Deno.test("an unknown, deleted or unstored response cannot be continued", async () => {
@@ -76,12 +76,12 @@ Deno.test("an unknown, deleted or unstored response cannot be continued", async 
   const unstored = idOf(await calls.created({ input: "one", store: false }));
   const deleted = idOf(await calls.created({ input: "one" }));
   await calls.delete(`/responses/${deleted}`);
-  const asked = calls.asked.length;
+  const requests = calls.requests.length;
   for (const previous of ["resp_none", unstored, deleted]) {
     const body = { model: "m", input: "two", previous_response_id: previous };
     assertEquals(refusalOf(await calls.post("/responses", body)), expected);
   }
-  assertEquals(calls.asked.length, asked);
+  assertEquals(calls.requests.length, requests);
 });
 
 Deno.test("a padded or empty previous response is refused by name", async () => {
@@ -96,7 +96,7 @@ Deno.test("a padded or empty previous response is refused by name", async () => 
 Deno.test("a response can be continued for 30 minutes from its creation", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
-  await calls.world.advance(30 * MINUTE - 1);
+  await calls.world.advance(30 * MINUTE_MS - 1);
   const second = idOf(await calls.created({ input: "two", previous_response_id: first }));
   await calls.world.advance(1);
   assertEquals((await calls.get(`/responses/${first}`)).status, 404);
@@ -121,7 +121,7 @@ Deno.test("a failed or interrupted create stores nothing", async () => {
   assert(whole.status !== 200);
   await calls.post("/responses", { model: "m", input: "one", stream: true });
   assertEquals([
-    calls.vault.objects.stats().responses.entries,
-    calls.vault.objects.stats().response_bindings.entries,
+    calls.state.objects.stats().responses.entries,
+    calls.state.objects.stats().response_bindings.entries,
   ], [0, 0]);
 });

@@ -27,7 +27,7 @@ Deno.test("an unstored response is not found", async () => {
     assertEquals(refusalOf(await calls.get(`/responses/${id}`)), expected);
     assertEquals(refusalOf(await calls.get(`/responses/${id}/input_items`)), expected);
   }
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("deleting a response returns an empty body, and 404 for the second time", async () => {
@@ -39,7 +39,7 @@ Deno.test("deleting a response returns an empty body, and 404 for the second tim
   assertEquals(refusalOf(await calls.delete(path)), expected);
   assertEquals(refusalOf(await calls.get(path)), expected);
   assertEquals(refusalOf(await calls.post(`${path}/cancel`)), expected);
-  assertEquals(calls.vault.objects.stats().response_bindings.entries, 0);
+  assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
 });
 
 Deno.test("a stored response is finished and cannot be cancelled", async () => {
@@ -139,7 +139,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   const first = await calls.created({ input: "one", store: false });
   const second = await calls.created({ input: "one", store: false });
   assert(first.id !== second.id);
-  assertEquals(calls.asked.length, 2);
+  assertEquals(calls.requests.length, 2);
 });
 
 Deno.test("metadata that cannot be stored is refused before a request is sent upstream", async () => {
@@ -147,7 +147,7 @@ Deno.test("metadata that cannot be stored is refused before a request is sent up
   const body = { model: "m", input: "one", metadata: { a: 1 } };
   const expected = [400, "invalid_metadata", "metadata.a"];
   assertEquals(refusalOf(await calls.post("/responses", body)), expected);
-  assertEquals(calls.asked.length, 0);
+  assertEquals(calls.requests.length, 0);
 });
 
 Deno.test("the metrics report the number of stateful objects", async () => {

@@ -16,7 +16,7 @@ const TARGETS = {
   local: { provider: localProvider(), model: "m", wire: local },
 };
 
-/** What the wire refuses of this request, as the client is told. */
+/** The refusal of this request by the wire, with the client's field path. */
 function told(wire: Wire, body: JsonObject) {
   assert(wire.name === "messages" || wire.name === "local");
   const chat = translate({ input: "hi", ...body }, wire.name);

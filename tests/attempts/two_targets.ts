@@ -59,7 +59,7 @@ circuit_breaker: {${breaker ?? "enabled: false"}}
 }
 
 /** Status, type and code, and the target that the answer names. */
-export function seen(answer: Got): readonly unknown[] {
+export function verdictAndTarget(answer: Got): readonly unknown[] {
   const { headers } = answer;
   const named = `${headers.get("x-gateway-provider")}/${headers.get("x-gateway-model")}`;
   return [...verdictOf(answer), named];

@@ -1,48 +1,48 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { assert } from "./assert.ts";
 
-/** A Responses socket from its client's side. */
-export interface Dialogue extends AsyncDisposable {
-  /** Sends texts and bytes as they are, an object as JSON. */
+/** A WebSocket client of the Responses API. */
+export interface SocketClient extends AsyncDisposable {
+  /** Sends texts and bytes unchanged, an object as JSON. */
   send(message: JsonObject | string | Uint8Array<ArrayBuffer>): void;
-  /** The next message as it came; fails when the socket is closed before. */
+  /** Returns the text of the next message; fails if the socket is closed before. */
   text(): Promise<string>;
-  /** The next message, which must be a JSON object. */
+  /** Returns the next message, which must be a JSON object. */
   next(): Promise<JsonObject>;
-  /** Everything up to and with what ends a turn. */
-  rest(): Promise<Told>;
-  /** Sends a message and reads everything that answers it. */
-  turn(message: JsonObject | string | Uint8Array<ArrayBuffer>): Promise<Told>;
-  /** How many messages have come that nobody has read. */
+  /** Returns the events up to the last event of a turn. */
+  rest(): Promise<TurnEvents>;
+  /** Sends a message and returns the events of its turn. */
+  turn(message: JsonObject | string | Uint8Array<ArrayBuffer>): Promise<TurnEvents>;
+  /** The number of received messages that were not read yet. */
   readonly unread: number;
-  /** Resolves with the code when the socket is closed, whoever closed it. */
+  /** Resolves with the close code when either side has closed the socket. */
   readonly closed: Promise<number>;
   close(): Promise<number>;
 }
 
-/** What answers one message. */
-export interface Told {
+/** The events in reply to one message. */
+export interface TurnEvents {
   readonly events: readonly JsonObject[];
-  /** The last of them. */
+  /** The last event. */
   readonly end: JsonObject;
-  /** The type of the last one. */
+  /** Type of the last event. */
   readonly ending: string;
-  /** The resource of the last one; empty when there is none. */
+  /** The Response object of the last event; empty without one. */
   readonly response: JsonObject;
-  /** The error of an `error` event; empty when the last one is another. */
+  /** The error of an `error` event; empty if the last event has another type. */
   readonly error: JsonObject;
   readonly id: string;
-  /** All text that the response holds. */
+  /** All text of the response. */
   readonly output: string;
 }
 
 const ENDINGS = ["response.completed", "response.incomplete", "response.failed", "error"];
 
-/** Opens a socket and waits until it is open; fails when the handshake does. */
-export async function openDialogue(
+/** Opens a socket and waits until it is open; fails if the handshake fails. */
+export async function openSocketClient(
   url: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Dialogue> {
+): Promise<SocketClient> {
   const address = `${url.replace(/^http/, "ws")}/v1/responses`;
   const socket = new WebSocket(address, { headers: { ...headers } });
   const opened = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ export async function openDialogue(
     return event;
   }
 
-  async function rest(): Promise<Told> {
+  async function rest(): Promise<TurnEvents> {
     const events: JsonObject[] = [];
     for (;;) {
       const event = await next();
@@ -122,7 +122,7 @@ export function create(fields: JsonObject = {}): JsonObject {
   return { type: "response.create", model: "m", input: "Hi", ...fields };
 }
 
-function toldOf(events: readonly JsonObject[], end: JsonObject): Told {
+function toldOf(events: readonly JsonObject[], end: JsonObject): TurnEvents {
   const response = isObject(end.response) ? end.response : {};
   return {
     events,

@@ -1,4 +1,4 @@
-import { parseNativeResponse } from "../../../../src/api/responses/native/relay.ts";
+import { parseNativeResponse } from "../../../../src/api/responses/native/whole_response.ts";
 import type { UpstreamResponse } from "../../../../src/core/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";

@@ -1,0 +1,89 @@
+import type { FaultKind } from "./failure.ts";
+import type { FailureDoc } from "./refusal_docs.ts";
+
+/** Descriptions of all faults. A new kind without one does not compile. */
+export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
+  no_route: {
+    cause: "No route of the configuration matches the request.",
+    cure: "Add a route; `switchyard explain` shows why none matches.",
+    example: "No configured route matches this request.",
+  },
+  client_cancelled: {
+    cause:
+      "The client disconnected before the response was complete. Only logs and metrics show it.",
+    cure: "Raise the timeout of the client if it gave up too early.",
+    example: "The client has gone.",
+  },
+  upstream_throttled: {
+    cause: "The provider answered with a 4xx status of `retry.retryable_errors`, such as 429.",
+    cure: "Wait for `Retry-After`, raise the provider's limit, or add a fallback.",
+    example: "The provider answered with status 429.",
+  },
+  upstream_unavailable: {
+    cause: "The provider answered with a 5xx status of `retry.retryable_errors`, such as 503.",
+    cure: "See the status page of the provider, or add a fallback.",
+    example: "The provider answered with status 503.",
+  },
+  upstream_error: {
+    cause: "The provider answered with another 5xx status.",
+    cure: "See the message of the provider, or add a fallback.",
+    example: "The provider answered with status 501.",
+  },
+  upstream_rejected: {
+    cause:
+      "The provider answered with another 4xx status: it rejects the request or the credentials.",
+    cure: "See the message of the provider; check `api_key` and the model name.",
+    example: "The provider answered with status 404.",
+  },
+  invalid_upstream_status: {
+    cause: "The provider answered with a status that is neither a success nor an error, " +
+      "such as a redirect.",
+    cure: "Check `base_url` of the provider.",
+    example: "The provider answered with status 302.",
+  },
+  upstream_unreachable: {
+    cause: "The connection to the provider failed or broke.",
+    cure: "See `upstream_cause` in the [access line](log-fields.md), " +
+      "and the [causes](../operate/monitoring.md#failed-connections).",
+    example: "The provider refused the connection.",
+  },
+  upstream_timeout: {
+    cause: "The provider did not answer within its `timeout` or `connect_timeout`.",
+    cure: "Raise `timeout` for slow models, or add a fallback.",
+    example: "The provider did not answer within its configured timeout.",
+  },
+  invalid_upstream_response: {
+    cause: "The response of the provider breaks its protocol: " +
+      "no valid JSON, wrong fields, or a stream without its end.",
+    cure: "Check `type` and `base_url` of the provider, and its log.",
+    example: "The provider's stream is not valid UTF-8.",
+  },
+  upstream_response_too_large: {
+    cause: "The response of the provider, or one record of its stream, exceeds the size limit.",
+    cure: "Request less output.",
+    example: "The provider's answer is too large.",
+  },
+  upstream_idle: {
+    cause: "The provider began its response, then sent nothing for `stream_idle_timeout`.",
+    cure: "Send the request again. Raise `stream_idle_timeout` if the model thinks for longer.",
+    example: "The provider was silent for too long within its answer.",
+  },
+  circuit_open: {
+    cause: "The provider has failed `circuit_breaker.failure_threshold` times in a row; " +
+      "the gateway sends it nothing for `circuit_breaker.open_duration`.",
+    cure: "Wait for `Retry-After`, repair the provider, or add a fallback.",
+    example:
+      "The provider has failed too often, so no requests are sent to it for a while; send the request again later.",
+  },
+  provider_busy: {
+    cause:
+      "The provider is at its `max_concurrent`, and its queue is full or `queue_timeout` has passed.",
+    cure: "Wait for `Retry-After`, or raise `max_concurrent` or `max_queued`.",
+    example: "The provider is at its limit of concurrent requests; send the request again later.",
+  },
+  internal_error: {
+    cause: "A bug in the gateway.",
+    cure: "Report it with the line `internal error` of the log.",
+    example: "The gateway has failed; this is a bug in it.",
+  },
+};

@@ -1,0 +1,63 @@
+import { assertEquals } from "../../support/assert.ts";
+import { testGateway } from "../../support/gateway.ts";
+import { streamOf } from "../../support/pieces.ts";
+import { utf8Bytes } from "../../../src/formats/utf8.ts";
+import { scriptedWorld } from "../../support/world.ts";
+
+const ANSWERS = {
+  messages:
+    '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text",' +
+    '"text":"Ok"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}',
+  local:
+    '{"model":"m","created_at":"2026-08-01T10:00:00Z","message":{"role":"assistant","content":"Ok"},' +
+    '"done":true,"done_reason":"stop"}',
+  compat:
+    '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":' +
+    '{"role":"assistant","content":"Ok","refusal":null},"logprobs":null,"finish_reason":"stop"}]}',
+} as const;
+
+const CITED = { url: "https://a.example", title: "A", start_index: 0, end_index: 2 };
+const annotations = [{ type: "url_citation", url_citation: CITED }];
+const PART = { type: "text", text: "Ok" };
+
+/** Returns the header that names the fields which a provider of this type receives in part. */
+async function lossyOf(type: keyof typeof ANSWERS, message: object): Promise<string | null> {
+  const { app } = testGateway(
+    `
+providers: {p: {type: ${type}, base_url: "http://up.test", api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: p}]}]}
+`,
+    scriptedWorld({
+      fetch: () =>
+        Promise.resolve(
+          new Response(streamOf([utf8Bytes(ANSWERS[type])]), {
+            headers: { "content-type": "application/json" },
+          }),
+        ),
+    }),
+  );
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", ...message },
+    { role: "user", content: "And?" },
+  ];
+  const answer = await app(
+    new Request("http://gateway.test/v1/chat/completions", {
+      method: "POST",
+      body: JSON.stringify({ model: "p/m", messages }),
+    }),
+  );
+  assertEquals([answer.status, (await answer.text()).includes("Ok")], [200, true]);
+  return answer.headers.get("x-gateway-lossy");
+}
+
+Deno.test("citations that a provider does not receive are named in a header", async () => {
+  for (const type of ["messages", "local"] as const) {
+    const beside = await lossyOf(type, { content: "Ok", annotations });
+    assertEquals(beside, "messages[1].annotations");
+    const inside = await lossyOf(type, { content: [{ ...PART, annotations }] });
+    assertEquals(inside, "messages[1].content[0].annotations");
+    assertEquals(await lossyOf(type, { content: "Ok", annotations: [] }), null);
+  }
+  assertEquals(await lossyOf("compat", { content: "Ok", annotations }), null);
+});
