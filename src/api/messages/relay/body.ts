@@ -7,6 +7,8 @@ import { cutEdits, type SealedBlocks } from "./sealed_blocks.ts";
 /** First version of the API without sampling fields (Messages API, versions). */
 const FIRST_WITHOUT_SAMPLING = "2026-10-21";
 
+const DATE = /^\d{4}-\d{2}-\d{2}/;
+
 /** Values of `thinking.type` with which the API refuses sampling fields. */
 const THINKS: readonly unknown[] = ["enabled", "adaptive"];
 
@@ -51,7 +53,8 @@ export function relayedDefaults(
   settings: Parameters<typeof samplingDefaults>[1],
 ): readonly Entry[] {
   const thinks = isObject(value.thinking) && THINKS.includes(value.thinking.type);
-  // Versions are dates, whose order is that of their text.
-  if (thinks || version >= FIRST_WITHOUT_SAMPLING) return [];
+  // The order of dates is that of their text. Any other text has the behaviour of the first version.
+  const isNew = DATE.test(version) && version >= FIRST_WITHOUT_SAMPLING;
+  if (thinks || isNew) return [];
   return samplingDefaults(value, settings);
 }

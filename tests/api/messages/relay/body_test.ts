@@ -96,6 +96,7 @@ Deno.test("no sampling default is added where the upstream would refuse it", () 
   assertEquals(defaultsFor({}, "2026-10-21"), []);
   assertEquals(defaultsFor({}, "2027-01-01"), []);
   assertEquals(defaultsFor({}, "2026-10-20").length, 2);
+  assertEquals(defaultsFor({}, "latest").length, 2);
   assertEquals(defaultsFor({ thinking: { type: "enabled", budget_tokens: 1024 } }), []);
   assertEquals(defaultsFor({ thinking: { type: "adaptive" } }), []);
 });
