@@ -37,14 +37,18 @@ export function newRelayedCandidates(
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
       ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
-      responseHandler: () => newResponseHandler(stream, id),
+      responseHandler: () => newResponseHandler(stream, id, provider.secrets),
       onComplete: () => null,
     });
   };
 }
 
-function newResponseHandler(isStream: boolean, requestId: string): ResponseHandler {
+function newResponseHandler(
+  isStream: boolean,
+  requestId: string,
+  secrets: readonly string[],
+): ResponseHandler {
   return isStream
-    ? { kind: "stream", translation: newMessageRelay(requestId), copiesHeaders: true }
+    ? { kind: "stream", translation: newMessageRelay(requestId, secrets), copiesHeaders: true }
     : { kind: "whole", read: relayWhole };
 }

@@ -12,9 +12,13 @@ import { eventData, eventType } from "./event.ts";
  * Creates the relay of a Messages stream: every record keeps its bytes. Records are held until the
  * first `content_block_start` or `message_delta`; a stream that fails or ends before that is a failed
  * attempt. The first `message_stop` ends the stream, and so does an `error` event of the upstream,
- * which is sent as it is. Indexes, order and unknown events are not checked (Messages API, streaming).
+ * which is sent as it is unless it holds one of the `secrets` of the provider. Indexes, order and
+ * unknown events are not checked (Messages API, streaming).
  */
-export function newMessageRelay(requestId: string): StreamTranslation {
+export function newMessageRelay(
+  requestId: string,
+  secrets: readonly string[],
+): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   let usage: JsonObject | null = null;
   let isDone = false;
@@ -39,9 +43,11 @@ export function newMessageRelay(requestId: string): StreamTranslation {
         if (waiting !== null) return endedEarly();
         isDone = true;
         return success([record]);
-      case "error":
-        if (waiting === null) reported = record;
-        return reportedFault(eventData(record.data));
+      case "error": {
+        const body = eventData(record.data);
+        if (waiting === null && !holdsSecret(record.data, body, secrets)) reported = record;
+        return reportedFault(body);
+      }
       default:
         return release(record, false);
     }
@@ -69,6 +75,12 @@ export function newMessageRelay(requestId: string): StreamTranslation {
     usage: counted,
     outcome: () => isDone ? { resource: null, usage: counted() } : null,
   };
+}
+
+/** True if the data of a record holds a secret, in the text or behind the escapes of JSON. */
+function holdsSecret(data: string, body: JsonObject, secrets: readonly string[]): boolean {
+  const unescaped = data.includes("\\") ? JSON.stringify(body) : data;
+  return secrets.some((secret) => data.includes(secret) || unescaped.includes(secret));
 }
 
 function endedEarly(): Result<never> {

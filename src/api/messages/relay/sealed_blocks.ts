@@ -21,8 +21,8 @@ export function sealedBlocks(messages: JsonValue | undefined): readonly SealedBl
     if (!isObject(message) || message.role !== "assistant") continue;
     const { content } = message;
     if (!Array.isArray(content)) continue;
+    if (!content.some(isSealedThinking)) continue;
     const blocks = [...content.keys()].filter((at) => isSealedThinking(content[at]));
-    if (blocks.length === 0) continue;
     found.push({ message: index, blocks, isAll: blocks.length === content.length });
   }
   return found;

@@ -24,7 +24,7 @@ const STOP = event("message_stop");
 
 Deno.test("records wait for the first content_block_start or message_delta, and are sent as received", () => {
   for (const first of [BLOCK, DELTA]) {
-    const relay = newMessageRelay("r");
+    const relay = newMessageRelay("r", []);
     for (const early of [START, PING, COMMENT, event("later_event")]) {
       assertEquals(valueOf(relay.push(early)), []);
     }
@@ -34,7 +34,7 @@ Deno.test("records wait for the first content_block_start or message_delta, and 
 });
 
 Deno.test("the first message_stop ends the stream, and everything after it is ignored", () => {
-  const relay = newMessageRelay("r");
+  const relay = newMessageRelay("r", []);
   for (const one of [START, BLOCK, DELTA]) relay.push(one);
   assertEquals([relay.done(), relay.outcome()], [false, null]);
   assertEquals(valueOf(relay.push(STOP)), [STOP]);
@@ -46,7 +46,7 @@ Deno.test("the first message_stop ends the stream, and everything after it is ig
 
 Deno.test("the type in the data decides where a record has no known event name", () => {
   for (const name of [null, "message"]) {
-    const relay = newMessageRelay("r");
+    const relay = newMessageRelay("r", []);
     for (const one of [START, BLOCK, DELTA]) relay.push(record(name, one.data));
     assertEquals(relay.usage()?.output, 9);
     relay.push(record(name, STOP.data));
@@ -55,7 +55,7 @@ Deno.test("the type in the data decides where a record has no known event name",
 });
 
 Deno.test("later token counts that are numbers replace earlier ones", () => {
-  const relay = newMessageRelay("r");
+  const relay = newMessageRelay("r", []);
   const usage = { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 };
   relay.push(event("message_start", { message: { usage } }));
   assertEquals(relay.usage()?.input, 25);
@@ -73,14 +73,14 @@ Deno.test("later token counts that are numbers replace earlier ones", () => {
 });
 
 Deno.test("a usage that cannot be read is not counted, and its record is passed on", () => {
-  const relay = newMessageRelay("r");
+  const relay = newMessageRelay("r", []);
   const odd = event("message_delta", { usage: { output_tokens: 1.5 } });
   assertEquals(valueOf(relay.push(odd)), [odd]);
   assertEquals(relay.usage(), null);
 });
 
 Deno.test("malformed records, unknown events and any order of blocks are passed on unread", () => {
-  const relay = newMessageRelay("r");
+  const relay = newMessageRelay("r", []);
   relay.push(BLOCK);
   const odd = [
     record(null, "{not json"),
@@ -102,22 +102,22 @@ Deno.test("malformed records, unknown events and any order of blocks are passed 
 Deno.test("an error event or an end before the first content is a failed attempt", () => {
   const error = event("error", { error: { type: "overloaded_error", message: "Overloaded" } });
   for (const one of [error, record(null, error.data), record("error", "broken")]) {
-    const relay = newMessageRelay("r");
+    const relay = newMessageRelay("r", []);
     relay.push(START);
     const pushed = relay.push(one);
     assert(!pushed.ok && !isRefusal(pushed.failure));
     assertEquals(pushed.failure.kind, "upstream_unavailable");
   }
-  const stopped = newMessageRelay("r");
+  const stopped = newMessageRelay("r", []);
   stopped.push(START);
-  for (const ended of [stopped.push(STOP), stopped.end(), newMessageRelay("r").end()]) {
+  for (const ended of [stopped.push(STOP), stopped.end(), newMessageRelay("r", []).end()]) {
     assert(!ended.ok);
     assertEquals(ended.failure.kind, "invalid_upstream_response");
   }
 });
 
 Deno.test("the upstream's own error event after the first content is the terminal, as it was received", () => {
-  const relay = newMessageRelay("r");
+  const relay = newMessageRelay("r", []);
   for (const one of [START, BLOCK]) relay.push(one);
   const error = record("error", '{ "type":"error","error":{"type":"overloaded_error"} }');
   const pushed = relay.push(error);
@@ -127,7 +127,7 @@ Deno.test("the upstream's own error event after the first content is the termina
 });
 
 Deno.test("a stream that breaks without message_stop ends with one error event", () => {
-  const relay = newMessageRelay("r-1");
+  const relay = newMessageRelay("r-1", []);
   for (const one of [START, BLOCK, DELTA]) relay.push(one);
   const ended = relay.end();
   assert(!ended.ok);
@@ -143,4 +143,16 @@ Deno.test("a stream that breaks without message_stop ends with one error event",
   }
   assertEquals(relay.outcome(), null);
   assertEquals(relay.usage()?.output, 9);
+});
+
+Deno.test("an error event that holds a key of the provider is replaced by the gateway's own", () => {
+  for (const key of ["sk-secret", "sk\\u002dsecret"]) {
+    const relay = newMessageRelay("r-1", ["sk-secret"]);
+    for (const one of [START, BLOCK]) relay.push(one);
+    const pushed = relay.push(record("error", `{"type":"error","error":{"message":"${key}"}}`));
+    assert(!pushed.ok);
+    const [only, ...others] = relay.fail(pushed.failure);
+    assertEquals([only?.event, others.length], ["error", 0]);
+    assert(!only?.data.includes("secret"), only?.data);
+  }
 });
