@@ -10,6 +10,8 @@ type Written = Partial<ProviderConfig["capabilities"]>;
  */
 export const KNOWN_HOSTS = {
   openai: {
+    structured_outputs: true,
+    reasoning_effort: true,
     embeddings_base64: true,
     chat_completions_lifecycle: true,
     responses_lifecycle: true,

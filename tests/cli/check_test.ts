@@ -6,7 +6,7 @@ providers:
   openai:
     api_key: \${KEY}
     default_model: gpt-4o
-    capabilities: {embeddings_base64: true, structured_outputs: true}
+    capabilities: {embeddings_base64: true, adaptive_thinking: true}
   mine:
     type: compat
     base_url: https://user:pa55word@models.example/v1
@@ -36,6 +36,10 @@ const OFF = [
 const BASE64 =
   "              off: embeddings_base64 (refuses embeddings with encoding_format base64, " +
   "the default of the OpenAI SDKs)";
+const MESSAGES = [
+  "structured_outputs (refuses output_config.format of Messages requests)",
+  "reasoning_effort (refuses output_config.effort of Messages requests)",
+].map((line) => `              off: ${line}`);
 const BACKGROUND = "              off: background_responses (refuses background: true)";
 
 Deno.test("a target says how many attempts may run at its provider at once", async () => {
@@ -62,8 +66,8 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
   const { code, out, err } = await ran(["check", "--config", file.path], { KEY: "sk-secret" });
   assertEquals([code, err], [0, ""]);
   assertEquals(out.split("\n").slice(1), [
-    "Warning: providers.openai.capabilities.structured_outputs: has no effect for type compat; " +
-    "only types messages and local use it (line 6, column 45)",
+    "Warning: providers.openai.capabilities.adaptive_thinking: has no effect for type compat; " +
+    "only type messages uses it (line 6, column 45)",
     "Listens on 127.0.0.1, port 8080.",
     "",
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
@@ -72,19 +76,23 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     ...OFF,
+    ...MESSAGES,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
     "              accepts: every chat field, embeddings",
     ...OFF,
     BASE64,
+    ...MESSAGES,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
     "              accepts: every chat field, embeddings",
     ...OFF,
     BASE64,
+    ...MESSAGES,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
     ...OFF,
+    ...MESSAGES,
     "",
   ]);
 });
@@ -106,7 +114,7 @@ routing:
     "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
     "              hosted_tools: web_search",
-    ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64],
+    ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64, ...MESSAGES],
     "",
   ]);
 });
@@ -146,6 +154,8 @@ providers:
       response_compaction: true
       response_input_tokens: true
       embeddings_base64: true
+      structured_outputs: true
+      reasoning_effort: true
       hosted_tools: [web_search]
   anthropic:
     api_key: k
@@ -220,8 +230,8 @@ Deno.test("a key without effect is named by a warning, and its value is not", as
   assertEquals(out.split("\n").filter((line) => line.includes("providers.mine")), [
     "Warning: providers.mine.api_version: has no effect for type compat; only type messages uses it " +
     "(line 12, column 5)",
-    "Warning: providers.mine.extra.a: has no effect: type compat uses no extra settings " +
-    "(line 13, column 13)",
+    "Warning: providers.mine.extra.a: has no effect: max_tokens is the only extra setting that " +
+    "type compat uses (line 13, column 13)",
   ]);
   assert(!out.includes("marker"), out);
 });
