@@ -16,6 +16,7 @@ const FOLDERS = {
   responses_native: "responses",
   messages_over_compat: "compat",
   messages_over_local: "local",
+  messages_over_messages: "messages",
   messages_over_responses: "responses",
 } as const;
 

@@ -33,6 +33,16 @@ export function responsesRequest(size: number): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify({ ...fields, input: prose(size - 200) }));
 }
 
+/** Returns a Messages request of about `size` bytes, with messages of 1 kB. */
+export function messagesRequest(
+  behaviour: UpstreamBehaviour,
+  size: number,
+): Uint8Array<ArrayBuffer> {
+  const { model, messages } = JSON.parse(new TextDecoder().decode(chatRequest(behaviour, size)));
+  const stream = behaviour === "json" ? {} : { stream: true };
+  return encoder.encode(JSON.stringify({ model, messages, max_tokens: 400, ...stream }));
+}
+
 /** Returns text with a newline after each line, as prompts have. */
 function prose(length: number): string {
   return `${WORDS}\n`.repeat(Math.ceil(length / (WORDS.length + 2))).slice(0, length);
@@ -78,6 +88,18 @@ function chunk(delta: Record<string, string>, finish: string | null): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
   return `data: ${JSON.stringify({ ...CHUNK_FIELDS, choices, usage: null })}\n\n`;
 }
+
+/** A complete Messages response of about 1 kB. */
+export const message: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
+  id: "msg_bench",
+  type: "message",
+  role: "assistant",
+  model: "bench",
+  content: [{ type: "text", text: prose(700), citations: null }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 90, output_tokens: 200 },
+}));
 
 /** Returns a Messages stream with the same text, one record per chunk. */
 export function messagesStream(count: number): Uint8Array[] {

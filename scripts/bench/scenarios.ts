@@ -1,6 +1,7 @@
 import type { ConfigName } from "./configs.ts";
 import {
   chatRequest,
+  messagesRequest,
   responsesRequest,
   STREAM_RECORDS,
   type UpstreamBehaviour,
@@ -39,6 +40,7 @@ export interface Scenario {
 
 const KB = 1000;
 const CHAT = "/v1/chat/completions";
+const MESSAGES = "/v1/messages";
 
 function jsonScenario(size: number, settings: Partial<Scenario>): Scenario {
   const request = { path: CHAT, body: chatRequest("json", size) };
@@ -85,6 +87,27 @@ export const scenarios: readonly Scenario[] = [
     name: "responses",
     measured: "translate",
     measuredRequest: { path: "/v1/responses", body: responsesRequest(KB) },
+  }),
+  jsonScenario(20 * KB, {
+    name: "messages",
+    base: "one",
+    measured: "translate",
+    measuredRequest: { path: MESSAGES, body: messagesRequest("json", 20 * KB) },
+    target: { kind: "min_rate_ratio", ratio: 0.9 },
+  }),
+  streamScenario("sse-1", {
+    name: "messages-sse",
+    base: "one",
+    measured: "translate",
+    measuredRequest: { path: MESSAGES, body: messagesRequest("sse-1", KB) },
+    target: { kind: "min_rate_ratio", ratio: 0.9 },
+  }),
+  streamScenario("sse-1", {
+    name: "messages-translate",
+    request: { path: "/v1/responses", body: responsesRequest(KB) },
+    base: "one",
+    measuredRequest: { path: MESSAGES, body: messagesRequest("sse-1", KB) },
+    target: { kind: "min_rate_ratio", ratio: 1 },
   }),
   jsonScenario(20 * KB, {
     name: "ten-targets",

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers";
 import {
   completion,
   completionStream,
+  message,
   messagesStream,
   parseBehaviour,
   SHORT_STREAM_RECORDS,
@@ -22,14 +23,19 @@ serveUntilStdinEnds(async (request) => {
   const body = await request.bytes();
   // A dashboard that accepts the request and never responds.
   if (request.url.includes("/silent/")) return await new Promise<Response>(() => {});
-  if (request.url.endsWith("/messages")) return streamResponse(messages);
-  const stream = streams.get(parseBehaviour(body));
-  return stream === undefined
-    ? new Response(completion, {
-      headers: { "content-type": "application/json", "cache-control": "no-transform" },
-    })
-    : streamResponse(stream);
+  const behaviour = parseBehaviour(body);
+  if (request.url.endsWith("/messages")) {
+    return behaviour === "json" ? jsonResponse(message) : streamResponse(messages);
+  }
+  const stream = streams.get(behaviour);
+  return stream === undefined ? jsonResponse(completion) : streamResponse(stream);
 });
+
+function jsonResponse(body: Uint8Array<ArrayBuffer>): Response {
+  return new Response(body, {
+    headers: { "content-type": "application/json", "cache-control": "no-transform" },
+  });
+}
 
 /**
  * Returns a stream that sends each piece in a separate write, as a model sends its tokens. Without

@@ -1,12 +1,15 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { completion, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
+import { completion, message, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
 
-/** Returns the error in a response body; null if it is a complete completion or stream. */
+const WHOLE: readonly string[] = [completion, message].map((body) =>
+  new TextDecoder().decode(body)
+);
+
+/** Returns the error in a response body; null if it is a complete response or stream. */
 export function findBodyError(body: string): string | null {
   if (body.startsWith("event:")) return findEventsError(body);
   if (!body.startsWith("data:")) {
-    const isWhole = body === new TextDecoder().decode(completion);
-    return isWhole ? null : `the completion differs from the upstream's: ${body}`;
+    return WHOLE.includes(body) ? null : `the response differs from the upstream's: ${body}`;
   }
   const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
   if (records.at(-1) !== "[DONE]") return "the stream does not end with [DONE]";
@@ -18,8 +21,13 @@ export function findBodyError(body: string): string | null {
     : `the stream has ${count} text records`;
 }
 
-/** Returns the error in the events of a response; null if the stream is complete. */
+/** Returns the error in the events of a response or message; null if the stream is complete. */
 function findEventsError(body: string): string | null {
+  if (body.startsWith("event: message_start\n")) {
+    const count = body.split('"type":"text_delta"').length - 1;
+    if (count !== STREAM_RECORDS) return `the message has ${count} text deltas`;
+    return body.includes("\nevent: message_stop\n") ? null : "the message is not complete";
+  }
   const count = body.split("event: response.output_text.delta\n").length - 1;
   if (count !== STREAM_RECORDS) return `the response has ${count} text deltas`;
   return body.includes("\nevent: response.completed\n") ? null : "the response is not completed";

@@ -43,6 +43,11 @@ export function sealedText(sealed: string): string | null {
   return checksum === checksumOf(payload) ? Buffer.from(payload, "base64url").toString() : null;
 }
 
+/** True if a signature is a text of `sealThinking`, damaged or not: no upstream made it. */
+export function isSealed(signature: string): boolean {
+  return signature.startsWith(PREFIX);
+}
+
 /** Returns the blocks in a text of `sealedText`; null if it holds none. */
 export function parseThinking(text: string): readonly JsonObject[] | null {
   const blocks = parseJson(text);

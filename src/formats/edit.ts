@@ -116,31 +116,40 @@ function writeEntries(entries: readonly Entry[]): string {
 
 /** Returns the edits that remove every member with one of these keys, and the commas left over. */
 export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
+  if (keys.length === 0) return [];
+  const spans = members.map(({ keyStart, end }) => ({ start: keyStart, end }));
+  return removeElements(spans, (index) => keys.includes(members[index]?.key ?? ""));
+}
+
+/**
+ * Returns the edits that remove every element for which `isRemoved` is true, and the commas left
+ * over. `elements` are all elements of their array.
+ */
+export function removeElements(
+  elements: readonly Span[],
+  isRemoved: (index: number) => boolean,
+): Edit[] {
   const edits: Edit[] = [];
   let at = 0;
-  while (at < members.length) {
+  while (at < elements.length) {
     const first = at;
-    while (isAmong(keys, members[at])) at++;
-    if (at > first) edits.push(removal(members, first, at));
+    while (at < elements.length && isRemoved(at)) at++;
+    if (at > first) edits.push(removal(elements, first, at));
     at++;
   }
   return edits;
 }
 
-function isAmong(keys: readonly string[], member: Member | undefined): boolean {
-  return member !== undefined && keys.includes(member.key);
-}
-
 /**
- * Returns the edit that removes adjacent members with their commas. `behind` is the index of the
- * first member that stays.
+ * Returns the edit that removes adjacent elements with their commas. `behind` is the index of the
+ * first element that stays.
  */
-function removal(members: readonly Member[], first: number, behind: number): Edit {
-  const next = members[behind];
-  const start = next === undefined ? members[first - 1]?.end : undefined;
+function removal(elements: readonly Span[], first: number, behind: number): Edit {
+  const next = elements[behind];
+  const start = next === undefined ? elements[first - 1]?.end : undefined;
   return {
-    start: start ?? members[first]?.keyStart ?? 0,
-    end: next?.keyStart ?? members[behind - 1]?.end ?? 0,
+    start: start ?? elements[first]?.start ?? 0,
+    end: next?.start ?? elements[behind - 1]?.end ?? 0,
     text: "",
   };
 }

@@ -1,5 +1,6 @@
 import type { HeaderFields } from "../core/reply.ts";
 import type { FieldReader } from "../core/world.ts";
+import type { Provider, Wire } from "../wires/wire.ts";
 
 /** Response headers of one connection, of one content coding, or of the gateway itself. */
 const NOT_FORWARDED = new Set([
@@ -27,10 +28,16 @@ export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {
   return { "user-agent": "switchyard", ...headers, "accept-encoding": "identity" };
 }
 
+/** The parts of a target on which it depends which of its headers are forwarded. */
+export interface HeaderSource {
+  readonly wire: Pick<Wire, "hidesHeader">;
+  readonly provider: Pick<Provider, "secrets">;
+}
+
 /** Returns the upstream's response headers that are forwarded to the client. */
 export function clientResponseHeaders(
   headers: FieldReader,
-  secrets: readonly string[],
+  { wire, provider: { secrets } }: HeaderSource,
 ): HeaderFields {
   const listed = new Set(
     (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase()),
@@ -39,7 +46,7 @@ export function clientResponseHeaders(
   for (const [name, value] of headers) {
     if (NOT_FORWARDED.has(name) || listed.has(name)) continue;
     if (NOT_FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
-    if (secrets.some((secret) => value.includes(secret))) continue;
+    if (wire.hidesHeader?.(name) || secrets.some((secret) => value.includes(secret))) continue;
     copied[name] = value;
   }
   return copied;

@@ -47,6 +47,7 @@ export async function open(
     ...call.upstreamHeaders,
     ...candidate.request.headers,
     ...wire.headers(provider, call.headers),
+    ...candidate.request.versionHeaders,
   };
   const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
@@ -75,7 +76,7 @@ export async function open(
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: 200,
-        headers: () => clientResponseHeaders(response.headers, provider.secrets),
+        headers: () => clientResponseHeaders(response.headers, candidate.target),
         body: bytes.value,
       });
       if (!read.ok) return read;
@@ -113,7 +114,7 @@ export async function open(
     if (!records.ok) return records;
     isCommitted = true;
     const copied = reader.copiesHeaders
-      ? clientResponseHeaders(response.headers, provider.secrets)
+      ? clientResponseHeaders(response.headers, candidate.target)
       : {};
     const { keepAlive } = translation;
     return success({

@@ -40,7 +40,7 @@ export async function rejection(
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
     upstream: {
       status,
-      headers: clientResponseHeaders(headers, target.provider.secrets),
+      headers: clientResponseHeaders(headers, target),
       ...parseError(target, status, text),
     },
   });

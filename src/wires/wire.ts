@@ -53,8 +53,10 @@ export interface UpstreamRequest {
   readonly path: string;
   /** The request body; null if the request has none. */
   readonly payload: Payload | null;
-  /** Additional headers, which override the headers of the wire. */
+  /** Additional headers. The headers of the wire and of the configuration replace them. */
   readonly headers?: HeaderFields;
+  /** Headers that replace those of the wire: they state for which API version the body is written. */
+  readonly versionHeaders?: HeaderFields;
   /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
   readonly lossy?: readonly string[];
   /** Fields of the encoded request that the gateway checks on the response; absent for none. */
@@ -86,6 +88,11 @@ export interface Wire {
   newDecoder(mint: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
   headers(provider: Provider, client: Headers): Record<string, string>;
+  /**
+   * True if clients do not receive a response header, by its lower-case name: it describes the
+   * account of the gateway or the network of the provider. Absent if the usual headers suffice.
+   */
+  hidesHeader?(name: string): boolean;
   /** Returns message, type, param and code of an error body; null if the body is not an error. */
   error(body: JsonObject): Partial<ErrorFields> | null;
   /** Null if the protocol has no embeddings. */

@@ -4,6 +4,7 @@ import { CHAT_REQUESTS } from "../support/growth/chat_requests.ts";
 import { growthProblem } from "../support/growth/doubling.ts";
 import { MESSAGES_REQUESTS } from "../support/growth/messages_requests.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";
+import { RELAYED_MESSAGES } from "../support/growth/relayed_messages.ts";
 import { RESPONSES_REQUESTS } from "../support/growth/responses_requests.ts";
 import { VERIFIED_CALLS } from "../support/growth/verified_calls.ts";
 import { SOCKET_CALLS } from "../support/growth/socket_calls.ts";
@@ -13,6 +14,7 @@ const CALLS = [
   ...CHAT_REQUESTS,
   ...RESPONSES_REQUESTS,
   ...MESSAGES_REQUESTS,
+  ...RELAYED_MESSAGES,
   ...OTHER_CALLS,
   ...ANSWERS,
   ...SOCKET_CALLS,

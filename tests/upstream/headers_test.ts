@@ -2,7 +2,7 @@ import { clientResponseHeaders, retryAfterMs } from "../../src/upstream/headers.
 import { assertEquals } from "../support/assert.ts";
 
 function copied(headers: Record<string, string>, secrets: readonly string[] = []) {
-  return clientResponseHeaders(new Headers(headers), secrets);
+  return clientResponseHeaders(new Headers(headers), { wire: {}, provider: { secrets } });
 }
 
 Deno.test("an upstream's headers are copied back, names in lower case", () => {

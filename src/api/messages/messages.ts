@@ -5,6 +5,7 @@ import { exchange } from "../../exchange.ts";
 import type { ClientApi } from "../client_api.ts";
 import { countTokens } from "./count/endpoint.ts";
 import { messagesErrors } from "./errors.ts";
+import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { recordSession } from "./session.ts";
 import { newTranslatedCandidates } from "./translate/candidate.ts";
@@ -38,6 +39,7 @@ export const messages: ClientApi = {
 };
 
 function newInference(call: Call, request: MessagesRequest): Inference {
+  const relayedCandidate = newRelayedCandidates(call, request);
   const translatedCandidate = newTranslatedCandidates(call, request);
   return {
     matchesAs: MATCHES_AS,
@@ -45,6 +47,7 @@ function newInference(call: Call, request: MessagesRequest): Inference {
     stream: request.stream,
     owner: null,
     canonical: () => null,
-    prepare: (target) => translatedCandidate(target),
+    prepare: (target) =>
+      target.wire.name === "messages" ? relayedCandidate(target) : translatedCandidate(target),
   };
 }

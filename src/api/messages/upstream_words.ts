@@ -26,8 +26,7 @@ export function upstreamWords(message: string): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
   const found = tooLarge(message) ?? aboveUpperLimit(message);
   if (found === null) return message;
-  const { requested, most } = found;
-  return SENTENCES.maxTokens(requested, most);
+  return SENTENCES.maxTokens(found.requested, found.most);
 }
 
 /** The requested and the largest number of tokens, as text. */

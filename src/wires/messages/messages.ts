@@ -6,12 +6,19 @@ import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
+import { providerVersion } from "./version.ts";
 
-/**
- * Default API version: the first version, because it has the sampling fields that a provider may
- * configure.
- */
-const DEFAULT_API_VERSION = "2023-06-01";
+/** Response headers about the account of the gateway, or about the network before the provider. */
+const HIDDEN_HEADERS: readonly string[] = [
+  "anthropic-organization-id",
+  "anthropic-workspace-id",
+  "via",
+  "cf-ray",
+  "server",
+];
+
+/** Limits of the gateway's own subscription, which clients would show to users as theirs. */
+const HIDDEN_PREFIX = "anthropic-ratelimit-unified-";
 
 /** The Messages protocol: server-sent events, paths under /v1. */
 export const messages: Wire = {
@@ -34,11 +41,12 @@ export const messages: Wire = {
       ...others,
       ...authorization !== undefined && !hasKey && { authorization },
       "content-type": "application/json",
-      "anthropic-version": settings.api_version ?? DEFAULT_API_VERSION,
+      "anthropic-version": providerVersion(settings),
       ...beta !== "" && { "anthropic-beta": beta },
       ...hasKey && { "x-api-key": settings.api_key },
     };
   },
+  hidesHeader: (name) => HIDDEN_HEADERS.includes(name) || name.startsWith(HIDDEN_PREFIX),
   error: errorFields,
   fields: FIELDS,
   embeddings: null,

@@ -1,5 +1,5 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
@@ -28,7 +28,19 @@ const COUNTS = [
 ];
 
 /** The fields of a usage object that are read. */
-export const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
+const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
+
+/**
+ * Returns the usage of a stream with that of a further record. Later counts replace earlier ones;
+ * what is no number changes nothing. Only the counted members are stored, because others would use memory.
+ */
+export function mergeUsage(before: JsonObject | null, given: Optional): JsonObject | null {
+  if (!isObject(given)) return before;
+  const known = USAGE_MEMBERS.filter((key) =>
+    COUNTS.includes(key) ? numberOf(given[key]) !== null : (given[key] ?? null) !== null
+  );
+  return { ...before, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
+}
 
 /**
  * Returns the token counts; null if there are none, because counts are never estimated. The three

@@ -12,7 +12,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, parseUsage, USAGE_MEMBERS } from "./response.ts";
+import { decodeEnd, decodeStart, mergeUsage, parseUsage } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
@@ -112,14 +112,8 @@ export function newDecoder(mint: IdSource): Decoder {
     return success([...closed, ...end.value]);
   }
 
-  /**
-   * Merges token counts. Later counts replace earlier ones; null changes nothing. Only the counted
-   * members are stored, because others would use memory.
-   */
   function takeUsage(given: Optional): void {
-    if (!isObject(given)) return;
-    const known = USAGE_MEMBERS.filter((key) => (given[key] ?? null) !== null);
-    usage = { ...usage, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
+    usage = mergeUsage(usage, given);
   }
 
   return {

@@ -1,29 +1,30 @@
 import { fault, type Result, success } from "../../../core/result.ts";
-import { changeMembers, splice } from "../../../formats/edit.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
-import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { parseResponseDocument } from "../../response_document.ts";
+import { relayedBody } from "../relay/body.ts";
+import { relayedHeaders } from "../relay/headers.ts";
+import { sealedBlocks, sealedPaths } from "../relay/sealed_blocks.ts";
 import type { MessagesRequest } from "../request.ts";
 
 /** Returns the count of a target with the same API: its response is passed on byte for byte. */
 export function forwardedCount(
-  _call: Call,
+  { headers }: Call,
   { document, isBeta }: MessagesRequest,
   target: Target,
 ): Result<Candidate> {
-  const { text, members } = document;
-  const model = JSON.stringify(target.model);
-  const body = () => splice(text, changeMembers(text.indexOf("{"), members, [["model", model]]));
+  const sealed = sealedBlocks(document.value.messages);
   return success({
     target,
     request: {
       method: "POST",
       path: `/v1/messages/count_tokens${isBeta ? "?beta=true" : ""}`,
-      payload: newPayload(body),
+      payload: relayedBody(document, target.model, [], sealed),
+      ...relayedHeaders(headers, false),
     },
     hasSideEffects: false,
+    ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,
   });
@@ -38,7 +39,11 @@ const COUNT_HANDLER: ResponseHandler = {
       return fault("invalid_upstream_response", "The provider's answer holds no token count.");
     }
     return success({
-      response: { status: 200, headers: answer.headers(), body: answer.body },
+      response: {
+        status: 200,
+        headers: { "content-type": "application/json", ...answer.headers() },
+        body: answer.body,
+      },
       outcome: { resource: null, usage: null },
     });
   },

@@ -1,0 +1,54 @@
+import { type Result, success } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { providerVersion } from "../../../wires/messages/version.ts";
+import type { Target } from "../../../wires/wire.ts";
+import type { MessagesRequest } from "../request.ts";
+import { relayedBody, relayedDefaults } from "./body.ts";
+import { clientVersion, relayedHeaders } from "./headers.ts";
+import { relayWhole } from "./relay_whole.ts";
+import { newMessageRelay } from "./relay_stream.ts";
+import { type SealedBlocks, sealedBlocks, sealedPaths } from "./sealed_blocks.ts";
+
+/**
+ * Returns a function that prepares a request for targets with the same API. The client's own document
+ * is sent: nothing in it is checked, so that fields which the gateway does not know reach the upstream.
+ */
+export function newRelayedCandidates(
+  { headers, id }: Call,
+  request: MessagesRequest,
+): (target: Target) => Result<Candidate> {
+  const { document, stream, isBeta } = request;
+  let found: readonly SealedBlocks[] | null = null;
+
+  return (target) => {
+    const { provider, model } = target;
+    const sealed = found ??= sealedBlocks(document.value.messages);
+    const version = clientVersion(headers) ?? providerVersion(provider.settings);
+    const defaults = relayedDefaults(document.value, version, provider);
+    return success<Candidate>({
+      target,
+      request: {
+        method: "POST",
+        path: `/v1/messages${isBeta ? "?beta=true" : ""}`,
+        payload: relayedBody(document, model, defaults, sealed),
+        ...relayedHeaders(headers, stream),
+      },
+      // The API stores nothing that the answer to a repeated request could contradict.
+      hasSideEffects: false,
+      ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
+      responseHandler: () => newResponseHandler(stream, id, provider.secrets),
+      onComplete: () => null,
+    });
+  };
+}
+
+function newResponseHandler(
+  isStream: boolean,
+  requestId: string,
+  secrets: readonly string[],
+): ResponseHandler {
+  return isStream
+    ? { kind: "stream", translation: newMessageRelay(requestId, secrets), copiesHeaders: true }
+    : { kind: "whole", read: relayWhole };
+}

@@ -1,0 +1,91 @@
+import { isObject, type JsonObject } from "../../../core/json/json.ts";
+import type { StreamRecord } from "../../../core/reply.ts";
+import { fault, type Result, success } from "../../../core/result.ts";
+import type { StreamTranslation } from "../../../core/stream.ts";
+import type { Usage } from "../../../core/events.ts";
+import { reportedFault } from "../../../wires/messages/errors.ts";
+import { mergeUsage, parseUsage } from "../../../wires/messages/response.ts";
+import { errorRecord } from "../errors.ts";
+import { eventData, eventType } from "./event.ts";
+
+/**
+ * Creates the relay of a Messages stream: every record keeps its bytes. Records are held until the
+ * first `content_block_start` or `message_delta`; a stream that fails or ends before that is a failed
+ * attempt. The first `message_stop` ends the stream, and so does an `error` event of the upstream,
+ * which is sent as it is unless it holds one of the `secrets` of the provider. Indexes, order and
+ * unknown events are not checked (Messages API, streaming).
+ */
+export function newMessageRelay(
+  requestId: string,
+  secrets: readonly string[],
+): StreamTranslation {
+  let waiting: StreamRecord[] | null = [];
+  let usage: JsonObject | null = null;
+  let isDone = false;
+  /** The upstream's own error event, which is the terminal of the stream. */
+  let reported: StreamRecord | null = null;
+
+  function push(record: StreamRecord): Result<readonly StreamRecord[]> {
+    if (isDone) return success([]);
+    const type = eventType(record);
+    switch (type) {
+      case "message_start": {
+        const { message } = eventData(record.data);
+        if (isObject(message)) usage = mergeUsage(usage, message.usage);
+        return release(record, false);
+      }
+      case "message_delta":
+        usage = mergeUsage(usage, eventData(record.data).usage);
+        return release(record, true);
+      case "content_block_start":
+        return release(record, true);
+      case "message_stop":
+        if (waiting !== null) return endedEarly();
+        isDone = true;
+        return success([record]);
+      case "error": {
+        const body = eventData(record.data);
+        if (waiting === null && !holdsSecret(record.data, body, secrets)) reported = record;
+        return reportedFault(body);
+      }
+      default:
+        return release(record, false);
+    }
+  }
+
+  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
+    if (waiting === null) return success([record]);
+    waiting.push(record);
+    if (!begins) return success([]);
+    const released = waiting;
+    waiting = null;
+    return success(released);
+  }
+
+  function counted(): Usage | null {
+    const read = parseUsage(usage);
+    return read.ok ? read.value : null;
+  }
+
+  return {
+    push,
+    end: () => isDone ? success([]) : endedEarly(),
+    fail: (failure) => [reported ?? errorRecord(failure, requestId)],
+    done: () => isDone,
+    usage: counted,
+    outcome: () => isDone ? { resource: null, usage: counted() } : null,
+  };
+}
+
+/** True if the data of a record holds a secret, in the text or behind the escapes of JSON. */
+function holdsSecret(data: string, body: JsonObject, secrets: readonly string[]): boolean {
+  const unescaped = data.includes("\\") ? JSON.stringify(body) : data;
+  return secrets.some((secret) => data.includes(secret) || unescaped.includes(secret));
+}
+
+function endedEarly(): Result<never> {
+  return fault(
+    "invalid_upstream_response",
+    "The provider's stream ended before the answer was finished.",
+  );
+}

@@ -1,0 +1,39 @@
+import { isObject, parseJson } from "../../../core/json/json.ts";
+import type { HttpResponse, UpstreamResponse } from "../../../core/reply.ts";
+import { fault, type Result, success } from "../../../core/result.ts";
+import type { Outcome } from "../../../core/stream.ts";
+import { utf8Text } from "../../../formats/utf8.ts";
+import { reportedFault } from "../../../wires/messages/errors.ts";
+import { parseUsage } from "../../../wires/messages/response.ts";
+
+/**
+ * Relays a whole message with its own bytes and headers. An error under status 200 is the fault of
+ * the status that belongs to it; any other body that is no message is a fault too. Token counts that
+ * cannot be read are not counted.
+ */
+export function relayWhole(
+  answer: UpstreamResponse,
+): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
+  const text = utf8Text(answer.body);
+  const value = text === null ? undefined : parseJson(text);
+  if (!isObject(value)) return invalid("The provider's answer is not a JSON object.");
+  if (value.type === "error") return reportedFault(value);
+  if (value.type !== "message") {
+    return isObject(value.error)
+      ? reportedFault(value)
+      : invalid("The provider's answer is no message.");
+  }
+  const usage = parseUsage(value.usage);
+  return success({
+    response: {
+      status: 200,
+      headers: { "content-type": "application/json", ...answer.headers() },
+      body: answer.body,
+    },
+    outcome: { resource: null, usage: usage.ok ? usage.value : null },
+  });
+}
+
+function invalid(message: string): Result<never> {
+  return fault("invalid_upstream_response", message);
+}

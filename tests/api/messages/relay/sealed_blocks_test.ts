@@ -1,0 +1,78 @@
+import {
+  cutEdits,
+  sealedBlocks,
+  sealedPaths,
+} from "../../../../src/api/messages/relay/sealed_blocks.ts";
+import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import type { JsonValue } from "../../../../src/core/json/json.ts";
+import { parseDocument } from "../../../../src/formats/document.ts";
+import { splice } from "../../../../src/formats/edit.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { valueOf } from "../../../support/translated.ts";
+
+const SEAL = sealThinking([{ type: "reasoning", text: "Hm" }]);
+const OWN = { type: "thinking", thinking: "Hm", signature: SEAL };
+const FOREIGN = { type: "thinking", thinking: "", signature: "EqQBCkYI==" };
+const TEXT = { type: "text", text: "Hi" };
+
+/** The text of a request with these messages after the cut, and the paths of what was cut. */
+function cut(text: string): readonly [text: string, paths: readonly string[]] {
+  const document = valueOf(parseDocument(text));
+  const found = sealedBlocks(document.value.messages);
+  return [splice(text, cutEdits(document, found)), sealedPaths(found)];
+}
+
+function requestOf(...messages: JsonValue[]): string {
+  return JSON.stringify({ model: "m", messages, max_tokens: 9 });
+}
+
+Deno.test("thinking that this gateway made is cut out of assistant messages", () => {
+  const before = requestOf({ role: "assistant", content: [OWN, TEXT, FOREIGN, OWN] });
+  const after = requestOf({ role: "assistant", content: [TEXT, FOREIGN] });
+  assertEquals(cut(before), [after, ["messages.0.content.0", "messages.0.content.3"]]);
+});
+
+Deno.test("a damaged seal is cut as well, because no upstream made it", () => {
+  const damaged = { ...OWN, signature: `${SEAL.slice(0, -1)}!` };
+  const [after] = cut(requestOf({ role: "assistant", content: [damaged, TEXT] }));
+  assertEquals(after, requestOf({ role: "assistant", content: [TEXT] }));
+});
+
+Deno.test("an assistant message of which nothing is left goes too", () => {
+  const user = { role: "user", content: "Hi" };
+  const own = { role: "assistant", content: [OWN, OWN] };
+  for (
+    const [before, after] of [
+      [[user, own, user], [user, user]],
+      [[own, own, user], [user]],
+      [[user, own], [user]],
+      [[own], []],
+    ] as const
+  ) {
+    assertEquals(cut(requestOf(...before))[0], requestOf(...after));
+  }
+});
+
+Deno.test("a message that was empty before stays, and so does everything that is no sealed thinking of an assistant", () => {
+  const text = requestOf(
+    { role: "assistant", content: [] },
+    { role: "assistant", content: SEAL },
+    { role: "assistant", content: [FOREIGN, { ...OWN, type: "text" }, { ...OWN, signature: 1 }] },
+    { role: "assistant", content: [{ type: "tool_use", input: { content: [OWN] } }, null, [OWN]] },
+    { role: "user", content: [OWN] },
+    { content: [OWN] },
+    [OWN],
+    "assistant",
+  );
+  assertEquals(cut(text), [text, []]);
+});
+
+Deno.test("blocks are found by their value, and all bytes around them stay", () => {
+  const own = JSON.stringify(OWN).replace("switchyard1", "\\u0073witchyard1");
+  const text =
+    `{"messages" :\r\n [ {"role":"\\u0061ssistant","content":[1.0],"content":[ ${own} ,` +
+    `{"type":"text","n":1E+2, "n":-0} ]}\t],"big":12345678901234567890 }\n`;
+  const [after, paths] = cut(text);
+  assertEquals(paths, ["messages.0.content.0"]);
+  assertEquals(after, text.replace(`${own} ,`, ""));
+});
