@@ -11,10 +11,10 @@ export interface CheckBudget {
 export type ValueCheck = (value: JsonValue, budget: CheckBudget) => boolean;
 
 /** Number of characters that are counted in one step. */
-const CHARS_PER_STEP = 8;
+const STEP_CHARS = 8;
 
 /** Steps of the check of a format, which reads at most 320 characters. */
-const FORMAT_STEPS = 32;
+const FORMAT_STEP_COUNT = 32;
 
 /** Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary floating point. */
 const MAX_MULTIPLE_ERROR = 1e-9;
@@ -122,7 +122,7 @@ function formatCheck(format: string): ValueCheck {
   const isValid = FORMATS[format];
   return (value, budget) => {
     if (typeof value !== "string" || isValid === undefined) return true;
-    budget.steps -= FORMAT_STEPS;
+    budget.steps -= FORMAT_STEP_COUNT;
     return isValid(value);
   };
 }
@@ -158,7 +158,7 @@ function boundCheck(key: string, bound: number): ValueCheck {
 
 /** Returns the length of a text in code points; its count stops when the steps are used up. */
 function lengthOf(text: string, budget: CheckBudget): number {
-  budget.steps -= Math.ceil(text.length / CHARS_PER_STEP);
+  budget.steps -= Math.ceil(text.length / STEP_CHARS);
   if (budget.steps < 0) return 0;
   let pairs = 0;
   for (let at = 0; at < text.length - 1; at++) {

@@ -32,6 +32,9 @@ export interface WholeResponse {
 /** Memory limit of one translated response, in bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
+/** Overhead in memory of one event, besides its text. */
+const EVENT_BYTES = 32;
+
 /** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
 const PIECE_OVERHEAD_BYTES = 1024;
 const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added"];
@@ -55,6 +58,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
   let reason: FinishReason | null = null;
   let resource: JsonObject | null = null;
   let size = 0;
+  let events = 0;
   let pieces = 0;
   let sequence = 0;
   let beforeTerminal: number | null = null;
@@ -113,7 +117,8 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
     size += sizeOf(event);
-    if (size > MAX_STATE_BYTES) return tooLarge();
+    events += 1;
+    if (size > MAX_STATE_BYTES || events * EVENT_BYTES > MAX_STATE_BYTES) return tooLarge();
     const added = output.push(event);
     if (!added.ok || added.value.length === 0) return added.ok ? success([]) : added;
     pieces += added.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
