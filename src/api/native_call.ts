@@ -35,7 +35,7 @@ export interface NativeCall {
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
   /** Stores the state that follows from a valid resource, before the response is sent; null for nothing. */
-  settle?(resource: JsonObject): Promise<Result<void>> | null;
+  onComplete?(resource: JsonObject): Promise<Result<void>> | null;
   /** Returns the body for the client in place of the valid resource; null forwards the same bytes. */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Handler for a response that is not one JSON resource. */
@@ -60,7 +60,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
     },
     hasSideEffects: true,
     responseHandler: () => native.reader ?? newResponseHandler(native, received),
-    onComplete: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
+    onComplete: ({ resource }) => resource === null ? null : native.onComplete?.(resource) ?? null,
   });
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }

@@ -14,11 +14,11 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 /** Values of the options on the command line, in order; a flag has an empty list. */
-export type Given = ReadonlyMap<string, readonly string[]>;
+export type OptionValues = ReadonlyMap<string, readonly string[]>;
 
 /** Parsed arguments, or the problem with them as a sentence. */
 export type Parsed =
-  | { readonly ok: true; readonly given: Given }
+  | { readonly ok: true; readonly given: OptionValues }
   | { readonly ok: false; readonly trouble: string };
 
 /**
@@ -31,7 +31,7 @@ export function parseArguments(
   word: string | null = null,
 ): Parsed {
   const given = new Map<string, string[]>();
-  for (const token of tokensOf(args, options)) {
+  for (const token of parseTokens(args, options)) {
     if (token.kind === "positional" && word !== null && !given.has(word)) {
       given.set(word, [token.value]);
       continue;
@@ -63,7 +63,7 @@ export function parseArguments(
 }
 
 /** Returns the value of an option that is not repeatable. */
-export function valueOf(given: Given, name: string): string | undefined {
+export function lastValue(given: OptionValues, name: string): string | undefined {
   return given.get(name)?.[0];
 }
 
@@ -73,7 +73,7 @@ export function parsePort(text: string): number | null {
   return /^\d{1,5}$/.test(text) && port <= 65_535 ? port : null;
 }
 
-function tokensOf(args: readonly string[], options: Options) {
+function parseTokens(args: readonly string[], options: Options) {
   const types = Object.entries(options).map(([name, { value }]) => {
     const type: "boolean" | "string" = value === null ? "boolean" : "string";
     return [name, { type, ...(name === "help" ? { short: "h" } : {}) }] as const;

@@ -2,7 +2,7 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { parsePort, valueOf } from "./arguments.ts";
+import { lastValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
@@ -51,7 +51,7 @@ export const demo: Command = {
     port: { value: "PORT", about: `The port of the gateway; default: ${USUAL_PORT}.` },
   },
   async run(given, terminal) {
-    const written = valueOf(given, "port");
+    const written = lastValue(given, "port");
     const port = parsePort(written ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");

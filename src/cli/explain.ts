@@ -1,7 +1,7 @@
 import { load } from "../config/load.ts";
 import { parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
-import { type Given, valueOf } from "./arguments.ts";
+import { lastValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -34,13 +34,13 @@ export const explain: Command = {
     },
   },
   async run(given, terminal) {
-    const model = valueOf(given, "model");
+    const model = lastValue(given, "model");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
-    const path = valueOf(given, "path") ?? CHAT_PATH;
+    const path = lastValue(given, "path") ?? CHAT_PATH;
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
-    const headers = headersOf(given);
+    const headers = parseHeaders(given);
     if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
-    const file = valueOf(given, "config") ?? USUAL_CONFIG;
+    const file = lastValue(given, "config") ?? USUAL_CONFIG;
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
@@ -55,7 +55,7 @@ export const explain: Command = {
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Returns the headers of the request, or their problem as a sentence. */
-function headersOf(given: Given): Headers | string {
+function parseHeaders(given: OptionValues): Headers | string {
   const headers = new Headers();
   for (const written of given.get("header") ?? []) {
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+)=([^]*)$/.exec(written) ?? [];
@@ -64,7 +64,7 @@ function headersOf(given: Given): Headers | string {
     }
     headers.append(name, value);
   }
-  const provider = valueOf(given, "provider") ?? "";
+  const provider = lastValue(given, "provider") ?? "";
   if (!HEADER_VALUE.test(provider)) return "--provider must be the ID of a provider.";
   if (provider !== "") headers.set("x-gateway-provider", provider);
   return headers;

@@ -40,15 +40,15 @@ export function chatCurl(
   header = "",
 ): string {
   const messages = [{ role: "user", content: "Say hello." }];
-  return curlOf(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
+  return formatCurl(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
 }
 
 /** Returns a curl command that creates a response, quoted for a shell. */
 export function responsesCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
-  return curlOf(`${url}${RESPONSES_PATH}`, fields, "");
+  return formatCurl(`${url}${RESPONSES_PATH}`, fields, "");
 }
 
-function curlOf(
+function formatCurl(
   address: string,
   fields: Readonly<Record<string, unknown>>,
   header: string,

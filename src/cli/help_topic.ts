@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { valueOf } from "./arguments.ts";
+import { lastValue } from "./arguments.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { columns } from "./help.ts";
 import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
@@ -13,7 +13,7 @@ export const help: Command = {
   word: TOPIC,
   options: {},
   run(given, terminal) {
-    const topic = valueOf(given, TOPIC);
+    const topic = lastValue(given, TOPIC);
     if (topic === undefined) {
       terminal.out(pageList());
       return Promise.resolve(OK_STATUS);

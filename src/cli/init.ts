@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { valueOf } from "./arguments.ts";
+import { lastValue } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
@@ -28,7 +28,7 @@ export const init: Command = {
     return Promise.resolve(begun());
 
     function begun(): number {
-      const kind = valueOf(given, KIND) ?? "";
+      const kind = lastValue(given, KIND) ?? "";
       const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
       if (starter === undefined) return wrongUsage(terminal, "init", unknownKind(kind));
       const text = starter(newSecret);

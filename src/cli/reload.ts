@@ -87,18 +87,18 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
 
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
-  const wanted = override(file);
+  const next = override(file);
   const { server, telemetry } = running;
   const { format } = running.logging;
   // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
   const level = isSame ? running.logging.level : file.logging.level;
   const waiting = [
-    ...changedKeys("server", server, wanted.server),
-    ...changedKeys("logging", { format }, { format: wanted.logging.format }),
-    ...changedKeys("telemetry", telemetry, wanted.telemetry),
+    ...changedKeys("server", server, next.server),
+    ...changedKeys("logging", { format }, { format: next.logging.format }),
+    ...changedKeys("telemetry", telemetry, next.telemetry),
   ];
-  return { config: { ...wanted, server, telemetry, logging: { level, format } }, waiting };
+  return { config: { ...next, server, telemetry, logging: { level, format } }, waiting };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {

@@ -3,7 +3,7 @@ import { load, type Loaded, reload } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Level } from "../observe/log.ts";
-import { type Given, parsePort, valueOf } from "./arguments.ts";
+import { lastValue, type OptionValues, parsePort } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -36,7 +36,7 @@ export const serve: Command = {
   async run(given, terminal) {
     const wrong = wrongValue(given);
     if (wrong !== null) return wrongUsage(terminal, "", wrong);
-    const path = valueOf(given, "config") ?? await usualFile();
+    const path = lastValue(given, "config") ?? await usualFile();
     // The watch starts before the file is read, so that no change is missed.
     const watch = path === null ? null : watchConfig(path);
     const loaded = path === null ? await offered(terminal) : await load(path, terminal.environment);
@@ -53,7 +53,7 @@ interface Started {
   /** Path of the file; null if the configuration comes from the environment. */
   readonly path: string | null;
   readonly watch: ConfigWatch | null;
-  readonly given: Given;
+  readonly given: OptionValues;
 }
 
 async function serveUntilStopped(started: Started, terminal: Terminal): Promise<number> {
@@ -110,21 +110,21 @@ async function offered(terminal: Terminal): Promise<Loaded> {
   return offer.loaded;
 }
 
-function wrongValue(given: Given): string | null {
-  const port = valueOf(given, "port");
+function wrongValue(given: OptionValues): string | null {
+  const port = lastValue(given, "port");
   if (port !== undefined && parsePort(port) === null) {
     return "--port must be a number from 0 to 65535.";
   }
-  const level = valueOf(given, "log-level");
+  const level = lastValue(given, "log-level");
   return level === undefined || LEVELS.some((one) => one === level)
     ? null
     : "--log-level must be debug, info, warn or error.";
 }
 
-function overridden(config: Config, given: Given): Config {
+function overridden(config: Config, given: OptionValues): Config {
   const { server, logging } = config;
-  const level = LEVELS.find((one) => one === valueOf(given, "log-level")) ?? logging.level;
-  const host = valueOf(given, "host") ?? server.host;
-  const port = parsePort(valueOf(given, "port") ?? "") ?? server.port;
+  const level = LEVELS.find((one) => one === lastValue(given, "log-level")) ?? logging.level;
+  const host = lastValue(given, "host") ?? server.host;
+  const port = parsePort(lastValue(given, "port") ?? "") ?? server.port;
   return { ...config, server: { ...server, host, port }, logging: { ...logging, level } };
 }

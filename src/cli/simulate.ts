@@ -1,7 +1,7 @@
 import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { parsePort, valueOf } from "./arguments.ts";
+import { lastValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
@@ -18,7 +18,7 @@ export const simulate: Command = {
     },
   },
   async run(given, terminal) {
-    const port = parsePort(valueOf(given, "port") ?? String(USUAL_PORT));
+    const port = parsePort(lastValue(given, "port") ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }

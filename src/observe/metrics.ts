@@ -101,7 +101,7 @@ export function newMetrics(sources: MetricSources): Metrics {
     sink(report) {
       add(report.endpoint.path, -1);
       const labels = { provider: report.provider ?? "", model: label(report.model) };
-      waiting.push([countedOf(report), labels]);
+      waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
     reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
@@ -121,7 +121,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   };
 }
 
-function countedOf(report: Readonly<CallReport>): Counted {
+function collectFacts(report: Readonly<CallReport>): Counted {
   const {
     endpoint,
     ms,
@@ -213,13 +213,13 @@ function modelLabels({ config }: MetricSources): (model: string | null) => strin
   return (model) => {
     if (model === null) return "";
     const current = config();
-    if (current !== latest) models = modelsOf(current);
+    if (current !== latest) models = configuredModels(current);
     latest = current;
     return models.has(model) ? model : OTHER_MODELS;
   };
 }
 
-function modelsOf({ providers, routing }: Config): ReadonlySet<string | undefined> {
+function configuredModels({ providers, routing }: Config): ReadonlySet<string | undefined> {
   const targets = routing.routes.flatMap((route) => [...route.targets, ...route.fallback]);
   return new Set([
     ...targets.map(({ model }) => model),

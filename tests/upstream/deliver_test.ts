@@ -23,7 +23,7 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is lo
       outcome: () => null,
       usage: () => null,
     },
-    settle: () => null,
+    onComplete: () => null,
     onBug: (error) => void told.push(error instanceof Error ? error.name : "no error"),
     onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
@@ -48,7 +48,7 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
       outcome: () => null,
       usage: () => null,
     },
-    settle: () => null,
+    onComplete: () => null,
     onBug() {},
     onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
   };
@@ -169,7 +169,7 @@ Deno.test("the terminal is not sent before the outcome is stored", async () => {
   const storing = Promise.withResolvers<Result<void>>();
   const settled: Outcome[] = [];
   const { stream, told } = storingStream({
-    settle(outcome) {
+    onComplete(outcome) {
       settled.push(outcome);
       return storing.promise;
     },
@@ -188,13 +188,13 @@ Deno.test("the terminal is not sent before the outcome is stored", async () => {
 
 Deno.test("an outcome that cannot be stored fails the stream in place of its terminal", async () => {
   const full = refuse("state_too_large", "full");
-  const { stream, told } = storingStream({ settle: () => Promise.resolve(full) });
+  const { stream, told } = storingStream({ onComplete: () => Promise.resolve(full) });
   assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
   assertEquals(told, ["state_too_large"]);
 });
 
 Deno.test("a store that throws is a bug, and leaves one terminal", async () => {
-  const { stream, told } = storingStream({ settle: () => Promise.reject(new RangeError("x")) });
+  const { stream, told } = storingStream({ onComplete: () => Promise.reject(new RangeError("x")) });
   assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
   assertEquals(told, ["RangeError", "internal_error"]);
 });
@@ -203,7 +203,7 @@ Deno.test("the ID of a stream is stored once, before the first record with it is
   const steps: string[] = [];
   const groups = [[RECORD], [RECORD], [RECORD, DONE]];
   const { stream } = storingStream({
-    settle() {
+    onComplete() {
       steps.push("settle");
       return null;
     },
@@ -222,7 +222,7 @@ Deno.test("the ID of a stream is stored once, before the first record with it is
 
 Deno.test("a client that leaves while the outcome is stored does not undo a complete stream", async () => {
   const storing = Promise.withResolvers<Result<void>>();
-  const { stream, told } = storingStream({ settle: () => storing.promise });
+  const { stream, told } = storingStream({ onComplete: () => storing.promise });
   const groups = [[RECORD], [DONE]];
   const source = { next: () => Promise.resolve(success(groups.shift() ?? null)) };
   const committed = await commit({ ...stream, source });

@@ -45,7 +45,7 @@ export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequ
     model: typeof model === "string" ? model : "",
     stream: value.stream === true,
     store: value.store !== false,
-    input: itemsOf(input),
+    input: parseItems(input),
     ...parseReferences(value),
   });
 }
@@ -57,18 +57,18 @@ export function parseReferences(
   const { previous_response_id: previous } = value;
   return {
     previousResponseId: typeof previous === "string" ? previous : null,
-    conversation: conversationOf(value).id,
+    conversation: parseConversation(value).id,
   };
 }
 
-function itemsOf(input: JsonObject[string]): readonly JsonObject[] {
+function parseItems(input: JsonObject[string]): readonly JsonObject[] {
   if (typeof input === "string") {
     return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
   }
   return Array.isArray(input) ? input.filter(isObject) : [];
 }
 
-function conversationOf({ conversation }: JsonObject): {
+function parseConversation({ conversation }: JsonObject): {
   readonly id: string | null;
   readonly path: string;
 } {
@@ -116,7 +116,7 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
 /** Returns the refusal of references that are invalid IDs or exclude each other; null if valid. */
 export function referencesProblem(document: JsonDocument): Failed<Refusal> | null {
   const { value } = document;
-  const conversation = conversationOf(value);
+  const conversation = parseConversation(value);
   const previous = value.previous_response_id ?? null;
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
     const problem = typeof id === "string" ? identifierAt(id, path) : null;

@@ -165,7 +165,7 @@ function remove(call: Call, { query }: ApiRequest, provider: Provider, id: strin
     query,
     isValid: (resource) => isDeleted(resource, `${OBJECT}.deleted`, id),
     withoutBody: { object: `${OBJECT}.deleted`, id, deleted: true },
-    settle: () => release(call, "chat_completion", id, provider.account),
+    onComplete: () => release(call, "chat_completion", id, provider.account),
   });
 }
 

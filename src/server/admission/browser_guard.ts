@@ -149,12 +149,12 @@ function isFilledIn(authority: string, bound: string): boolean {
   return !isKnown && isIpAddress(host);
 }
 
-function preflight(asked: string | null): Reply {
+function preflight(requestedHeaders: string | null): Reply {
   const headers = {
     "access-control-allow-methods": METHODS,
     "access-control-max-age": PREFLIGHT_MAX_AGE_SECONDS,
-    ...(asked !== null && HEADER_NAMES.test(asked)
-      ? { "access-control-allow-headers": asked }
+    ...(requestedHeaders !== null && HEADER_NAMES.test(requestedHeaders)
+      ? { "access-control-allow-headers": requestedHeaders }
       : {}),
   };
   return { kind: "whole", response: { status: 204, headers, body: EMPTY } };

@@ -50,7 +50,7 @@ export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEv
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
   const document = read.value;
   const { type, response } = document.value;
-  const sequence = sequenceOf(document);
+  const sequence = parseSequence(document);
   const error = isError(name, document.value) ? providerError(errorBody(document.value)) : null;
   // An error that is not a valid event cannot be forwarded.
   if (error !== null && (type !== "error" || sequence === null)) return error;
@@ -81,7 +81,7 @@ function errorBody({ type, ...body }: JsonObject): JsonObject {
   return type === "error" ? body : { type, ...body };
 }
 
-function sequenceOf({ text, members }: JsonDocument): number | null {
+function parseSequence({ text, members }: JsonDocument): number | null {
   const member = members.find(({ key }) => key === "sequence_number");
   if (member === undefined) return null;
   const written = text.slice(member.start, member.end);

@@ -42,7 +42,7 @@ export const remove: Operation = {
       query,
       isValid: (resource) => isGone(resource, id),
       withoutBody: { id, object: "response", deleted: true },
-      settle: () => release(call, "response", id, provider.account),
+      onComplete: () => release(call, "response", id, provider.account),
     }),
 };
 
