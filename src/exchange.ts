@@ -18,7 +18,9 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const cached = lookup?.answer ?? null;
   if (cached !== null) return success({ kind: "whole", response: cached });
   const reply = await runCandidates(call, plan.value);
-  if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
+  if (reply.ok && lookup !== null) {
+    remember(call, inference, { candidates: plan.value, lookup, reply: reply.value });
+  }
   return reply;
 }
 

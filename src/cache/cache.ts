@@ -33,6 +33,13 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
   return { key, answer };
 }
 
+/** Reply of a call that missed the cache, with the candidates of which one has served it. */
+interface Served {
+  readonly candidates: Candidates;
+  readonly lookup: Lookup;
+  readonly reply: Reply;
+}
+
 /**
  * Stores the response of a call that missed the cache, under the key of the candidate that served
  * it.
@@ -40,9 +47,7 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
 export function remember(
   call: Call,
   inference: Inference,
-  candidates: Candidates,
-  lookup: Lookup,
-  reply: Reply,
+  { candidates, lookup, reply }: Served,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
   // A client that gets a cached response could not continue it without that state.

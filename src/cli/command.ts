@@ -19,7 +19,7 @@ export interface Command {
   readonly word?: string;
   readonly options: Options;
   /** Runs the command; resolves with the exit code of the process. */
-  run(given: OptionValues, terminal: Terminal): Promise<number>;
+  run(options: OptionValues, terminal: Terminal): Promise<number>;
 }
 
 /** The option of every command that reads a configuration. */

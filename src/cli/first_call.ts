@@ -90,9 +90,12 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
   const call = { path: CHAT_PATH, headers, controls: parseControls(headers), generation };
-  const wanted = parseRequestedModel(call, model);
-  if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
+  const requested = parseRequestedModel(call, model);
+  if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
+    return false;
+  }
   return route.targets.some((target) =>
-    target.weight > 0 && matchesProvider(target, wanted.value) && matchesModel(target, wanted.value)
+    target.weight > 0 && matchesProvider(target, requested.value) &&
+    matchesModel(target, requested.value)
   );
 }

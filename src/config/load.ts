@@ -81,21 +81,21 @@ function salvagedIn(source: Source, outside: Outside): Reloaded {
     return { ok: true, config: checked.config, warnings, leftOut: [], problems: [] };
   }
   const rest = withoutBroken(source.value, checked.problems);
-  const again = rest === null ? null : checkTree(rest.value, [], outside);
-  if (rest === null || again === null) {
+  const repaired = rest === null ? null : checkTree(rest.value, [], outside);
+  if (rest === null || repaired === null) {
     return { ok: false, problems: problemLines(source, checked.problems) };
   }
-  if (!again.ok) {
-    const left = again.problems.map((problem) => {
+  if (!repaired.ok) {
+    const left = repaired.problems.map((problem) => {
       return { ...problem, text: `${problem.text} once the broken providers are left out` };
     });
     return { ok: false, problems: problemLines(source, [...checked.problems, ...left]) };
   }
   return {
     ok: true,
-    config: again.config,
+    config: repaired.config,
     // Warnings about routes are omitted: their list indices are wrong after targets were removed.
-    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, again.config)]),
+    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, repaired.config)]),
     leftOut: rest.leftOut.map(source.names.providerText),
     problems: problemLines(source, checked.problems),
   };

@@ -31,7 +31,7 @@ export interface Metrics {
   /** Counts an opened or closed WebSocket. */
   sockets(change: 1 | -1): void;
   /** Counts a changed configuration that was applied or refused. */
-  reloaded(isTaken: boolean): void;
+  reloaded(result: "success" | "failure"): void;
   /** Counts a request that was sent again because its reused connection was closed. */
   reconnected(provider: string): void;
   /** Counts a failed connection of a request outside a call. */
@@ -104,7 +104,7 @@ export function newMetrics(sources: MetricSources): Metrics {
       waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
-    reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
+    reloaded: (result) => instruments.reloads.inc({ result }),
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),

@@ -120,14 +120,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const stopped = admit(call, req.raw, env) ??
       (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, responder);
-    const opened = openSocket(
-      gateway,
-      call,
-      req.raw,
-      env,
-      open(limits.max_json_members),
-      responder,
-    );
+    const session = open(limits.max_json_members);
+    const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 

@@ -52,7 +52,10 @@ export async function open(
   const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, candidate.request, headers, timer.cancellation, {
+    const response = await connect(world, url, {
+      request: candidate.request,
+      headers,
+      cancellation: timer.cancellation,
       transport: provider.transport,
       isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { lastValue, parseArguments } from "../../src/cli/arguments.ts";
+import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
@@ -54,7 +54,7 @@ function clusterConfig(): Config {
 function configNamed(args: readonly string[]): string {
   const parsed = parseArguments(args, serve.options);
   assert(parsed.ok, parsed.ok ? "" : parsed.trouble);
-  return lastValue(parsed.given, "config") ?? "";
+  return optionValue(parsed.values, "config") ?? "";
 }
 
 /** Milliseconds that a supervisor must wait for the end, as documented. */

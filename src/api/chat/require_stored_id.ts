@@ -74,6 +74,6 @@ function findIdentity(text: string, expected: string): string | null {
 function unfit(): Failed {
   return fault(
     "invalid_upstream_response",
-    "The provider's answer has no exact id under which it could be kept.",
+    "The provider's response has no exact id under which it could be stored.",
   );
 }

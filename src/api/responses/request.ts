@@ -77,18 +77,25 @@ function parseConversation({ conversation }: JsonObject): {
   return { id: typeof id === "string" ? id : null, path: "conversation.id" };
 }
 
+/** A member that the object at a path must have. */
+interface RequiredMember {
+  readonly value: JsonObject[string];
+  readonly member: string;
+  readonly path: string;
+}
+
 /** Returns the refusal of the first required member that is missing in the body; null if none is. */
 function missingProblem({ conversation, tools, text, prompt }: JsonObject): Failed<Refusal> | null {
   const format = isObject(text) ? text.format : null;
-  const needed: (readonly [value: JsonObject[string], member: string, path: string])[] = [
-    [conversation, "id", "conversation"],
-    [format, "type", "text.format"],
-    [prompt, "id", "prompt"],
+  const needed: RequiredMember[] = [
+    { value: conversation, member: "id", path: "conversation" },
+    { value: format, member: "type", path: "text.format" },
+    { value: prompt, member: "id", path: "prompt" },
   ];
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
-    needed.push([tool, "type", `tools[${index}]`]);
+    needed.push({ value: tool, member: "type", path: `tools[${index}]` });
   }
-  for (const [value, member, path] of needed) {
+  for (const { value, member, path } of needed) {
     if (!isObject(value) || (value[member] ?? null) !== null) continue;
     const at = `${path}.${member}`;
     return refuse("missing_required_parameter", `The field '${at}' is required.`, at);

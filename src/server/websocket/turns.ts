@@ -59,7 +59,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     const isWhole = reply.ok
       ? await sendStream(call, streamId, reply.value)
       : await sendText(call, streamId, failureText(call, reply));
-    finishCall(call, responder, isWhole);
+    finishCall(call, responder, { isWhole });
   }
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
@@ -90,7 +90,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
     writer.sendNow(withStreamId(failureText(call, refused), streamId));
-    finishCall(call, responder, true);
+    finishCall(call, responder, { isWhole: true });
   }
 
   return {
@@ -111,7 +111,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
         recordFirstByte(call, fault("client_cancelled", "The client has gone."));
-        finishCall(call, responder, false);
+        finishCall(call, responder, { isWhole: false });
       }
     },
     get isIdle() {

@@ -101,11 +101,11 @@ export function identityAfter(
     return malformed(`a ${type} event without the exact id of its response`);
   }
   let id = known;
-  for (const given of [document.value.response_id, response?.id]) {
-    if (given === undefined || given === null) continue;
-    if (!isExactId(given)) return malformed("an event whose response id is not exact text");
-    if (id !== null && id !== given) return malformed("an event of another response");
-    id = given;
+  for (const sentId of [document.value.response_id, response?.id]) {
+    if (sentId === undefined || sentId === null) continue;
+    if (!isExactId(sentId)) return malformed("an event whose response id is not exact text");
+    if (id !== null && id !== sentId) return malformed("an event of another response");
+    id = sentId;
   }
   return success(id);
 }
