@@ -70,19 +70,19 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
 
 function wholeResponse(
   call: Call,
-  answer: HttpResponse,
+  whole: HttpResponse,
   now: number,
   responder: Responder,
 ): Response {
-  call.report.status = answer.status;
-  const response = new Response(answer.status === 204 ? null : answer.body, {
-    status: answer.status,
+  call.report.status = whole.status;
+  const response = new Response(whole.status === 204 ? null : whole.body, {
+    status: whole.status,
     // Without no-transform the runtime would compress the body, and its bytes would differ from the
     // upstream's.
     headers: {
       "cache-control": "no-transform",
       ...ownId(call),
-      ...noTransform(answer.headers),
+      ...noTransform(whole.headers),
       ...gatewayHeaders(call, now),
     },
   });
@@ -104,10 +104,10 @@ function noTransform(headers: HeaderFields): HeaderFields {
   return { ...headers, "cache-control": `${directives}, no-transform` };
 }
 
-function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): HeaderFields {
+function gatewayHeaders({ id, report, responseHeaders }: Call, now: number): HeaderFields {
   const { provider, model, route, cache, lossy, verified } = report;
   return {
-    ...answerHeaders,
+    ...responseHeaders,
     "x-gateway-request-id": id,
     // SDKs read the request ID from this header. An upstream's own ID never replaces it.
     "x-request-id": id,

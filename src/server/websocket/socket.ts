@@ -55,14 +55,14 @@ export function openSocket(
   const calls = newTurnCalls(gateway, handshake, copyPeer(options.peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
-    handshake.answerHeaders["upgrade"] = "websocket";
+    handshake.responseHeaders["upgrade"] = "websocket";
     return refuse(
       "upgrade_required",
       "This path is for WebSocket connections; send an upgrade request, or POST for one response.",
     );
   }
   const { socket, response } = upgraded;
-  for (const [name, value] of Object.entries(handshake.answerHeaders)) {
+  for (const [name, value] of Object.entries(handshake.responseHeaders)) {
     response.headers.set(name, value);
   }
   for (const name of ["x-gateway-request-id", "x-request-id"]) {

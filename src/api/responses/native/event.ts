@@ -132,6 +132,6 @@ export function parseTerminal({ type, name, response }: NativeEvent): Result<Jso
 }
 
 /** True if the event is part of the response: every accepted event except a keep-alive. */
-export function beginsAnswer({ type }: NativeEvent): boolean {
+export function hasContent({ type }: NativeEvent): boolean {
   return type !== "keepalive";
 }

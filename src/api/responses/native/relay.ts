@@ -12,13 +12,7 @@ import { type Failed, fault, type Result, success } from "../../../core/result.t
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { withConversation } from "./association.ts";
-import {
-  beginsAnswer,
-  identityAfter,
-  type NativeEvent,
-  parseEvent,
-  parseTerminal,
-} from "./event.ts";
+import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
 
 /** Options of the relay of a native Responses stream. */
@@ -91,7 +85,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     const terminal = parseTerminal(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
-      if (beginsAnswer(event)) return error.failed;
+      if (hasContent(event)) return error.failed;
       error.sequence = event.sequence;
       return holdOrPass(record);
     }
@@ -104,7 +98,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
       // ID and sequence stay at their values before the terminal event, which `fail` may replace.
       return finished.ok ? success([...error?.records ?? waiting ?? [], sent]) : finished;
     }
-    const released = beginsAnswer(event) ? releaseWith(sent) : holdOrPass(sent);
+    const released = hasContent(event) ? releaseWith(sent) : holdOrPass(sent);
     id = identity.value;
     sequence = event.sequence;
     if (event.response !== null) lastEvent = sent.data;
