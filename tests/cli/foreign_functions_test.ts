@@ -50,7 +50,7 @@ async function logWith(permissions: readonly string[]): Promise<string> {
   return log;
 }
 
-Deno.test("without the right to call libraries the program serves, and says at debug what is missing", async () => {
+Deno.test("without permission to call libraries the program serves, and logs at debug what is missing", async () => {
   const missing = /DEBUG .*has no right to call the C library/i;
   assertMatch(await logWith(PERMISSIONS_WITHOUT_FFI), missing);
   const usual = await logWith(PERMISSIONS);

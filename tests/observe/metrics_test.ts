@@ -198,7 +198,7 @@ Deno.test("requests without a valid key and those of who sends too many are coun
   assertEquals(await named(metrics, "gateway_rate_limited_total"), { "": 1 });
 });
 
-Deno.test("figures of the moment are read when they are asked for", async () => {
+Deno.test("gauges are read at scrape time", async () => {
   const metrics = metricsOver();
   assertEquals(await named(metrics, "gateway_circuit_breaker_state"), {
     '{provider="up"}': 0,

@@ -82,7 +82,7 @@ Deno.test("the runtime is the one that is named, else that of Deno's own site", 
   assertEquals(await built("", { ownSite: true }), { tried: ["own site"], trouble: null });
 });
 
-Deno.test("the runtime in an npm package is taken only with leave, else nothing is built", async () => {
+Deno.test("the runtime in an npm package is used only if permitted, else nothing is built", async () => {
   const allowed = await built("", { allowsNpm: "1" });
   assertEquals(allowed, { tried: ["own site", "npm linux-x64"], trouble: null });
   for (const tools of [{}, { allowsNpm: "" }, { allowsNpm: "0" }, { allowsNpm: "yes" }]) {

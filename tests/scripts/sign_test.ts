@@ -45,7 +45,7 @@ Deno.test("a file is signed with the key that is named, and its public key is wr
   assertMatch(await Deno.readTextFile(`${at.folder}/calls`), /-t switchyard 1\.2\.3 -c /);
 });
 
-Deno.test("without a key there is no release, unless one without a signature is asked for", async () => {
+Deno.test("without a signing key there is no release, unless an unsigned release is requested", async () => {
   await using at = await place();
   for (const env of [{}, { SWITCHYARD_UNSIGNED: "0" }, { SWITCHYARD_SIGNING_KEY: "" }]) {
     const { code, err } = await at.sign(["ready"], env);
@@ -88,12 +88,12 @@ Deno.test("a signature that does not fit its key ends the release", async () => 
   assertEquals([code, err], [1, "sign.sh: The signature is not good.\n"]);
 });
 
-Deno.test("wrong arguments of the signer are answered with its usage", async () => {
+Deno.test("wrong arguments of the signer print its usage", async () => {
   await using at = await place();
   for (const args of [[], ["raedy"], ["a", "b"]]) assertEquals((await at.sign(args, {})).code, 2);
 });
 
-Deno.test("a release asks how it is signed before it builds anything", async () => {
+Deno.test("a release checks its signing key before it builds anything", async () => {
   const text = await Deno.readTextFile(`${ROOT}scripts/release`);
   const asked = text.indexOf("scripts/sign.sh ready || die");
   assertEquals(asked > 0 && asked < text.indexOf('say "executables"'), true);

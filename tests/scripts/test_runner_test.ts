@@ -30,7 +30,7 @@ Deno.test("other lines are no summary", () => {
   }
 });
 
-Deno.test("the sanitizers are asked for where they are not on by themselves", () => {
+Deno.test("the test runner switches the sanitizers on", () => {
   const asks = (version: string) => testArguments(version, []).includes("--sanitize-ops");
   assertEquals(["2.7.11", "2.9.0", "2.10.1", "3.0.0"].map(asks), [false, true, true, true]);
 });
@@ -63,7 +63,7 @@ Deno.test("all tests that start the program are known", async () => {
   assertEquals(found.toSorted(), PROGRAM_TESTS.filter((path) => path.endsWith(".ts")).toSorted());
 });
 
-Deno.test("output goes through at once, only the last summary is kept", () => {
+Deno.test("test output is passed on at once, and only the last summary is stored", () => {
   const sieve = summarySieve();
   const steps = ["a test ... ", "ok (1ms)\nok | 1 pas", "sed | 0 failed (1s)\nmore\n", "o"];
   assertEquals(steps.map(sieve.push), ["a test ... ", "ok (1ms)\n", "more\n", ""]);
