@@ -1,5 +1,5 @@
 import { missingFunctions } from "../../src/cli/foreign_functions.ts";
-import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "../../scripts/permissions.ts";
+import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "../../scripts/packaging/permissions.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { programWith } from "./program.ts";
 import { configFile, testClient } from "./test_terminal.ts";

