@@ -5,7 +5,7 @@ import { testClient, whileServing } from "./test_terminal.ts";
 const PROVIDERS = ["compat", "messages", "local"];
 const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
 
-Deno.test("the demo asks each provider type and shows its words and a response with a follow-up", async () => {
+Deno.test("the demo sends a request to each provider type and prints its text and a response with a follow-up", async () => {
   const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
     await terminal.said(/Ctrl-C ends/);
   });

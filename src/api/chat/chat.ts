@@ -14,7 +14,7 @@ import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../translated_handler.ts";
-import { relayAnswer } from "./relay_response.ts";
+import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
@@ -131,7 +131,7 @@ function relayed(
     const identity = { id, object: "chat.completion", created, model } as const;
     return {
       kind: "whole",
-      read: (answer) => relayAnswer(answer, identity, extractsReasoning, mint),
+      read: (response) => relayResponse(response, identity, extractsReasoning, mint),
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;

@@ -40,15 +40,15 @@ export async function withStoredReasoning(
   request: ChatRequest,
 ): Promise<ChatRequest> {
   if (!takesReasoning(generation)) return request;
-  const wanted = messagesWithoutReasoning(request, caller.name);
-  if (wanted.length === 0) return request;
-  const found = await state.objects.reasoning.find(wanted.map(({ key }) => key));
+  const missing = messagesWithoutReasoning(request, caller.name);
+  if (missing.length === 0) return request;
+  const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     metrics.storeFailed("reasoning_find");
     return request;
   }
   const reasoning = new Map<number, OwnedReasoning>();
-  for (const [at, { index }] of wanted.entries()) {
+  for (const [at, { index }] of missing.entries()) {
     const one = found.value[at] ?? null;
     if (one !== null) reasoning.set(index, one);
   }
@@ -96,10 +96,10 @@ function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
 
 /** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
 function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
-  const calls = digestOf(JSON.stringify(callIds.toSorted()));
-  return { creator, calls, text: text === null ? null : digestOf(text) };
+  const calls = digest(JSON.stringify(callIds.toSorted()));
+  return { creator, calls, text: text === null ? null : digest(text) };
 }
 
-function digestOf(text: string): string {
+function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

@@ -128,7 +128,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function end(): Result<readonly StreamRecord[]> {
     if (resource !== null) return success([]);
-    const outcome = reason === null ? null : outcomeOf(reason);
+    const outcome = reason === null ? null : statusFields(reason);
     if (outcome === null) return endedEarly();
     const { status, incompleteReason } = outcome;
     const last = output.end(status);
@@ -179,7 +179,7 @@ export function encodeResponse(
   return resource === null ? endedEarly() : success({ resource, usage: encoder.usage() });
 }
 
-function outcomeOf(
+function statusFields(
   reason: FinishReason,
 ): { readonly status: "completed" | "incomplete"; readonly incompleteReason: string | null } {
   switch (reason) {
