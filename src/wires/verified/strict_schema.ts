@@ -3,6 +3,7 @@ import type { Refusal } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import { wrongType } from "../chat_request/refusals.ts";
 import { FORMATS } from "./formats.ts";
+import { parsePattern } from "./patterns.ts";
 import { newSchemaCheck, type SchemaCheck } from "./schema_check.ts";
 import {
   arrayProblem,
@@ -48,7 +49,7 @@ const BOUNDS: ReadonlySet<string> = new Set([
 /**
  * Returns the check of a strict schema (OpenAI API, structured outputs). Each object lists all its
  * properties as required and permits no others. A Refusal names the keyword that is outside of this
- * subset, or that could make a check slow: `pattern`, a recursive schema, too many alternatives.
+ * subset, or that could make a check slow: a `pattern` with lookarounds, a recursive schema, too many alternatives.
  */
 export function parseStrictSchema(given: JsonObject, path: string): Result<SchemaCheck> {
   const definitions = definitionsOf(given, path);
@@ -154,6 +155,8 @@ function newCleaner(places: ReadonlyMap<string, number>) {
         return typeof value === "string" && Object.hasOwn(FORMATS, value)
           ? success(value)
           : refused(path, `Known formats: ${Object.keys(FORMATS).join(", ")}.`);
+      case "pattern":
+        return cleanPattern(value, path);
       case "$ref":
         return cleanReference(value, path);
       case "anyOf":
@@ -176,6 +179,15 @@ function newCleaner(places: ReadonlyMap<string, number>) {
     const tooMany = count(value.length, path);
     if (tooMany !== null) return tooMany;
     return value.every(isScalar) ? success(value) : refused(path, "It must hold plain values.");
+  }
+
+  function cleanPattern(value: JsonValue, path: string): Result<JsonValue> {
+    if (typeof value !== "string") return wrongType(path, "a string");
+    const pattern = parsePattern(value);
+    if (pattern === null) {
+      return refused(path, "It must be a short pattern without lookarounds and back references.");
+    }
+    return count(pattern.size, path) ?? success(value);
   }
 
   function cleanReference(value: JsonValue, path: string): Result<JsonValue> {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { FORMATS } from "./formats.ts";
+import { parsePattern } from "./patterns.ts";
 
 /** Work that the check of one text may still cause. */
 export interface CheckBudget {
@@ -62,6 +63,8 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
         return [memberCheck([given])];
       case "format":
         return typeof given === "string" ? [formatCheck(given)] : [];
+      case "pattern":
+        return typeof given === "string" ? [patternCheck(given)] : [];
       case "$ref":
         return [referenceCheck(given)];
       case "anyOf":
@@ -124,6 +127,15 @@ function formatCheck(format: string): ValueCheck {
     if (typeof value !== "string" || isValid === undefined) return true;
     budget.steps -= FORMAT_STEPS;
     return isValid(value);
+  };
+}
+
+function patternCheck(source: string): ValueCheck {
+  const pattern = parsePattern(source);
+  return (value, budget) => {
+    if (typeof value !== "string" || pattern === null) return typeof value !== "string";
+    budget.steps -= Math.ceil(value.length / CHARS_PER_STEP) * pattern.size;
+    return budget.steps >= 0 && pattern.matches(value);
   };
 }
 
