@@ -49,26 +49,27 @@ const BOUNDS: ReadonlySet<string> = new Set([
 /**
  * Returns the check of a strict schema (OpenAI API, structured outputs). Each object lists all its
  * properties as required and permits no others. A Refusal names the keyword that is outside of this
- * subset, or that could make a check slow: a `pattern` with lookarounds, a recursive schema, too many alternatives.
+ * subset, or that could make a check slow: a `pattern` with lookarounds, too many alternatives.
  */
 export function parseStrictSchema(given: JsonObject, path: string): Result<SchemaCheck> {
   const definitions = definitionsOf(given, path);
   if (!definitions.ok) return definitions;
-  const cleaner = newCleaner(new Map(definitions.value.map(({ ref }, at) => [ref, at])));
+  const places = definitions.value.map(({ ref }, at) => [ref, at + 1] as const);
+  const cleaner = newCleaner(new Map([["#", 0], ...places]));
   const root = cleaner.clean(given, path, 0);
   if (!root.ok) return root;
   if (given.type !== "object" && given.$ref === undefined) {
     return refused(`${path}.type`, "The root of a strict schema is an object.");
   }
-  const cleaned: JsonObject[] = [];
+  const cleaned = [root.value];
   for (const { schema, at } of definitions.value) {
     const one = cleaner.clean(schema, at, 1);
     if (!one.ok) return one;
     cleaned.push(one.value);
   }
-  const problem = weighSchema(root.value, cleaned);
+  const problem = weighSchema(cleaned);
   if (problem !== null) return refused(path, problem);
-  return success(newSchemaCheck(root.value, cleaned, cleaner.nodes()));
+  return success(newSchemaCheck(cleaned, cleaner.nodes()));
 }
 
 interface Definition {
@@ -194,7 +195,7 @@ function newCleaner(places: ReadonlyMap<string, number>) {
     const at = typeof value === "string" ? places.get(value) ?? places.get(unescaped(value)) : null;
     return typeof at === "number"
       ? success(`#/definitions/d${at}`)
-      : refused(path, "It must name a schema in '$defs' of the same schema.");
+      : refused(path, "It must be '#' or name a schema in '$defs' of the same schema.");
   }
 
   function cleanAlternatives(value: JsonValue, path: string, level: number): Result<JsonValue> {
