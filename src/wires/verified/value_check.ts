@@ -1,10 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { FORMATS } from "./formats.ts";
+import { parsePattern } from "./patterns.ts";
 
 /** Work that the check of one text may still cause. */
 export interface CheckBudget {
   /** Remaining steps: one for each check of a value, more for a check that reads a text. */
   steps: number;
+  /** Remaining levels of checks within each other. */
+  levels: number;
 }
 
 /** Returns true if a value is valid. False, too, once the steps of the budget are used up. */
@@ -32,11 +35,11 @@ const TYPE_CHECKS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 };
 
 /**
- * Returns the check of a schema that holds known keywords only. References are `#/definitions/d<index>`, and
- * none leads back to itself.
+ * Returns the check of the first of some schemas that hold known keywords only. References are
+ * `#/definitions/d<index>`, the index of a schema in the list.
  */
-export function newValueCheck(root: JsonObject, definitions: readonly JsonObject[]): ValueCheck {
-  const defined = definitions.map(checkOf);
+export function newValueCheck(schemas: readonly JsonObject[]): ValueCheck {
+  const defined = schemas.map(checkOf);
 
   function checkOf(schema: JsonObject): ValueCheck {
     const checks = Object.entries(schema).flatMap(([key, given]) =>
@@ -44,7 +47,12 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
     );
     return (value, budget) => {
       budget.steps -= 1;
-      return budget.steps >= 0 && checks.every((check) => check(value, budget));
+      if (budget.levels === 0) budget.steps = -1;
+      if (budget.steps < 0) return false;
+      budget.levels -= 1;
+      const isValid = checks.every((check) => check(value, budget));
+      budget.levels += 1;
+      return isValid;
     };
   }
 
@@ -62,6 +70,8 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
         return [memberCheck([given])];
       case "format":
         return typeof given === "string" ? [formatCheck(given)] : [];
+      case "pattern":
+        return typeof given === "string" ? [patternCheck(given)] : [];
       case "$ref":
         return [referenceCheck(given)];
       case "anyOf":
@@ -101,7 +111,7 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
     };
   }
 
-  return checkOf(root);
+  return (value, budget) => defined[0]?.(value, budget) ?? false;
 }
 
 function typeCheck(given: JsonValue): ValueCheck {
@@ -124,6 +134,15 @@ function formatCheck(format: string): ValueCheck {
     if (typeof value !== "string" || isValid === undefined) return true;
     budget.steps -= FORMAT_STEP_COUNT;
     return isValid(value);
+  };
+}
+
+function patternCheck(source: string): ValueCheck {
+  const pattern = parsePattern(source);
+  return (value, budget) => {
+    if (typeof value !== "string" || pattern === null) return typeof value !== "string";
+    budget.steps -= Math.ceil(value.length / STEP_CHARS) * pattern.size;
+    return budget.steps >= 0 && pattern.matches(value);
   };
 }
 
