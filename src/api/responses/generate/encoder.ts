@@ -4,6 +4,7 @@ import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
 import type { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import { namespacedFunctions } from "../translate/namespaces.ts";
 import { newOutput } from "./output.ts";
@@ -14,12 +15,15 @@ import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./r
 export interface EncoderLabels extends ResponseLabels {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
+  /** True if the client may not send the signed reasoning back. */
+  readonly storesReasoning: boolean;
 }
 
 /** Encodes hub events as the records of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
   /** Returns the Response object of the terminal event; null before that event. */
   resource(): JsonObject | null;
+  reasoning(): CallingReasoning | null;
 }
 
 /** A generated Response object with its token counts. */
@@ -27,6 +31,8 @@ export interface WholeResponse {
   readonly resource: JsonObject;
   /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
+  /** Reasoning to store for a client that does not send it back; null for none. */
+  readonly reasoning: CallingReasoning | null;
 }
 
 /** Memory limit of one translated response, in bytes. */
@@ -53,6 +59,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     findFunction: (name) => named.get(name) ?? { name },
   });
   const made = newResourceBuilder(labels);
+  const collector = labels.storesReasoning ? newReasoningCollector() : null;
   let { model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
@@ -91,6 +98,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
   }
 
   function push(event: StreamEvent): Result<readonly StreamRecord[]> {
+    collector?.push(event);
     switch (event.type) {
       case "start":
         model = event.model || model;
@@ -160,6 +168,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     done: () => resource !== null,
     usage: () => usage,
     resource: () => resource,
+    reasoning: () => collector?.value() ?? null,
   };
 }
 
@@ -176,7 +185,8 @@ export function encodeResponse(
   const end = encoder.end();
   if (!end.ok) return end;
   const resource = encoder.resource();
-  return resource === null ? endedEarly() : success({ resource, usage: encoder.usage() });
+  if (resource === null) return endedEarly();
+  return success({ resource, usage: encoder.usage(), reasoning: encoder.reasoning() });
 }
 
 function statusFields(

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { CallingReasoning, OwnedReasoning } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
-import type { Call } from "../../call/call.ts";
-import type { Creator } from "../../state/bindings.ts";
-import type { ReasoningKey } from "../../state/object_store.ts";
-import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
-import type { Provider } from "../../wires/wire.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import type { CallingReasoning, OwnedReasoning } from "../core/reasoning.ts";
+import { type Result, success } from "../core/result.ts";
+import type { Call } from "../call/call.ts";
+import type { Creator } from "../state/bindings.ts";
+import type { ReasoningKey } from "../state/object_store.ts";
+import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { Provider, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -35,10 +35,10 @@ export function hasPastCalls({ document: { value: { messages } } }: ChatRequest)
  * Returns the request with the stored reasoning of its assistant messages. Only messages with tool
  * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
  */
-export async function withStoredReasoning(
+export async function withStoredReasoning<Request extends ChatRequest>(
   { caller, generation, metrics, state }: Context,
-  request: ChatRequest,
-): Promise<ChatRequest> {
+  request: Request,
+): Promise<Request> {
   if (!takesReasoning(generation)) return request;
   const missing = messagesWithoutReasoning(request, caller.name);
   if (missing.length === 0) return request;
@@ -55,12 +55,10 @@ export async function withStoredReasoning(
   return { ...request, reasoning };
 }
 
-/** True if a target of the configuration accepts signed or encrypted reasoning back. */
-function takesReasoning({ routes }: Call["generation"]): boolean {
-  return routes.some(({ targets, fallback }) =>
-    [...targets, ...fallback].some(({ wire: { name } }) =>
-      name === "messages" || name === "responses"
-    )
+/** True if the configuration has a target with one of these protocols. */
+export function hasTarget({ generation }: Context, protocols: readonly WireName[]): boolean {
+  return generation.routes.some(({ targets, fallback }) =>
+    [...targets, ...fallback].some(({ wire: { name } }) => protocols.includes(name))
   );
 }
 
