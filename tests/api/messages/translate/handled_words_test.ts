@@ -42,7 +42,8 @@ function answered(result: JsonObject): JsonObject {
 
 const PLACES: Readonly<Record<string, Place>> = {
   "top-level field": {
-    body: (word) => word === "model" ? {} : { [word]: [{ a: 1 }] },
+    // Every target needs a model name and a flag for the stream.
+    body: (word) => ["model", "stream"].includes(word) ? {} : { [word]: [{ a: 1 }] },
     param: "WORD",
     row: (word) => word,
   },
