@@ -20,7 +20,7 @@ export function newTranslatedCandidates(
   return (target) => {
     const translated = translate(target);
     if (!translated.ok) return translated;
-    const { chat, lossy, toClientPaths, clientPath } = translated.value;
+    const { chat, lossy, toClientPaths, clientPath, lossyPaths } = translated.value;
     const encoded = encodeChatRequest(chat, target);
     if (!encoded.ok) return toClientPaths(encoded);
     const promises = encoded.value.promises?.map((promise) => {
@@ -31,7 +31,7 @@ export function newTranslatedCandidates(
       request: encoded.value,
       hasSideEffects: false,
       ...promises !== undefined && { verified: pathsOf(promises) },
-      lossy: [...lossy, ...(encoded.value.lossy ?? []).map(clientPath)],
+      lossy: [...lossy, ...lossyPaths(encoded.value.lossy ?? [])],
       responseHandler: () => newResponseHandler(call, translated.value, target, promises),
       onComplete: () => null,
     });
