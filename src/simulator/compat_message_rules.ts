@@ -49,7 +49,8 @@ function* oneMessageErrors(message: JsonObject, path: string): Generator<ApiErro
   const { role, content, tool_calls: calls } = message;
   const parts = typeof role === "string" ? PART_TYPES_BY_ROLE.get(role) : undefined;
   if (parts === undefined) return yield invalidValue(`${path}.role`, "This role is unknown.");
-  if (calls !== undefined && (!Array.isArray(calls) || !calls.every(isCall))) {
+  // SDKs send the null back that they put where a message has no calls.
+  if (calls != null && (!Array.isArray(calls) || !calls.every(isCall))) {
     yield invalidValue(`${path}.tool_calls`, "tool_calls must be an array of calls.");
   }
   if (Array.isArray(content)) {

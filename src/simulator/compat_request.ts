@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { compatFieldErrors } from "./compat_field_rules.ts";
 import { compatMessageErrors } from "./compat_message_rules.ts";
+import { callsOf, compatTranscript } from "./compat_transcript.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
+import { inOrderOfCalls } from "./transcript.ts";
 
 /** Parses a chat request of the compat protocol; returns its first error if it is invalid. */
 export function parseCompatRequest(body: JsonObject): ParsedRequest {
@@ -23,6 +25,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       stream: body.stream === true,
       prompt: textOf(lastUserMessage?.content),
       toolResults: lastToolResults(messages),
+      transcript: () => compatTranscript(messages),
       tools: callableTools(body),
       oneToolCall: body.parallel_tool_calls === false,
       jsonSchema: schemaOf(body.response_format),
@@ -55,7 +58,10 @@ function textOf(content: JsonValue | undefined): string {
 
 function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex(({ role }) => role !== "tool" && role !== "function");
-  return messages.slice(before + 1).map((message) => textOf(message.content));
+  const results = messages.slice(before + 1)
+    .map(({ tool_call_id: id = null, content }) => ({ id, text: textOf(content) }));
+  const callIds = callsOf(messages[before] ?? {}).map(({ id = null }) => id);
+  return inOrderOfCalls(callIds, results);
 }
 
 function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {

@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
+import { localCalls, localTranscript } from "./local_transcript.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
+import { inOrderOfCalls } from "./transcript.ts";
 
 /** Parses a chat request of the local protocol; returns its first error if it is invalid. */
 export function parseLocalRequest(body: JsonObject): ParsedRequest {
@@ -23,6 +25,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       stream: body.stream !== false,
       prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
       toolResults: lastToolResults(messages),
+      transcript: () => localTranscript(messages),
       tools: callableTools(body.tools),
       oneToolCall: false,
       jsonSchema: isObject(body.format) ? body.format : null,
@@ -47,7 +50,8 @@ export function canThink(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "think" || style.kind === "tools" && style.thinks;
+  return style.kind === "think" || style.kind === "recall" ||
+    style.kind === "tools" && style.thinks;
 }
 
 // The runtime's template ignores messages with an unknown role.
@@ -64,7 +68,10 @@ function textOf({ content, images }: JsonObject): string {
 
 function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex((message) => roleOf(message) !== "tool");
-  return messages.slice(before + 1).map(textOf);
+  const results = messages.slice(before + 1)
+    .map((message) => ({ id: message.tool_call_id ?? null, text: textOf(message) }));
+  const callIds = localCalls(messages[before] ?? {}).map(({ id = null }) => id);
+  return inOrderOfCalls(callIds, results);
 }
 
 function callableTools(tools: JsonValue | undefined): readonly Tool[] {

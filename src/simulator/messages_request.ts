@@ -2,8 +2,10 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/jso
 import { headerErrors, messagesFieldErrors } from "./messages_field_rules.ts";
 import { outputConfigErrors, toolErrors } from "./messages_tool_rules.ts";
 import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rules.ts";
+import { messagesTranscript } from "./messages_transcript.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
+import { inOrderOfCalls, type ToolResult } from "./transcript.ts";
 
 /** Parses a request of the Messages protocol; returns its first error if it is invalid. */
 export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
@@ -22,7 +24,8 @@ export function parseMessagesRequest(body: JsonObject, headers: Headers): Parsed
       modelAsSent: model,
       stream: body.stream === true,
       prompt: lastPrompt(turns),
-      toolResults: toolResultTexts(last?.blocks ?? []),
+      toolResults: inOrderOfCalls(callIds(turns.at(-2)), toolResults(last?.blocks ?? [])),
+      transcript: () => messagesTranscript(blocksOf(body.system), turns),
       tools: callableTools(body.tools, choice),
       oneToolCall: choice.disable_parallel_tool_use === true,
       jsonSchema: schemaOf(body.output_config),
@@ -60,12 +63,17 @@ function lastPrompt(turns: readonly Turn[]): string {
 }
 
 function countedText({ blocks }: Pick<Turn, "blocks">): string {
-  return [textOf(blocks), ...toolResultTexts(blocks)].join(" ").trim();
+  return [textOf(blocks), ...toolResults(blocks).map(({ text }) => text)].join(" ").trim();
 }
 
-function toolResultTexts(blocks: readonly JsonObject[]): readonly string[] {
+function toolResults(blocks: readonly JsonObject[]): readonly ToolResult[] {
   return blocks.filter(({ type }) => type === "tool_result")
-    .map(({ content }) => textOf(blocksOf(content)));
+    .map(({ tool_use_id: id = null, content }) => ({ id, text: textOf(blocksOf(content)) }));
+}
+
+function callIds(turn: Turn | undefined): readonly JsonValue[] {
+  const blocks = turn?.blocks ?? [];
+  return blocks.filter(({ type }) => type === "tool_use").map(({ id = null }) => id);
 }
 
 function callableTools(tools: JsonValue | undefined, choice: JsonObject): readonly Tool[] {

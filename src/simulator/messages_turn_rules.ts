@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { blockErrors } from "./messages_block_rules.ts";
 import { enablesThinking } from "./messages_tool_rules.ts";
+import { thinksBeforeCalls } from "./model_behaviour.ts";
 
 /** Consecutive messages of one role, merged into one list of content blocks. */
 export interface Turn {
@@ -48,11 +49,28 @@ export function* turnErrors(body: JsonObject): Generator<string> {
   if (usesTools && body.tools === undefined) {
     yield "Requests which include `tool_use` or `tool_result` blocks must define tools.";
   }
+  yield* toolLoopErrors(body, turns);
+}
+
+/**
+ * Yields the error of a tool loop that continues without its thinking (Messages API, extended
+ * thinking). Text of the user starts a new turn, before which thinking is ignored.
+ */
+function* toolLoopErrors(body: JsonObject, turns: readonly Turn[]): Generator<string> {
+  const last = turns.at(-1);
+  const isLoop = last?.role === "user" && last.blocks.every(({ type }) => type === "tool_result");
+  if (!isLoop || !isThinking(body)) return;
   const called = turns.findLast(({ role }) => role === "assistant")?.blocks ?? [];
   const bare = called[0]?.type !== "thinking" && called[0]?.type !== "redacted_thinking";
-  if (enablesThinking(body) && bare && called.some(({ type }) => type === "tool_use")) {
+  if (bare && called.some(({ type }) => type === "tool_use")) {
     yield "Expected `thinking` or `redacted_thinking`, but found `tool_use`.";
   }
+}
+
+function isThinking(body: JsonObject): boolean {
+  if (enablesThinking(body)) return true;
+  const isOff = isObject(body.thinking) && body.thinking.type === "disabled";
+  return !isOff && typeof body.model === "string" && thinksBeforeCalls(body.model);
 }
 
 function* messageErrors(message: JsonObject, path: string): Generator<string> {

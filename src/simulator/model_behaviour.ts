@@ -3,11 +3,23 @@ import type { Defect } from "./protocol.ts";
 
 /** The way a model generates its output. */
 export type Style =
-  | { readonly kind: "echo" | "think" | "think_tags" | "json" | "refuse" | "length" | "filter" }
+  | {
+    readonly kind:
+      | "echo"
+      | "transcript"
+      | "think"
+      | "think_tags"
+      | "json"
+      | "refuse"
+      | "length"
+      | "filter";
+  }
   | { readonly kind: "long"; readonly words: number }
   /** Pauses `pauseMs` milliseconds before each word. */
   | { readonly kind: "slow"; readonly pauseMs: number }
   | { readonly kind: "tools"; readonly calls: 1 | 2; readonly thinks: boolean }
+  /** Thinks and calls the first tool, then answers with the conversation as it arrived. */
+  | { readonly kind: "recall" }
   | { readonly kind: "broken"; readonly defect: Defect }
   | { readonly kind: "quirk"; readonly quirk: Quirk };
 
@@ -23,6 +35,7 @@ export type ModelBehaviour =
 const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBehaviour>([
   ["sim-echo", answering({ kind: "echo" })],
   ["sim-embed", answering({ kind: "echo" })],
+  ["sim-transcript", answering({ kind: "transcript" })],
   ["sim-long", answering({ kind: "long", words: 200 })],
   ["sim-slow", answering({ kind: "slow", pauseMs: 100 })],
   ["sim-tools", answering({ kind: "tools", calls: 1, thinks: false })],
@@ -30,6 +43,7 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ["sim-parallel", answering({ kind: "tools", calls: 2, thinks: false })],
   ["sim-think", answering({ kind: "think" })],
   ["sim-think-tools", answering({ kind: "tools", calls: 1, thinks: true })],
+  ["sim-recall", answering({ kind: "recall" })],
   ["sim-think-tags", answering({ kind: "think_tags" })],
   ["sim-json", answering({ kind: "json" })],
   ["sim-refuse", answering({ kind: "refuse" })],
@@ -79,6 +93,14 @@ export function findBehaviour(model: string): ModelBehaviour | null {
   return word === "error" && number >= 400 && number <= 599
     ? { kind: "error", status: number }
     : null;
+}
+
+/** True if a model thinks before its tool calls unless the request turns thinking off. */
+export function thinksBeforeCalls(model: string): boolean {
+  const behaviour = findBehaviour(model);
+  if (behaviour?.kind !== "answer") return false;
+  const { style } = behaviour;
+  return style.kind === "recall" || style.kind === "tools" && style.thinks;
 }
 
 function answering(style: Style): ModelBehaviour {

@@ -29,18 +29,24 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
   switch (style.kind) {
     case "echo":
       return textOutput(request.prompt);
+    case "transcript":
+      return textOutput(request.transcript().join("\n"));
     case "long":
       return textOutput(Array.from({ length: style.words }, (_, at) => `word${at + 1}`).join(" "));
     case "slow":
       return { ...textOutput(request.prompt), pauseMs: style.pauseMs };
     case "tools":
       return toolOutput(style.calls, request, style.thinks ? thinkingWords(request) : []);
+    case "recall":
+      return request.toolResults.length > 0
+        ? { ...textOutput(request.transcript().join("\n")), thinking: thinkingWords(request) }
+        : toolOutput(1, request, thinkingWords(request));
     case "think":
       return { ...textOutput(request.prompt), thinking: thinkingWords(request) };
     case "think_tags":
       return textOutput(`<think>${thinkingWords(request).join("")}</think>${request.prompt}`);
     case "json":
-      return { ...EMPTY_OUTPUT, text: splitFragments(JSON.stringify(jsonDocument(request))) };
+      return jsonOutput(request);
     case "refuse":
       return { ...textOutput("I cannot help with that."), finish: "refusal" };
     case "length":
@@ -62,10 +68,9 @@ function thinkingWords(request: SimRequest): readonly string[] {
   return request.mayThink ? splitWords(`The user says: ${request.prompt}`) : [];
 }
 
-function jsonDocument(request: SimRequest) {
-  return request.jsonSchema === null
-    ? { text: request.prompt }
-    : sampleFromSchema(request.jsonSchema);
+function jsonOutput({ jsonSchema, prompt }: SimRequest): ModelOutput {
+  const document = jsonSchema === null ? { text: prompt } : sampleFromSchema(jsonSchema);
+  return { ...EMPTY_OUTPUT, text: splitFragments(JSON.stringify(document)) };
 }
 
 function toolOutput(calls: 1 | 2, request: SimRequest, thinking: readonly string[]): ModelOutput {
@@ -75,7 +80,8 @@ function toolOutput(calls: 1 | 2, request: SimRequest, thinking: readonly string
   }
   const [first, second = first] = request.tools;
   if (first === undefined || second === undefined) {
-    return { ...textOutput(request.prompt), thinking };
+    const answer = request.jsonSchema === null ? textOutput(request.prompt) : jsonOutput(request);
+    return { ...answer, thinking };
   }
   const called = calls === 2 && !request.oneToolCall ? [first, second] : [first];
   return {

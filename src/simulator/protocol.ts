@@ -21,8 +21,13 @@ export interface SimRequest {
   readonly stream: boolean;
   /** The text of the last user message. */
   readonly prompt: string;
-  /** The tool results of the last turn; empty if the last turn is a user message. */
+  /**
+   * The tool results of the last turn, in the order of the calls that they answer; empty if the last
+   * turn is a user message.
+   */
   readonly toolResults: readonly string[];
+  /** Returns the whole conversation in lines, as the model reads it. */
+  transcript(): readonly string[];
   /** The tools that the request and its tool choice allow. */
   readonly tools: readonly Tool[];
   /** The model makes at most one tool call. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { signThinking } from "../../src/simulator/hash.ts";
 import { callSimulator } from "./call_simulator.ts";
 
 const USER = { role: "user", content: "hi" };
@@ -122,6 +123,39 @@ Deno.test("messages requires tool results at the start of the user message after
     { ...turns([USE], [RESULT]), thinking: { type: "adaptive" } },
   ]);
   await assertAccepted([turns([USE], [RESULT]), turns([words, USE], [RESULT, words])]);
+});
+
+Deno.test("messages requires the thinking of a running tool loop from a model that thinks by itself", async () => {
+  const thinking = {
+    type: "thinking",
+    thinking: "hm",
+    signature: signThinking("hm"),
+  };
+  const loop = (more: JsonObject, ...blocks: JsonObject[]) => ({
+    model: "sim-think-tools",
+    tools: [TOOL],
+    messages: [USER, { role: "assistant", content: blocks }, { role: "user", content: [RESULT] }],
+    ...more,
+  });
+  const words = { type: "text", text: "so" };
+  const turned = {
+    messages: [
+      USER,
+      { role: "assistant", content: [USE] },
+      { role: "user", content: [RESULT, words] },
+    ],
+  };
+  await assertRefused([
+    loop({}, USE),
+    loop({}, { ...thinking, thinking: "changed" }, USE),
+    loop({ thinking: { type: "adaptive" } }, words, USE),
+  ]);
+  await assertAccepted([
+    loop({}, thinking, USE),
+    loop({}, { type: "redacted_thinking", data: "x" }, USE),
+    loop({ thinking: { type: "disabled" } }, USE),
+    loop(turned),
+  ]);
 });
 
 Deno.test("messages refuses invalid tools and tool choices", async () => {

@@ -11,7 +11,7 @@ async function withClient(use: (client: OpenAI) => Promise<void>): Promise<void>
     baseURL: "http://sim/v1",
     apiKey: "sk-one",
     maxRetries: 0,
-    fetch: (url, init) => answer(new Request(url, init)),
+    fetch: (...request) => answer(new Request(...request as Parameters<typeof fetch>)),
   });
   try {
     await use(client);

@@ -127,6 +127,22 @@ Deno.test("reasoning has a summary, and its encrypted content is accepted from t
   await upstream.json("POST /responses", { model: "sim-echo", input }, 400, "sk-two");
 });
 
+Deno.test("reasoning with an id and no encrypted content is accepted only while the account stores the item", async () => {
+  const upstream = newNativeClient();
+  const user = { role: "user", content: "And?" };
+  const [stored] = listIn(await upstream.json("POST /responses", request("sim-think")), "output");
+  const body = (...input: unknown[]) => ({ model: "sim-echo", input: [...input, user] });
+  await upstream.json("POST /responses", body(stored));
+  await upstream.json("POST /responses", body({ type: "reasoning", summary: [] }));
+  const invented = body({ type: "reasoning", id: "rs_1", summary: [] });
+  const refused = await upstream.json("POST /responses", invented, 404);
+  assert(isObject(refused.error));
+  assertEquals(refused.error.message, "Item with id 'rs_1' not found.");
+  const unstored = request("sim-think", { store: false });
+  const [lost] = listIn(await upstream.json("POST /responses", unstored), "output");
+  await upstream.json("POST /responses", body(lost), 404);
+});
+
 Deno.test("a hosted search precedes the message that cites it", async () => {
   const tools = [{ type: "web_search" }];
   const response = await newNativeClient().json("POST /responses", request("sim-tools", { tools }));

@@ -3,10 +3,12 @@ import type { Account } from "../account.ts";
 import type { ApiError, Deps, SimRequest, Tool } from "../protocol.ts";
 import { newApiError } from "../protocol.ts";
 import { splitWords } from "../tokens.ts";
+import { inOrderOfCalls } from "../transcript.ts";
 import { findItem, type History, resolveHistory } from "./history.ts";
 import { contextErrors, itemErrors } from "./input_item_rules.ts";
 import { parseInput, textOf, toListedItem, typeOf } from "./input_items.ts";
 import { responsesFieldErrors } from "./field_rules.ts";
+import { responsesTranscript } from "./transcript.ts";
 
 /** A valid request of the Responses protocol. */
 export interface ResponsesRequest extends SimRequest {
@@ -36,17 +38,28 @@ export function parseResponsesRequest(
   const { history } = found;
   const newItems: JsonObject[] = [];
   for (const given of parseInput(body.input)) {
-    const item = typeOf(given) === "item_reference" ? findItem(String(given.id), account) : given;
-    if (item === undefined) {
+    const known = refersToStored(given) ? findItem(String(given.id), account) : given;
+    if (known === undefined) {
       const details = { status: 404, param: "input" };
       return { error: newApiError(`Item with id '${given.id}' not found.`, details) };
     }
-    newItems.push(toListedItem(item, deps));
+    newItems.push(toListedItem(typeOf(given) === "item_reference" ? known : given, deps));
   }
   for (const error of duplicateItemErrors(newItems, history)) return { error };
   const contextItems = [...history.items, ...newItems];
   for (const error of contextErrors(contextItems, account)) return { error };
   return { request: buildRequest(body, newItems, contextItems, history) };
+}
+
+/**
+ * True if the account must have stored an item: a reference, or reasoning that brings its ID but no
+ * encrypted content.
+ */
+function refersToStored(item: JsonObject): boolean {
+  const type = typeOf(item);
+  return type === "item_reference" ||
+    (type === "reasoning" && typeof item.id === "string" &&
+      typeof item.encrypted_content !== "string");
 }
 
 function* duplicateItemErrors(
@@ -85,6 +98,7 @@ function buildRequest(
     stream: body.stream === true,
     prompt: lastUserItem === undefined ? "" : textOf(lastUserItem),
     toolResults,
+    transcript: () => responsesTranscript(instructions, contextItems),
     tools: callableTools(body),
     oneToolCall: body.parallel_tool_calls === false,
     jsonSchema: schemaOf(body.text),
@@ -99,7 +113,11 @@ function buildRequest(
 
 function lastToolResults(items: readonly JsonObject[]): readonly string[] {
   const before = items.findLastIndex(({ type }) => type !== "function_call_output");
-  return items.slice(before + 1).map(textOf);
+  const results = items.slice(before + 1)
+    .map((item) => ({ id: item.call_id ?? null, text: textOf(item) }));
+  const callIds = items.filter(({ type }) => type === "function_call")
+    .map(({ call_id: id = null }) => id);
+  return inOrderOfCalls(callIds, results);
 }
 
 function allowsSearch({ tools, tool_choice: choice }: JsonObject): boolean {
