@@ -50,7 +50,7 @@ export function canThink(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "think" || style.kind === "recall" ||
+  return style.kind === "think" || style.kind === "recall" || style.kind === "plan" ||
     style.kind === "tools" && style.thinks;
 }
 

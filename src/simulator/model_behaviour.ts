@@ -7,6 +7,7 @@ export type Style =
     readonly kind:
       | "echo"
       | "transcript"
+      | "plan"
       | "think"
       | "think_tags"
       | "json"
@@ -36,6 +37,7 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ["sim-echo", answering({ kind: "echo" })],
   ["sim-embed", answering({ kind: "echo" })],
   ["sim-transcript", answering({ kind: "transcript" })],
+  ["sim-plan", answering({ kind: "plan" })],
   ["sim-long", answering({ kind: "long", words: 200 })],
   ["sim-slow", answering({ kind: "slow", pauseMs: 100 })],
   ["sim-tools", answering({ kind: "tools", calls: 1, thinks: false })],
@@ -100,7 +102,8 @@ export function thinksBeforeCalls(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "recall" || style.kind === "tools" && style.thinks;
+  return style.kind === "recall" || style.kind === "plan" ||
+    style.kind === "tools" && style.thinks;
 }
 
 function answering(style: Style): ModelBehaviour {
