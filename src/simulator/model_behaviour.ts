@@ -80,12 +80,14 @@ export const MODELS: readonly string[] = [...BEHAVIOURS.keys()];
 
 /**
  * Returns the behaviour of a model: one of `MODELS`, or `sim-long-N` (N words), `sim-slow-N` (N
- * milliseconds before each word), `sim-error-N` (status 400 to 599), or a native quirk with the
- * suffix `-first`. Null for any other name.
+ * milliseconds before each word), `sim-error-N` (status 400 to 599), a native quirk with the
+ * suffix `-first`, or `claude-*`, which is `sim-plan`. Null for any other name.
  */
 export function findBehaviour(model: string): ModelBehaviour | null {
   const listed = BEHAVIOURS.get(model);
   if (listed !== undefined) return listed;
+  // Claude Code requests its usual models by name, whatever the upstream is.
+  if (model.startsWith("claude-")) return answering({ kind: "plan" });
   const early = parseFirstEventQuirk(model);
   if (early !== null) return withQuirk(early);
   const [, word, digits] = /^sim-(long|slow|error)-(\d{1,6})$/.exec(model) ?? [];
