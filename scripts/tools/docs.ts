@@ -1,9 +1,11 @@
 import { configReference } from "../../src/config/reference.ts";
 import { cliPage } from "./reference/cli.ts";
+import { clientsPage } from "./reference/clients.ts";
 import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
+import { requestFieldsPage } from "./reference/request_fields.ts";
 import { metricsPage } from "./reference/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -15,6 +17,8 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/log-fields.md": logFieldsPage,
   "docs/reference/endpoints.md": endpointsPage,
   "docs/reference/cli.md": cliPage,
+  "docs/reference/request-fields.md": requestFieldsPage,
+  "docs/reference/clients.md": clientsPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

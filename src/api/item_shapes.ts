@@ -214,6 +214,7 @@ const known = byType(ITEMS);
 /** An input item (Responses API); one of an unknown type may hold anything. */
 export const inputItem: Shape = {
   object: (item: JsonObject) => known.object?.(typeOf(item) === "message" ? MESSAGE : item) ?? {},
+  types: known.types ?? [],
 };
 
 const MESSAGE = { type: "message" };

@@ -5,6 +5,25 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 /** Product and version of the text format, so that later versions can recognise it. */
 const PREFIX = "switchyard1.";
 
+/** Type of the block of a text that is neither signed nor encrypted. */
+const TEXT_TYPE = "reasoning_text";
+
+/** Returns the block that carries a reasoning text without a signature. */
+export function reasoningTextBlock(text: string): JsonObject {
+  return { type: TEXT_TYPE, text };
+}
+
+/** True for a block that carries a reasoning text without a signature. */
+export function isReasoningTextBlock({ type }: JsonObject): boolean {
+  return type === TEXT_TYPE;
+}
+
+/** Returns the reasoning text of a block, signed or not; empty if it has none. */
+export function reasoningTextOf({ type, text, thinking }: JsonObject): string {
+  const found = type === TEXT_TYPE ? text : type === "thinking" ? thinking : null;
+  return typeof found === "string" ? found : "";
+}
+
 /**
  * Encodes thinking blocks as the `encrypted_content` of a reasoning item: opaque text that a stateless
  * client sends back. It is not encrypted and needs no key, so it stays valid after a restart.

@@ -17,6 +17,8 @@ export interface Shape {
   readonly array?: Shape;
   /** The shapes of the known members of this object; any other member is not checked. */
   readonly object?: (value: JsonObject) => Fields;
+  /** The known values of `type`, if it decides the members. */
+  readonly types?: readonly string[];
   /** The shape of every member, whatever its key. */
   readonly members?: Shape;
   /** True if listed items have null for an absent value, instead of no member. */
@@ -70,7 +72,10 @@ export function byType(variants: Readonly<Record<string, Fields>>): Shape {
     Object.entries(variants).map(([type, fields]) => [type, { type: text, ...fields }]),
   );
   const unknown = { type: orNull(text) };
-  return { object: ({ type }) => (typeof type === "string" ? typed.get(type) : null) ?? unknown };
+  return {
+    object: ({ type }) => (typeof type === "string" ? typed.get(type) : null) ?? unknown,
+    types: Object.keys(variants),
+  };
 }
 
 /**

@@ -1,10 +1,15 @@
 import { type EventEncoder, translateStream } from "../core/stream.ts";
 import type { StreamEvent, Usage } from "../core/events.ts";
 import type { JsonObject } from "../core/json/json.ts";
+import type { CallingReasoning } from "../core/reasoning.ts";
 import { extractFromEvents, newExtractingDecoder } from "../core/reasoning_tags.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
+import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
+import type { ResponsePromise } from "../wires/verified/response_promise.ts";
+import type { Stage } from "../wires/verified/stage.ts";
+import { newVerifier, newVerifyingDecoder, verifyEvents } from "../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../wires/wire.ts";
 import { parseResponseDocument } from "./response_document.ts";
 
@@ -14,6 +19,8 @@ export interface EncodedResponse {
   /** The resource that the client API stores; null if it stores none. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
+  /** Reasoning to store for the next request of a tool loop; absent or null for none. */
+  readonly reasoning?: CallingReasoning | null;
 }
 
 /** Encoding of model responses for a client API. */
@@ -26,26 +33,36 @@ export interface ResponseEncoding {
   encodeWhole(events: readonly StreamEvent[]): Result<EncodedResponse>;
 }
 
+/** A request to a target in another protocol. */
+export interface TranslatedCall {
+  readonly call: Call;
+  readonly target: Target;
+  readonly isStream: boolean;
+  /** Fields to check on the response, with the client's paths; absent for none. */
+  readonly promises?: readonly ResponsePromise[] | undefined;
+}
+
 /**
  * Returns the handler of a response in another protocol: decodes it into events, moves `<think>` regions
- * if the provider is configured so, and encodes the events for the client.
+ * if the provider is configured so, checks the promises, and encodes the events for the client.
  */
 export function newTranslatedHandler(
-  { wire, provider }: Target,
-  world: IdSource,
-  isStream: boolean,
+  translated: TranslatedCall,
   { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
 ): ResponseHandler {
+  const { target: { wire, provider }, call: { world } } = translated;
   const mint: IdSource = callIdPrefix === undefined
     ? world
     : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
-  if (isStream) {
+  const verifier = newVerifierOf(translated);
+  if (translated.isStream) {
     const decoder = wire.newDecoder(mint);
+    const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
     return {
       kind: "stream",
       translation: translateStream(
-        extracts ? newExtractingDecoder(decoder) : decoder,
+        verifier === null ? extracting : newVerifyingDecoder(extracting, verifier),
         newEncoder(),
       ),
     };
@@ -55,16 +72,25 @@ export function newTranslatedHandler(
     read(answer) {
       const document = parseResponseDocument(answer);
       if (!document.ok) return document;
-      const events = wire.decode(document.value, mint);
-      if (!events.ok) return events;
-      const encoded = encodeWhole(extracts ? extractFromEvents(events.value) : events.value);
+      const decoded = wire.decode(document.value, mint);
+      if (!decoded.ok) return decoded;
+      const events = extracts ? extractFromEvents(decoded.value) : decoded.value;
+      const verified = verifier === null ? success(events) : verifyEvents(events, verifier);
+      if (!verified.ok) return verified;
+      const encoded = encodeWhole(verified.value);
       if (!encoded.ok) return encoded;
-      const { body, resource, usage } = encoded.value;
+      const { body, resource, usage, reasoning = null } = encoded.value;
       const headers = { "content-type": "application/json" };
       return success({
         response: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
-        outcome: { resource, usage },
+        outcome: { resource, usage, ...reasoning !== null && { reasoning } },
       });
     },
   };
+}
+
+function newVerifierOf({ call, promises, isStream }: TranslatedCall): Stage | null {
+  if (promises === undefined) return null;
+  const { world: mint, metrics } = call;
+  return newVerifier(promises, { isStream, mint, onResult: metrics.verified });
 }

@@ -4,6 +4,7 @@ import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
+import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates } from "../call/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
@@ -47,7 +48,7 @@ function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | 
 /** Sends a call once to one candidate, without retry or fallback. */
 export async function runOnce(call: Call, candidate: Candidate): Promise<Result<Reply>> {
   const { provider, model } = candidate.target;
-  setCarriage(call, candidate);
+  setCarriage(call.report, candidate);
   call.report.provider = provider.id;
   if (model !== "") call.report.model = model;
   return await sendOnce(call, candidate, 1);
@@ -63,7 +64,7 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
   const { account } = candidate.target.provider;
   report.provider = candidate.target.provider.id;
   report.model = candidate.target.model;
-  setCarriage(call, candidate);
+  setCarriage(call.report, candidate);
   for (let attempts = 1;; attempts++) {
     const reply = await sendOnce(call, candidate, attempts);
     if (reply.ok) return { reply, next: { kind: "stop" } };
@@ -83,14 +84,6 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
     if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
 }
-
-/** Records which fields of the request the candidate carries only in part, or with a check. */
-function setCarriage({ report }: Call, { lossy, verified }: Candidate): void {
-  report.lossy = lossy ?? NO_PATHS;
-  report.verified = verified ?? NO_PATHS;
-}
-
-const NO_PATHS: readonly string[] = [];
 
 function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;
@@ -186,5 +179,7 @@ function verdictOf(failure: Failure): BreakerVerdict {
 /** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
 function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
+  // The provider delivered its whole stream, only not as promised.
+  if (failure.kind === "promise_broken") return "neutral";
   return isServerFailure(failure) ? "failure" : "neutral";
 }

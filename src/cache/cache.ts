@@ -1,5 +1,6 @@
 import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
+import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { cacheKey } from "./key.ts";
 
@@ -26,6 +27,8 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
   if (answer !== null) {
     report.provider = target.provider.id;
     report.model = target.model;
+    // Only a response that kept its promises is stored.
+    setCarriage(report, candidates[0]);
   }
   return { key, answer };
 }
@@ -42,6 +45,8 @@ export function remember(
   reply: Reply,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
+  // A client that gets a cached response could not continue it without that state.
+  if (reply.isPersonal === true) return;
   const served = findServed(call, candidates);
   const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;

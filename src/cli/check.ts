@@ -6,7 +6,14 @@ import type { Wire } from "../wires/wire.ts";
 import { valueOf } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
 import { undeclaredLines } from "./undeclared.ts";
-import { matchText, serverText, shareText, targetText, writtenRoutes } from "./route_text.ts";
+import {
+  matchText,
+  serverText,
+  shareText,
+  targetText,
+  verifiedText,
+  writtenRoutes,
+} from "./route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
 export const check: Command = {
@@ -69,6 +76,7 @@ function capabilityLines(target: RouteTarget): string[] {
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),
+    ...[verifiedText(target)].filter((text) => text !== null),
   ];
 }
 

@@ -20,7 +20,7 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
 import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
-import { serverText, shareText } from "./route_text.ts";
+import { serverText, shareText, verifiedText } from "./route_text.ts";
 
 /** Explanation of the routing of a request. */
 export interface Explanation {
@@ -119,8 +119,9 @@ function routeExplanation(
 function line(label: string, one: Evaluation<unknown>, wanted: RequestedModel): string {
   const { target } = one;
   const name = `${target.provider.id}/${target.model ?? resolveModel(target, wanted) ?? "?"}`;
+  const verified = verifiedText(target);
   const rest = one.kind === "eligible"
-    ? `: ${serverText(target)}`
+    ? `: ${serverText(target)}${verified === null ? "" : `; ${verified}`}`
     : ` skipped: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }

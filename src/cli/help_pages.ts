@@ -13,9 +13,11 @@ import security from "../../docs/guide/security.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
+import clientMatrix from "../../docs/reference/clients.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
 import metrics from "../../docs/reference/metrics.md" with { type: "text" };
 import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
+import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
@@ -36,7 +38,10 @@ import httpClient from "../../docs/develop/http-client.md" with { type: "text" }
 
 /** One page of the documentation. */
 export interface HelpPage {
-  /** Name of its file without the ending: the argument of `switchyard help`. */
+  /**
+   * Name of its file without the ending: the argument of `switchyard help`. The second page of a
+   * name has its folder before it.
+   */
   readonly topic: string;
   /** The page as Markdown; its first line is the title. */
   readonly text: string;
@@ -59,9 +64,11 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
   { topic: "endpoints", text: endpoints },
+  { topic: "reference/clients", text: clientMatrix },
   { topic: "errors", text: errors },
   { topic: "metrics", text: metrics },
   { topic: "log-fields", text: logFields },
+  { topic: "request-fields", text: requestFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
   { topic: "limits", text: limits },

@@ -43,6 +43,12 @@ export function serverText({ provider: { settings, base }, wire }: RouteTarget):
   return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;
 }
 
+/** Returns what the gateway checks on the responses of a target, as text; null if it checks nothing. */
+export function verifiedText({ provider: { settings }, wire }: RouteTarget): string | null {
+  if (wire.verified({ ...settings, verify: true }).length === 0) return null;
+  return `verifies: ${wire.verified(settings).join(", ") || "nothing, because verify is false"}`;
+}
+
 /** Returns the text of the concurrency limit; empty without a limit. */
 function slotsText({ max_concurrent, max_queued, queue_timeout }: ProviderConfig): string[] {
   if (max_concurrent === undefined) return [];

@@ -175,6 +175,11 @@ export const providerSchema = section({
     ),
   extract_reasoning_tags: flag().prefault(false)
     .describe("Move complete <think> regions of responses to reasoning_content."),
+  verify: flag().prefault(true)
+    .describe(
+      "Check responses for request fields that the protocol cannot enforce, such as strict functions; " +
+        "false refuses such requests instead.",
+    ),
   headers: z.record(headerName(), headerValue()).transform(lowerCased).prefault({})
     .describe("Static headers of every upstream request; credentials override them."),
   extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})

@@ -38,6 +38,8 @@ export type StreamEvent =
   | { readonly type: "refusal" | "reasoning"; readonly delta: string }
   /** Passed on whole, never parsed. */
   | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
+  /** Encrypted reasoning item of the Responses API, stored for the next request and never delivered. */
+  | { readonly type: "reasoning_item"; readonly value: JsonObject }
   | {
     readonly type: "tool_call";
     readonly index: number;

@@ -121,6 +121,7 @@ const FAULT_TABLE = {
   upstream_timeout:            { status: 504,        type: "upstream_timeout", code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_timeout" },
   invalid_upstream_response:   { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
   upstream_response_too_large: { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
+  promise_broken:              { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "neutral", logEnd: "upstream_invalid" }, // verified fields: the provider responded, only not as promised
   upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: false, breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
   circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "circuit_open", notSent: true },
   provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent

@@ -63,6 +63,13 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "Request less output.",
     example: "The provider's answer is too large.",
   },
+  promise_broken: {
+    cause: "The response does not do what the request demands, for example `strict: true` or a " +
+      "required call, where the gateway [checks](../guide/providers.md#verified) it instead of the " +
+      "provider.",
+    cure: "Send the request again, use a model that follows such demands, or add a fallback.",
+    example: "The response does not hold the required call, so it breaks 'tool_choice'.",
+  },
   upstream_idle: {
     cause: "The provider began its response, then sent nothing for `stream_idle_timeout`.",
     cure: "Send the request again. Raise `stream_idle_timeout` if the model thinks for longer.",

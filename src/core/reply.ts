@@ -42,6 +42,8 @@ export type Reply = WholeReply | StreamReply;
 export interface WholeReply {
   readonly kind: "whole";
   readonly response: HttpResponse;
+  /** True if the next request of the client needs state that is stored for this client alone. */
+  readonly isPersonal?: boolean;
 }
 
 /** Records in groups that arrived together. */

@@ -4,6 +4,7 @@ import type { JsonObject } from "./json/json.ts";
 import type { KeepAlive, StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";
+import type { CallingReasoning } from "./reasoning.ts";
 
 /** Synchronous stream transformation: no clock, no I/O, no exceptions. */
 export interface Codec<In, Out> {
@@ -22,6 +23,11 @@ export interface Codec<In, Out> {
 export interface Decoder extends Codec<StreamRecord, StreamEvent> {
   /** Returns the last token counts that the upstream has reported; null before it reports any. */
   usage(): Usage | null;
+  /**
+   * True while a tool call is held back until it is whole, which takes any number of records. Absent if
+   * calls are not held back.
+   */
+  isHolding?(): boolean;
 }
 
 /** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
@@ -36,6 +42,8 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
    * terminal is not sent then.
    */
   fail(failure: Failure): readonly StreamRecord[];
+  /** True while a tool call is held back until it is whole; absent if calls are not held back. */
+  isHolding?(): boolean;
   /** The outcome of the complete stream; null until `done` returns true. */
   outcome(): Outcome | null;
   /**
@@ -50,6 +58,8 @@ export interface Outcome {
   /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
+  /** Reasoning to store for the next request of a tool loop; absent for none. */
+  readonly reasoning?: CallingReasoning;
 }
 
 /**
@@ -70,6 +80,8 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
    * Returns the resource to store after a complete response; null if the client API stores none.
    */
   resource(): JsonObject | null;
+  /** Returns the reasoning to store after a complete response; absent if the client API stores none. */
+  reasoning?(): CallingReasoning | null;
 }
 
 /**
@@ -111,6 +123,14 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     fail: (failure) => encoder.fail(failure),
     done: () => done,
     usage: () => decoder.usage(),
-    outcome: () => done ? { resource: encoder.resource(), usage: encoder.usage() } : null,
+    ...decoder.isHolding !== undefined && { isHolding: decoder.isHolding },
+    outcome() {
+      if (!done) return null;
+      const reasoning = encoder.reasoning?.() ?? null;
+      // A stream that ended at a stop text has no final counts; those so far were billed.
+      const usage = encoder.usage() ?? decoder.usage();
+      const outcome = { resource: encoder.resource(), usage };
+      return reasoning === null ? outcome : { ...outcome, reasoning };
+    },
   };
 }

@@ -29,6 +29,23 @@ export const ANTHROPIC_MODELS: readonly string[] = [
   "claude-sonnet-4-6",
 ];
 
+/**
+ * Beginnings of the names of OpenAI models that do not reason, and refuse a request for encrypted
+ * reasoning. As of August 2026.
+ */
+const MODELS_WITHOUT_REASONING: readonly string[] = [
+  "chatgpt-4",
+  "gpt-3.5",
+  "gpt-4",
+  "gpt-5-chat",
+];
+
+/** True unless the model is known not to reason. A fine-tuned model is named after its base model. */
+export function mayReason(model: string): boolean {
+  const base = model.replace(/^ft:/, "");
+  return !MODELS_WITHOUT_REASONING.some((beginning) => base.startsWith(beginning));
+}
+
 /** Maximum output tokens of a model in one response, by model name without date. As of February 2026. */
 export const MAX_OUTPUT_TOKENS: ReadonlyMap<string, number> = new Map([
   ["claude-3-5-haiku", 8_192],

@@ -125,7 +125,7 @@ function registerStores(registry: Registry, { stores }: MetricSources): void {
   const registers = [registry];
   new Gauge({
     name: "gateway_state_entries",
-    help: "Stored objects: responses, conversations and owners of IDs.",
+    help: "Stored objects: responses, conversations, reasoning of tool loops and owners of IDs.",
     labelNames: ["store"],
     registers,
     collect() {

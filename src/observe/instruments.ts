@@ -117,6 +117,12 @@ export function registerInstruments(registry: Registry) {
       "Streams that failed after delivery to the client had begun.",
       "provider",
     ),
+    verified: counter(
+      "gateway_verified_total",
+      "Responses that were checked because the provider does not enforce a field; promise is the kind of field, result is kept or broken.",
+      "promise",
+      "result",
+    ),
     authFailures: counter(
       "gateway_auth_failures_total",
       "Requests without a valid client key.",
@@ -129,6 +135,11 @@ export function registerInstruments(registry: Registry) {
       "gateway_overloaded_total",
       "Requests refused because a limit of the whole gateway was reached; reason is requests or body_memory.",
       "reason",
+    ),
+    storeFailures: counter(
+      "gateway_state_failures_total",
+      "Operations of a store that failed while their request was served all the same; operation is reasoning_find or reasoning_store.",
+      "operation",
     ),
     reloads: counter(
       "gateway_config_reloads_total",

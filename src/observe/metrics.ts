@@ -2,6 +2,12 @@ import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
 import { connectionCause, isRefusal, isServerFailure, REFUSALS } from "../core/failure.ts";
+import {
+  PROMISE_KINDS,
+  PROMISE_RESULTS,
+  type PromiseKind,
+  type PromiseResult,
+} from "../core/promise_kind.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -11,6 +17,11 @@ import { type CallReport, retriesOf, type Sink } from "./report.ts";
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
 
 const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
+
+/** An operation of a store whose failure does not fail the request. */
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+
+const STORE_OPERATIONS = ["reasoning_find", "reasoning_store"] as const;
 
 /** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {
@@ -27,6 +38,10 @@ export interface Metrics {
   connectionFailed(provider: string, cause: ConnectionCause): void;
   /** Counts a request that was refused because a limit of the gateway was reached. */
   overloaded(reason: OverloadReason): void;
+  /** Counts an operation of a store that failed while its request was served all the same. */
+  storeFailed(operation: StoreOperation): void;
+  /** Counts a response that was checked for a kind of promise. */
+  verified(promise: PromiseKind, result: PromiseResult): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
@@ -63,7 +78,11 @@ export function newMetrics(sources: MetricSources): Metrics {
   registerGauges(registry, sources, active);
   registerProcessMetrics(registry);
   for (const result of ["success", "failure"]) instruments.reloads.inc({ result }, 0);
+  for (const promise of PROMISE_KINDS) {
+    for (const result of PROMISE_RESULTS) instruments.verified.inc({ promise, result }, 0);
+  }
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
+  for (const operation of STORE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
 
   function add(endpoint: string, change: 1 | -1) {
     active.set(endpoint, (active.get(endpoint) ?? 0) + change);
@@ -89,6 +108,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),
+    storeFailed: (operation) => instruments.storeFailures.inc({ operation }),
+    verified: (promise, result) => instruments.verified.inc({ promise, result }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;

@@ -73,7 +73,7 @@ export interface CallReport {
 }
 
 /** No request fields; shared, because most calls have none. */
-const NO_PATHS: readonly string[] = [];
+export const NO_PATHS: readonly string[] = [];
 
 /** Receives the report of a finished call. */
 export type Sink = (report: Readonly<CallReport>) => void;

@@ -130,14 +130,26 @@ const MAX_PATH_LIST_CHARS = 1024;
 function pathList(paths: readonly string[]): string {
   let list = "";
   for (const path of paths) {
-    const next = list === "" ? headerText(path) : `, ${headerText(path)}`;
-    if (list.length + next.length > MAX_PATH_LIST_CHARS - ELLIPSIS.length) return list + ELLIPSIS;
+    const separator = list === "" ? "" : ", ";
+    const next = separator + pathText(path);
+    if (list.length + next.length > MAX_PATH_LIST_CHARS - ELLIPSIS.length) {
+      return list === "" ? "..." : list + ELLIPSIS;
+    }
     list += next;
   }
   return list;
 }
 
 const ELLIPSIS = ", ...";
+
+/**
+ * Returns a path without the characters that a header or its list may not have, in percent-encoding.
+ * A longer path than the list may have is cut: clients choose the names of unknown fields.
+ */
+function pathText(path: string): string {
+  return path.slice(0, MAX_PATH_LIST_CHARS).toWellFormed()
+    .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
+}
 
 /**
  * Maximum length of a name in a response header. Clients reject headers of several kilobytes, so

@@ -38,13 +38,13 @@ export class BoundedStore<V> {
 
   /** Number of entries that have not expired. */
   get entries(): number {
-    this.#dropExpired();
+    this.dropExpired();
     return this.#kept.size;
   }
 
   /** Bytes of the entries that have not expired. */
   get bytes(): number {
-    this.#dropExpired();
+    this.dropExpired();
     return this.#bytes;
   }
 
@@ -59,7 +59,7 @@ export class BoundedStore<V> {
 
   /** Returns the values that have not expired, oldest first. */
   values(): readonly V[] {
-    this.#dropExpired();
+    this.dropExpired();
     return [...this.#kept.values()].map(({ value }) => value);
   }
 
@@ -72,7 +72,7 @@ export class BoundedStore<V> {
     const { entries, bytes: all, entryBytes = all } = this.#limits;
     if (bytes > all || bytes > entryBytes || entries < 1) return false;
     this.delete(key);
-    this.#dropExpired();
+    this.dropExpired();
     this.#makeRoom(bytes);
     this.#kept.set(key, { value, bytes, expires: this.#now() + this.#limits.ttl });
     this.#bytes += bytes;
@@ -95,7 +95,8 @@ export class BoundedStore<V> {
     this.#limits = limits;
   }
 
-  #dropExpired(): void {
+  /** Removes the entries that have expired. */
+  dropExpired(): void {
     const now = this.#now();
     for (const [key, { expires }] of this.#kept) {
       if (now < expires) return;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/json/json.ts";
+import type { OwnedReasoning } from "../core/reasoning.ts";
 import type { Result } from "../core/result.ts";
 import type { Binding, Caller, Creator, Owner } from "./bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "./conversations.ts";
@@ -19,6 +20,8 @@ export interface ObjectStore {
   readonly conversations: ConversationStore;
   /** Owners of the objects that only an upstream stores. */
   readonly owners: Readonly<Record<Exclude<BoundType, "response">, OwnerStore>>;
+  /** Signed or encrypted reasoning of responses with tool calls. */
+  readonly reasoning: ReasoningStore;
   /** Returns the sizes for the metrics synchronously, as known to this process. */
   stats(): Readonly<Record<StatsName, StoreStats>>;
 }
@@ -27,6 +30,7 @@ export interface ObjectStore {
 export type StatsName =
   | "responses"
   | "conversations"
+  | "reasoning"
   | "chat_completion_bindings"
   | "response_bindings"
   | "conversation_bindings";
@@ -123,6 +127,30 @@ export interface ConversationItem {
   readonly id: string;
   readonly item: JsonObject;
   readonly creator: Creator;
+}
+
+/** Identifies the reasoning of a response for the next request of its client. */
+export interface ReasoningKey {
+  /** The caller that has received the response; no other caller finds its reasoning. */
+  readonly creator: Creator;
+  /** Digest of the IDs of the response's tool calls. */
+  readonly calls: string;
+  /** Digest of the response's reasoning text; null in a lookup for a request without that text. */
+  readonly text: string | null;
+}
+
+/**
+ * Reasoning of responses with tool calls, for clients that do not send it back. The lifetime of an
+ * entry starts with its last use.
+ */
+export interface ReasoningStore {
+  /**
+   * Returns the reasoning under each key, in the order of the keys; null if there is none. A key
+   * without a text finds nothing if the caller has received these calls with different reasoning.
+   */
+  find(keys: readonly ReasoningKey[]): Stored<readonly (OwnedReasoning | null)[]>;
+  /** Stores reasoning in place of an earlier one under the key. Returns false if it is too large. */
+  store(key: ReasoningKey, reasoning: OwnedReasoning): Stored<boolean>;
 }
 
 /** Returns the store of the owners of one type. */

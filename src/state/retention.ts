@@ -10,6 +10,13 @@ export const MAX_OBJECTS = 1_000;
 /** Maximum bytes of all stored responses, and of all stored conversations. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024;
 
+/** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
+export const MAX_REASONING = 10_000;
+export const MAX_CREATOR_REASONING = 4_000;
+
+/** Maximum bytes of the stored reasoning of responses that one caller has received. */
+export const MAX_CREATOR_REASONING_BYTES = 32 * 1024 * 1024;
+
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
 

@@ -95,16 +95,19 @@ interface Progress {
 
 /** Limit on the records without content at the start of a stream. */
 interface Budget {
-  /** True if the stream is still within the limit after this record. */
-  admits(record: StreamRecord): boolean;
+  /**
+   * True if the stream is still within the limit after this record. A record of a call that is held back
+   * until it is whole counts with its bytes only.
+   */
+  admits(record: StreamRecord, isHeld: boolean): boolean;
 }
 
 function newBudget(): Budget {
   let records = 0;
   let bytes = 0;
   return {
-    admits(record) {
-      records += 1;
+    admits(record, isHeld) {
+      if (!isHeld) records += 1;
       bytes += Buffer.byteLength(record.raw ?? record.data);
       return records <= MAX_UNCOMMITTED_RECORDS && bytes <= MAX_UNCOMMITTED_BYTES;
     },
@@ -160,7 +163,7 @@ function pushGroup(
     if (translation.done()) return { records, terminal: out.value, failure: null };
     pushAll(records, out.value);
     const isWaiting = budget !== null && record !== null && records.length === 0;
-    if (isWaiting && !budget.admits(record)) {
+    if (isWaiting && !budget.admits(record, translation.isHolding?.() ?? false)) {
       return { records, terminal: null, failure: tooMuchWaiting() };
     }
   }

@@ -85,7 +85,9 @@ export async function open(
       report.usage = outcome.usage;
       const settling = candidate.onComplete(outcome);
       const settled = settling === null ? null : await settling;
-      return settled?.ok === false ? settled : success({ kind: "whole", response: whole });
+      if (settled?.ok === false) return settled;
+      const isPersonal = outcome.reasoning !== undefined;
+      return success({ kind: "whole", response: whole, ...isPersonal && { isPersonal } });
     }
     const { translation } = reader;
     let isCommitted = false;

@@ -1,14 +1,19 @@
 import type { ProviderConfig } from "../config/schema.ts";
+import type { ChatField } from "./chat_request/chat_fields.ts";
+import type { EmbeddingsField } from "./embeddings_fields.ts";
+import type { FieldTable } from "./field_table.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
 import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
+import type { PromiseKind } from "../core/promise_kind.ts";
 import type { HeaderFields } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 import type { Payload } from "./payload.ts";
+import type { ResponsePromise } from "./verified/response_promise.ts";
 
 /** Upstream protocols: one for each provider type, and Responses for type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
@@ -54,6 +59,8 @@ export interface UpstreamRequest {
   readonly versionHeaders?: HeaderFields;
   /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
   readonly lossy?: readonly string[];
+  /** Fields of the encoded request that the gateway checks on the response; absent for none. */
+  readonly promises?: readonly ResponsePromise[];
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */
@@ -68,7 +75,14 @@ export interface Wire {
   readonly framing: "sse" | "ndjson";
   /** Returns the base URL for the wire's paths, from the configured URL without its query. */
   base(url: string): string;
+  /** Treatment of every request field by `encode`, which uses it: other members are refused. */
+  readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /**
+   * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
+   * `verify` is false.
+   */
+  verified(settings: ProviderConfig): readonly PromiseKind[];
   /** Returns a complete response as stream events. Fails if the response is malformed. */
   decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(mint: IdSource): Decoder;
@@ -88,6 +102,8 @@ export interface Wire {
 
 /** Embeddings requests and responses of a protocol. */
 export interface EmbeddingsWire {
+  /** Treatment of every request field by `encode`, which uses it. */
+  readonly fields: FieldTable<EmbeddingsField>;
   encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
   /** Returns the client's JSON text from the upstream's response, which must have a vector for each input. */
   decode(text: string, model: string, inputs: number): Result<string>;

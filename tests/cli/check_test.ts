@@ -115,6 +115,7 @@ routing:
     "              on: responses_lifecycle",
     "              hosted_tools: web_search",
     ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64, ...MESSAGES],
+    "              verifies: stop",
     "",
   ]);
 });
@@ -134,9 +135,11 @@ routing:
     "              reasoning_effort_levels: low",
     "              off: structured_outputs (refuses response_format json_schema)",
     "              off: adaptive_thinking (refuses thinking of type adaptive)",
+    "              verifies: json_object, stop",
     "              accepts: chat, embeddings",
     "              on: structured_outputs",
     "              off: reasoning_effort (refuses reasoning_effort)",
+    "              verifies: strict, tool_choice, parallel_tool_calls, json_schema",
   ]);
 });
 
@@ -183,6 +186,17 @@ routing: {routes: [{name: all, targets: [{provider: openai, upstream_request_typ
     const { out } = await ran(["check", "--config", file.path]);
     assertEquals(out.includes("off: hosted_tools (refuses tools that the provider runs"), isThere);
   }
+});
+
+Deno.test("a target that verifies nothing because of its setting says so", async () => {
+  using file = await configFile(`
+providers: {ollama: {verify: false}}
+routing: {routes: [{name: all, targets: [{provider: ollama, model: m}]}]}
+`);
+  const text = "verifies: nothing, because verify is false";
+  assertStringIncludes((await ran(["check", "--config", file.path])).out, text);
+  const explained = await ran(["explain", "--config", file.path, "--model", "m"]);
+  assertStringIncludes(explained.out, text);
 });
 
 Deno.test("no key, header value or URL credential is printed", async () => {

@@ -11,6 +11,7 @@ const PROVIDER = {
   max_queued: 0,
   queue_timeout: 30_000,
   extract_reasoning_tags: false,
+  verify: true,
   headers: {},
   extra: {},
   models: { mode: "translator", static: [], fetch: { ttl: 600_000 } },

@@ -6,6 +6,7 @@ import { MESSAGES_REQUESTS } from "../support/growth/messages_requests.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";
 import { RELAYED_MESSAGES } from "../support/growth/relayed_messages.ts";
 import { RESPONSES_REQUESTS } from "../support/growth/responses_requests.ts";
+import { VERIFIED_CALLS } from "../support/growth/verified_calls.ts";
 import { SOCKET_CALLS } from "../support/growth/socket_calls.ts";
 
 // The one promise that is about time: see how it is measured before it is made to fail less often.
@@ -17,6 +18,7 @@ const CALLS = [
   ...OTHER_CALLS,
   ...ANSWERS,
   ...SOCKET_CALLS,
+  ...VERIFIED_CALLS,
 ];
 
 for (const call of CALLS) {

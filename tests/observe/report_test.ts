@@ -19,6 +19,7 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("upstream_timeout", "").failure, "upstream_timeout", "stream_broken"],
   [fault("invalid_upstream_response", "").failure, "upstream_invalid", "stream_broken"],
   [fault("upstream_response_too_large", "").failure, "upstream_invalid", "stream_broken"],
+  [fault("promise_broken", "").failure, "upstream_invalid", "stream_broken"],
   [fault("upstream_idle", "").failure, "stream_idle", "stream_idle"],
   [fault("circuit_open", "").failure, "circuit_open", "circuit_open"],
   [fault("provider_busy", "").failure, "refused", "refused"],

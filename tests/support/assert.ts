@@ -2,17 +2,20 @@ import nodeAssert from "node:assert/strict";
 
 /** Fails unless the condition holds. */
 export function assert(condition: unknown, message?: string): asserts condition {
-  nodeAssert.ok(condition, message);
+  if (message === undefined) nodeAssert.ok(condition);
+  else nodeAssert.ok(condition, message);
 }
 
 /** Fails unless both are deeply and strictly equal. */
 export function assertEquals<T>(actual: T, expected: T, message?: string): void {
-  nodeAssert.deepStrictEqual(actual, expected, message);
+  if (message === undefined) nodeAssert.deepStrictEqual(actual, expected);
+  else nodeAssert.deepStrictEqual(actual, expected, message);
 }
 
 /** Fails unless the text matches. */
 export function assertMatch(actual: string, pattern: RegExp, message?: string): void {
-  nodeAssert.match(actual, pattern, message);
+  if (message === undefined) nodeAssert.match(actual, pattern);
+  else nodeAssert.match(actual, pattern, message);
 }
 
 /** Fails unless the text holds the part. */

@@ -36,6 +36,8 @@ export interface NativeGateway extends StateCalls {
   readonly requests: readonly SentRequest[];
   /** The last request, as `first GET /responses/resp_1`. */
   lastRequest(): string;
+  /** Returns the metrics of the gateway as text. */
+  scrape(): Promise<string>;
   /** Reloads the gateway with this configuration. */
   reload(config: string): void;
 }
@@ -119,6 +121,7 @@ export function nativeGateway(
       const last = requests.at(-1);
       return last === undefined ? "" : `${last.host} ${last.method} ${last.path}`;
     },
+    scrape: () => gateway.metrics.scrape(),
     reload: (text) => void gateway.reload(configOf(text)),
   };
 }

@@ -87,6 +87,16 @@ Deno.test("4 MiB of records without content may come first, and one byte more ma
   assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
 });
 
+Deno.test("records of a call that is held back count with their bytes only", async () => {
+  const { stream } = waitingStream([[...Array.from({ length: 2000 }, () => silent(1)), RECORD]]);
+  const held = { ...stream, translation: { ...stream.translation, isHolding: () => true } };
+  assert((await commit(held)).ok);
+  const large = waitingStream([[silent(3 * MIB)], [silent(MIB + 1)], [RECORD]]).stream;
+  const translation = { ...large.translation, isHolding: () => true };
+  const committed = await commit({ ...large, translation });
+  assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
+});
+
 Deno.test("the limit on records without content counts bytes, not characters", async () => {
   const record = { event: null, data: "", raw: "世".repeat(MIB) };
   const committed = await commit(waitingStream([[record], [record], [RECORD]]).stream);

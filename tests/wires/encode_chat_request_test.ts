@@ -133,6 +133,22 @@ Deno.test("with leading, a refusal names the message that the client sent", () =
   }
 });
 
+Deno.test("with leading, stored reasoning stays with its assistant message", () => {
+  const block = { type: "thinking", thinking: "hm", signature: "sig" };
+  const reasoning = new Map([[2, {
+    account: "account",
+    blocks: [{ callsBefore: 0, value: block }],
+  }]]);
+  const messages = [USER, system("S"), SAID, USER];
+  const document = valueOf(parseDocument(JSON.stringify({ messages })));
+  const chat = { document, stream: false, includeUsage: false, reasoning };
+  const provider = providerOf(wires.messages, LEADING);
+  const encoded = encodeChatRequest(chat, { provider, model: "m", wire: wires.messages });
+  const sent = JSON.parse(valueOf(encoded).payload?.text() ?? "").messages;
+  assertEquals(JSON.stringify(sent).match(/"signature":"sig"/g)?.length, 1);
+  assertEquals(sent[1].content[0], block);
+});
+
 Deno.test("with leading, a system message that is no text stays, for the upstream to judge", () => {
   const odd = { role: "system", content: [{ type: "image_url" }] };
   assertEquals(sentMessages([USER, odd, SAID]), [USER, odd, SAID]);

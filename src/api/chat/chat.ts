@@ -10,7 +10,8 @@ import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { bindObject } from "../../call/ownership.ts";
 import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
-import type { Target } from "../../wires/wire.ts";
+import { pathsOf } from "../../wires/verified/response_promise.ts";
+import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../translated_handler.ts";
 import { relayAnswer } from "./relay_response.ts";
@@ -18,6 +19,7 @@ import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
 import { newRelay } from "./relay_stream.ts";
+import { hasPastCalls, storeReasoning, withStoredReasoning } from "./reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
 
@@ -38,7 +40,11 @@ export const chat: ClientApi = {
     async handle(call, { document }) {
       call.report.stream = document.value.stream === true;
       const request = parseChatRequest(document);
-      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
+      if (!request.ok) return request;
+      const complete = hasPastCalls(request.value)
+        ? await withStoredReasoning(call, request.value)
+        : request.value;
+      return await exchange(call, newInference(call, complete));
     },
   }],
 };
@@ -58,13 +64,16 @@ function newInference(call: Call, request: ChatRequest): Inference {
     prepare(target) {
       const encoded = encodeChatRequest(request, target);
       if (!encoded.ok) return encoded;
+      const { promises } = encoded.value;
       return success<Candidate>({
         target,
         request: encoded.value,
         ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
+        ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
-        responseHandler: () => newResponseHandler(call, request, target),
-        onComplete({ resource }) {
+        responseHandler: () => newResponseHandler(call, request, target, promises),
+        onComplete({ resource, reasoning }) {
+          if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
           const id = resource?.id;
           return typeof id === "string"
             ? bindObject(call, "chat_completion", id, target.provider)
@@ -75,7 +84,12 @@ function newInference(call: Call, request: ChatRequest): Inference {
   };
 }
 
-function newResponseHandler(call: Call, request: ChatRequest, target: Target): ResponseHandler {
+function newResponseHandler(
+  call: Call,
+  request: ChatRequest,
+  target: Target,
+  promises: UpstreamRequest["promises"],
+): ResponseHandler {
   const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
@@ -84,7 +98,7 @@ function newResponseHandler(call: Call, request: ChatRequest, target: Target): R
     legacyFunctions: hasFunctions(request),
   };
   if (wire.name !== "compat") {
-    return newTranslatedHandler(target, call.world, request.stream, {
+    return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
       newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),
       encodeWhole(events) {
         const completion = encodeCompletion(events, labels);

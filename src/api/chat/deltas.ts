@@ -1,6 +1,7 @@
 import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../core/reasoning.ts";
 import { type Failed, fault, type Result, success } from "../../core/result.ts";
 import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
@@ -38,12 +39,15 @@ export interface ChatDeltas {
   /** Returns the delta of an event; null if the event adds nothing to the message. */
   push(event: StreamEvent): Result<ChatDelta | null>;
   state(): ChatState;
+  /** Returns the reasoning to store for a client that does not send it back; null for none. */
+  reasoning(): CallingReasoning | null;
 }
 
 /** Returns a translation of events into deltas. Fails on events that a chat message cannot represent. */
 export function newChatDeltas({ created, model, legacyFunctions }: Labels): ChatDeltas {
   let state: ChatState = { created, model, usage: null, finishReason: null, moderation: null };
   const calls = new Map<number, CallKind>();
+  const reasoning = newReasoningCollector();
 
   function addCall(event: StreamEvent & { type: "tool_call" }): Result<ChatDelta | null> {
     const { index, id, name, kind } = event;
@@ -65,6 +69,8 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
 
   return {
     push(event) {
+      // A legacy call has no ID by which its reasoning could be found.
+      if (!legacyFunctions) reasoning.push(event);
       switch (event.type) {
         case "start":
           state = {
@@ -85,6 +91,8 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
           return added({ thinking_blocks: [event.value] });
         case "annotation":
           return added({ annotations: [event.value] });
+        case "reasoning_item":
+          return success(null);
         case "tool_call":
           return addCall(event);
         case "tool_arguments":
@@ -102,6 +110,7 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
       }
     },
     state: () => state,
+    reasoning: () => reasoning.value(),
   };
 }
 

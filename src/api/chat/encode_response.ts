@@ -1,6 +1,7 @@
 import type { StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
+import type { CallingReasoning } from "../../core/reasoning.ts";
 import { type Result, success } from "../../core/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
@@ -11,6 +12,8 @@ export interface Completion {
   readonly body: JsonObject;
   /** Null if the upstream sends no token counts. */
   readonly usage: Usage | null;
+  /** Reasoning to store for a client that does not send it back; null for none. */
+  readonly reasoning: CallingReasoning | null;
 }
 
 /**
@@ -49,7 +52,7 @@ export function encodeCompletion(
     ...usage?.serviceTier !== undefined && { service_tier: usage.serviceTier },
     ...usage !== null && { usage: chatUsage(usage) },
   };
-  return success({ body, usage });
+  return success({ body, usage, reasoning: deltas.reasoning() });
 }
 
 /** Returns a message that accumulates the deltas of a choice. */

@@ -101,5 +101,6 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
     done: () => isDone,
     usage: () => deltas.state().usage,
     resource: () => null,
+    reasoning: () => deltas.reasoning(),
   };
 }

@@ -61,6 +61,12 @@ const chatBody = z.looseObject({
   function_call: either("a string or an object", "string", "object"),
 });
 
+/** Names of the request fields whose types are checked, and those of a message. */
+export const CHECKED_FIELDS = {
+  body: Object.keys(chatBody.shape),
+  message: Object.keys(message.shape),
+} as const;
+
 const withoutMessages = chatBody.omit({ messages: true });
 
 /** True if each message is only a role and a text, as in most requests: a schema check takes far longer. */

@@ -39,6 +39,8 @@ const EXPOSED_HEADERS = [
   "x-gateway-model",
   "x-gateway-route",
   "x-gateway-cache-status",
+  "x-gateway-lossy",
+  "x-gateway-verified",
   "x-gateway-latency-ms",
   "x-gateway-overhead-duration-ms",
   "x-ratelimit-limit",

@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../object_store.ts";
 import { newMemoryConversations } from "./conversations.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
+import { newMemoryReasoning } from "./reasoning.ts";
 import { newMemoryResponses } from "./responses.ts";
 
 /**
@@ -12,6 +13,7 @@ export function newMemoryObjectStore(now: () => number): ObjectStore {
   const conversations = newMemoryConversations(now);
   const completionBindings = newMemoryBindings(now);
   const conversationBindings = newMemoryBindings(now);
+  const reasoning = newMemoryReasoning(now);
   return {
     responses: responses.responses,
     conversations: conversations.conversations,
@@ -19,9 +21,11 @@ export function newMemoryObjectStore(now: () => number): ObjectStore {
       chat_completion: newMemoryOwners(completionBindings),
       conversation: newMemoryOwners(conversationBindings),
     },
+    reasoning: reasoning.reasoning,
     stats: () => ({
       responses: responses.snapshotStats(),
       conversations: conversations.stats(),
+      reasoning: reasoning.stats(),
       chat_completion_bindings: completionBindings.stats(),
       response_bindings: responses.bindingStats(),
       conversation_bindings: conversationBindings.stats(),

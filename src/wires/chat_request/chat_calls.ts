@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { Members } from "../field_table.ts";
+import { COMMON } from "./common_rows.ts";
 import { missing, type Optional, unknownMember, unsupported, wrongType } from "./refusals.ts";
 
 /** Types of tool call: functions with JSON arguments, and custom tools with free text input. */
@@ -22,6 +24,16 @@ const TEXT_FIELD = { function: "arguments", custom: "input" } as const satisfies
   CallKind,
   string
 >;
+
+const CALL: Readonly<Record<CallKind, Members>> = {
+  function: COMMON.members("messages[assistant].tool_calls[function]"),
+  custom: COMMON.members("messages[assistant].tool_calls[custom]"),
+};
+
+const CALLED: Readonly<Record<CallKind, Members>> = {
+  function: COMMON.members("messages[assistant].tool_calls[function].function"),
+  custom: COMMON.members("messages[assistant].tool_calls[custom].custom"),
+};
 
 /**
  * Returns the result of `make` for each call of an assistant message: first its `tool_calls`, then
@@ -57,9 +69,7 @@ function parseCall(item: Optional, path: string, kinds: readonly CallKind[]): Re
   const type = item.type ?? "function";
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) return unsupported(`${path}.type`);
-  // Clients that assemble a call from stream chunks send its `index` too. The list has the same
-  // order, so the index is ignored.
-  const unknown = unknownMember(item, ["id", "type", kind, "index"], path);
+  const unknown = unknownMember(item, CALL[kind], path);
   if (unknown !== null) return unknown;
   const idPath = `${path}.id`;
   if (typeof item.id !== "string") return missing(idPath);
@@ -75,7 +85,7 @@ function parseCalled(
 ): Result<PastCall> {
   if (!isObject(called)) return wrongType(path, "an object");
   const member = TEXT_FIELD[kind];
-  const unknown = unknownMember(called, ["name", member], path);
+  const unknown = unknownMember(called, CALLED[kind], path);
   if (unknown !== null) return unknown;
   const { name } = called;
   if (typeof name !== "string") return missing(`${path}.name`);

@@ -1,4 +1,5 @@
 import type { JsonDocument } from "../../core/json/json.ts";
+import type { OwnedReasoning } from "../../core/reasoning.ts";
 
 /**
  * A client request as a Chat Completions document with validated field types. Every translation to
@@ -14,4 +15,9 @@ export interface ChatRequest {
    * runtimes read it. Absent for a request that does not ask for it.
    */
   readonly thinks?: boolean;
+  /**
+   * Stored reasoning of assistant messages that come without it, by the index of the message; absent
+   * for none.
+   */
+  readonly reasoning?: ReadonlyMap<number, OwnedReasoning>;
 }

@@ -1,6 +1,8 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
+import type { Members } from "../field_table.ts";
+import { COMMON } from "./common_rows.ts";
 import {
   contradiction,
   isEmpty,
@@ -55,23 +57,25 @@ export function mapObjects<Made>(
   return success(made);
 }
 
-/** Returns the `function` object of a tool. `others` are further fields that the tool may have. */
+/** Returns the `function` object of a tool. `known` are the members that the tool may have. */
 export function findFunction(
   tool: JsonObject,
   path: string,
-  others: readonly string[] = [],
+  known: Members,
 ): Result<JsonObject> {
   if (tool.type !== "function") return unsupported(`${path}.type`);
-  const unknown = unknownMember(tool, ["type", "function", ...others], path);
+  const unknown = unknownMember(tool, known, path);
   if (unknown !== null) return unknown;
   return isObject(tool.function)
     ? success(tool.function)
     : wrongType(`${path}.function`, "an object");
 }
 
+const FUNCTION = COMMON.members("tools[function].function");
+
 /** Returns a function declaration with validated fields. A Refusal names the first wrong field. */
 export function parseFunction(item: JsonObject, path: string): Result<NamedFunction> {
-  const unknown = unknownMember(item, ["name", "description", "parameters", "strict"], path);
+  const unknown = unknownMember(item, FUNCTION, path);
   if (unknown !== null) return unknown;
   const named = parseNamedTool(item, path);
   if (!named.ok) return named;

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { mapObjects } from "./chat_tools.ts";
+import { COMMON } from "./common_rows.ts";
 import {
   isEmpty,
   missing,
@@ -17,7 +18,9 @@ export interface Citation extends JsonObject {
   readonly end_index: number;
 }
 
-const MEMBERS: readonly string[] = ["url", "title", "start_index", "end_index"];
+const ANNOTATION = COMMON.members("messages[assistant].annotations[url_citation]");
+
+const MEMBERS = COMMON.members("messages[assistant].annotations[url_citation].url_citation");
 
 /**
  * Returns the `annotations` of an assistant message. A Refusal names the first that is not a web
@@ -29,7 +32,7 @@ export function parseCitations(given: Optional, path: string): Result<readonly C
 
 function parseCitation(annotation: JsonObject, path: string): Result<Citation> {
   if (annotation.type !== "url_citation") return unsupported(`${path}.type`);
-  const unknown = unknownMember(annotation, ["type", "url_citation"], path);
+  const unknown = unknownMember(annotation, ANNOTATION, path);
   if (unknown !== null) return unknown;
   const cited = annotation.url_citation;
   const at = `${path}.url_citation`;

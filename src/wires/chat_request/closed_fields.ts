@@ -1,61 +1,43 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { Failed } from "../../core/result.ts";
+import type { FieldTable, Treatment } from "../field_table.ts";
+import type { ChatField } from "./chat_fields.ts";
+import { COMMON } from "./common_rows.ts";
 import { isEmpty, unknownMember, unsupported, wrongType } from "./refusals.ts";
 
-/** Request fields that every translation supports. */
-export const ENCODED_BY_ALL: readonly string[] = [
-  "model",
-  "messages",
-  "stream",
-  "stream_options",
-  "max_completion_tokens",
-  "max_tokens",
-  "temperature",
-  "top_p",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
-  "reasoning_effort",
-  "reasoning",
-];
+const STREAM_OPTIONS = COMMON.members("stream_options");
 
 /**
- * Values of Chat fields that equal the default and therefore request nothing; null always does
- * (OpenAI API, Chat Completions, defaults).
- */
-const IS_DEFAULT: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
-  ["n", (value) => numberOf(value) === 1],
-  ["stop", isEmpty],
-  ["metadata", isEmpty],
-  ["store", (value) => value === false],
-  ["frequency_penalty", (value) => numberOf(value) === 0],
-  ["presence_penalty", (value) => numberOf(value) === 0],
-  ["logit_bias", isEmpty],
-  ["logprobs", (value) => value === false],
-  ["top_logprobs", (value) => numberOf(value) === 0],
-  ["modalities", (value) => Array.isArray(value) && value.length === 1 && value[0] === "text"],
-  ["verbosity", (value) => value === "medium"],
-  ["service_tier", (value) => value === "auto" || value === "default"],
-]);
-
-/**
- * Returns the refusal of the first request field that the translation does not support; null if
- * there is none. Fields with a default value are accepted. `encoded` are the fields that the wire
- * translates.
+ * Returns the refusal of the first request field that the field table of the wire refuses; null if
+ * there is none. Null always requests nothing.
  */
 export function unsupportedField(
   body: JsonObject,
-  encoded: ReadonlySet<string>,
+  { topLevel }: FieldTable<ChatField>,
 ): Failed<Refusal> | null {
   for (const [key, value] of Object.entries(body)) {
-    if ((value ?? null) === null || value === undefined || encoded.has(key)) continue;
-    if (IS_DEFAULT.get(key)?.(value) !== true) return unsupported(key);
+    if ((value ?? null) === null || value === undefined) continue;
+    const treatment = topLevel.get(key);
+    if (treatment === undefined || isRefused(treatment, value)) return unsupported(key);
   }
   return unsupportedStreamOption(body.stream_options ?? null);
+}
+
+/** True if a field with this value is refused: values that request nothing never are. */
+export function isRefused(treatment: Treatment, value: JsonValue): boolean {
+  return treatment.kind === "refused" &&
+    !(treatment.unless ?? []).some((noOp) => isSame(noOp, value));
+}
+
+/** True if a value equals one that requests nothing. A number may be its exact text. */
+function isSame(noOp: JsonValue, value: JsonValue): boolean {
+  if (isEmpty(noOp)) return isEmpty(value);
+  const number = numberOf(noOp);
+  if (number !== null) return numberOf(value) === number;
+  if (!Array.isArray(noOp)) return noOp === value;
+  return Array.isArray(value) && value.length === noOp.length &&
+    noOp.every((item, index) => isSame(item, value[index] ?? null));
 }
 
 /**
@@ -68,5 +50,5 @@ function unsupportedStreamOption(options: JsonValue): Failed<Refusal> | null {
   if (options.include_obfuscation === true) {
     return unsupported("stream_options.include_obfuscation");
   }
-  return unknownMember(options, ["include_usage", "include_obfuscation"], "stream_options");
+  return unknownMember(options, STREAM_OPTIONS, "stream_options");
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { COMMON } from "./common_rows.ts";
 import { contradiction, unknownMember, wrongType } from "./refusals.ts";
 
 /** The reasoning effort of a request, and the field that holds it. */
@@ -14,7 +15,7 @@ export function parseEffort(body: JsonObject): Result<RequestedEffort> {
   const plain = body.reasoning_effort ?? null;
   const reasoning = body.reasoning ?? {};
   if (!isObject(reasoning)) return wrongType("reasoning", "an object");
-  const unknown = unknownMember(reasoning, ["effort"], "reasoning");
+  const unknown = unknownMember(reasoning, COMMON.members("reasoning"), "reasoning");
   if (unknown !== null) return unknown;
   const nested = reasoning.effort ?? null;
   if (plain !== null && nested !== null && plain !== nested) {

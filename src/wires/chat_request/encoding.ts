@@ -4,7 +4,10 @@ import { type Result, success } from "../../core/result.ts";
 import { nesting } from "./refusals.ts";
 import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
+import type { ResponsePromise } from "../verified/response_promise.ts";
+import type { FieldTable } from "../field_table.ts";
 import type { UpstreamRequest } from "../wire.ts";
+import type { ChatField } from "./chat_fields.ts";
 
 /**
  * Translates one group of request fields. Returns fields of the upstream request that no other
@@ -18,13 +21,13 @@ export type Section<Input> = (input: Input) => Result<JsonObject>;
  */
 export function parseExactBody(
   { document }: ChatRequest,
-  encoded: ReadonlySet<string>,
+  fields: FieldTable<ChatField>,
 ): Result<JsonObject> {
   const deep = nesting(document.value);
   if (deep !== null) return deep;
   const exact = parseExact(document.text);
   const body = isObject(exact) ? exact : document.value;
-  return unsupportedField(body, encoded) ?? success(body);
+  return unsupportedField(body, fields) ?? success(body);
 }
 
 /** Returns the upstream request: the fields of `first`, then the fields of all sections in their order. */
@@ -44,11 +47,15 @@ export function assemble<Input>(
 
 /**
  * Returns a POST request. The body is serialized when it is sent, because most prepared targets are
- * never called.
+ * never called. `promises` are the fields that the gateway checks on the response.
  */
 export function newPostRequest(
   path: string,
   request: Readonly<Record<string, unknown>>,
+  promises: readonly ResponsePromise[] = NO_PROMISES,
 ): UpstreamRequest {
-  return { method: "POST", path, payload: newPayload(() => JSON.stringify(request)) };
+  const payload = newPayload(() => JSON.stringify(request));
+  return { method: "POST", path, payload, ...promises.length > 0 && { promises } };
 }
+
+const NO_PROMISES: readonly ResponsePromise[] = [];

@@ -8,6 +8,7 @@ import {
   MAX_LEVELS,
   parseExact,
 } from "../../core/json/json.ts";
+import type { Members } from "../field_table.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Provider } from "../wire.ts";
 
@@ -24,7 +25,7 @@ export function isEmpty(value: Optional): boolean {
 /** Returns the refusal of the first unknown field that is not null; null if there is none. */
 export function unknownMember(
   value: JsonObject,
-  known: readonly string[],
+  known: Members,
   path: string,
 ): Failed<Refusal> | null {
   const unknown = Object.keys(value).find((key) =>

@@ -1,4 +1,5 @@
 import { compatAccount } from "../openai/account.ts";
+import { EMBEDDINGS, FIELDS } from "./fields.ts";
 import type { Wire } from "../wire.ts";
 import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
@@ -9,7 +10,10 @@ export const compat: Wire = {
   name: "compat",
   ...compatAccount,
   encode,
+  // The provider receives every field and enforces it itself.
+  verified: () => [],
   decode,
   newDecoder,
-  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  fields: FIELDS,
+  embeddings: { fields: EMBEDDINGS, encode: encodeEmbeddings, decode: decodeEmbeddings },
 };

@@ -2,10 +2,8 @@ import { isObject, type JsonDocument, parseJson } from "../../core/json/json.ts"
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
 import { newPayload } from "../payload.ts";
+import { EMBEDDINGS } from "./fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
-
-/** All fields of an embeddings request. */
-const FIELDS = ["model", "input", "encoding_format", "dimensions", "user"];
 
 /**
  * Returns an embeddings request for a compat provider: the client's text with `model` replaced. A
@@ -16,7 +14,7 @@ export function encodeEmbeddings(
   target: Target,
 ): Result<UpstreamRequest> {
   const { text, value, members } = document;
-  const unknown = members.find((member) => !FIELDS.includes(member.key));
+  const unknown = members.find(({ key }) => !EMBEDDINGS.topLevel.has(key));
   if (unknown !== undefined) {
     return refuse(
       "unsupported_feature",

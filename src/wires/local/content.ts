@@ -8,12 +8,24 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
+import type { Losses } from "../chat_request/losses.ts";
+import type { Members } from "../field_table.ts";
+import { FIELDS } from "./fields.ts";
+
 /** Content of one message for the local runtime: one text and a list of images. */
 export interface Content {
   readonly text: string;
   /** Standard base64 with padding and without a `data:` prefix, in the order of the parts. */
   readonly images: readonly string[];
 }
+
+const PART: Readonly<Record<PartType, Members>> = {
+  text: FIELDS.members("messages[].content[text]"),
+  image_url: FIELDS.members("messages[].content[image_url]"),
+  refusal: FIELDS.members("messages[assistant].content[refusal]"),
+};
+
+const IMAGE = FIELDS.members("messages[].content[image_url].image_url");
 
 /** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "refusal";
@@ -26,11 +38,13 @@ export function parseContent(
   value: JsonValue,
   path: string,
   allowed: readonly PartType[],
+  losses: Losses,
 ): Result<Content> {
   if (typeof value === "string") return success({ text: value, images: [] });
   if (!Array.isArray(value)) return wrongType(path, "a string or an array of parts");
   const texts: string[] = [];
   const images: string[] = [];
+  const imagePaths: string[] = [];
   for (const [index, part] of value.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
@@ -38,14 +52,18 @@ export function parseContent(
     if (!read.ok) return read;
     texts.push(read.value.text);
     images.push(...read.value.images);
+    if (part.type === "refusal" && part.refusal !== "") losses.add(`${at}.refusal`);
+    if (part.type === "image_url") imagePaths.push(at);
   }
+  // An image has no place in a text of the runtime.
+  if (texts.some((text) => text !== "")) imagePaths.forEach((at) => losses.add(at));
   return success({ text: texts.join(""), images });
 }
 
 function parsePart(part: JsonObject, path: string, allowed: readonly PartType[]): Result<Content> {
   const type = allowed.find((candidate) => candidate === part.type);
   if (type === undefined) return unsupported(`${path}.type`);
-  const unknown = unknownMember(part, ["type", type], path);
+  const unknown = unknownMember(part, PART[type], path);
   if (unknown !== null) return unknown;
   const value = part[type];
   switch (type) {
@@ -61,7 +79,7 @@ function parsePart(part: JsonObject, path: string, allowed: readonly PartType[])
 
 function parseImage(value: Optional, path: string): Result<Content> {
   if (!isObject(value)) return wrongType(path, "an object");
-  const unknown = unknownMember(value, ["url", "detail"], path);
+  const unknown = unknownMember(value, IMAGE, path);
   if (unknown !== null) return unknown;
   // The runtime always processes the full image.
   const detail = value.detail ?? "auto";

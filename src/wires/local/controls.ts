@@ -3,21 +3,10 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { parseSchema } from "../chat_request/json_schema.ts";
-import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
+import type { Losses } from "../chat_request/losses.ts";
+import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
 import type { Provider } from "../wire.ts";
-import { exactMember } from "./fields.ts";
-
-/** Request fields that the sections of the translation read. */
-export const ENCODED: ReadonlySet<string> = new Set([
-  ...ENCODED_BY_ALL,
-  "top_k",
-  "stop",
-  "seed",
-  "presence_penalty",
-  "frequency_penalty",
-  "thinking",
-]);
+import { exactMember, FIELDS } from "./fields.ts";
 
 /**
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
@@ -26,6 +15,7 @@ export const ENCODED: ReadonlySet<string> = new Set([
 export function encodeFormat(
   document: JsonDocument,
   provider: Provider,
+  losses: Losses,
 ): Result<JsonValue | undefined> {
   const format = exactMember(document, "response_format");
   if (format === undefined) return success(undefined);
@@ -36,9 +26,16 @@ export function encodeFormat(
     case "json_object":
       return success("json");
     case "json_schema":
-      return provider.settings.capabilities.structured_outputs
-        ? parseSchema(format.json_schema, "response_format.json_schema")
-        : undeclared("response_format", provider, "structured_outputs");
+      if (!provider.settings.capabilities.structured_outputs) {
+        return undeclared("response_format", provider, "structured_outputs");
+      }
+      // A strict schema is checked on the response.
+      addSchemaLosses(
+        format.json_schema,
+        provider.settings.verify ? [false] : [true, false],
+        losses,
+      );
+      return parseSchema(format.json_schema, "response_format.json_schema");
     default:
       return unsupported("response_format.type");
   }
@@ -66,7 +63,7 @@ function isDisabled(thinking: JsonValue): Result<boolean> {
   if (thinking === null) return success(false);
   if (!isObject(thinking)) return wrongType("thinking", "an object");
   if (thinking.type !== "disabled") return unsupported("thinking.type");
-  return unknownMember(thinking, ["type"], "thinking") ?? success(true);
+  return unknownMember(thinking, FIELDS.members("thinking[disabled]"), "thinking") ?? success(true);
 }
 
 const LEVELS: readonly JsonValue[] = ["low", "medium", "high"];

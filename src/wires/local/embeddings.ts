@@ -11,12 +11,11 @@ import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
+import { isRefused } from "../chat_request/closed_fields.ts";
+import { EMBEDDINGS } from "./fields.ts";
 import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
-
-/** Fields of an embeddings request that are accepted when null. All other fields are unknown. */
-const NULLABLE_FIELDS: ReadonlySet<string> = new Set(["encoding_format", "dimensions", "user"]);
 
 /**
  * Returns an embeddings request for the local runtime. Input must be a string or a list of strings;
@@ -29,10 +28,8 @@ export function encodeEmbeddings(
 ): Result<UpstreamRequest> {
   for (const key of Object.keys(document.value)) {
     const value = document.value[key] ?? null;
-    const isKept = key === "model" || key === "input";
-    const isHarmless = (NULLABLE_FIELDS.has(key) && value === null) ||
-      (key === "encoding_format" && value === "float");
-    if (isKept || isHarmless) continue;
+    const treatment = EMBEDDINGS.topLevel.get(key);
+    if (treatment !== undefined && (value === null || !isRefused(treatment, value))) continue;
     // Some client libraries request base64 by default.
     return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
   }

@@ -1,12 +1,15 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
-import { nesting } from "../chat_request/refusals.ts";
+import { newLosses } from "../chat_request/losses.ts";
+import { nesting, unsupported } from "../chat_request/refusals.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
+import { schemaPromises } from "../verified/format_promises.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
-import { ENCODED, encodeFormat, encodeThink } from "./controls.ts";
+import { encodeFormat, encodeThink } from "./controls.ts";
+import { FIELDS } from "./fields.ts";
 import { encodeOptions, runSettings } from "./options.ts";
 import { encodeTools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -19,15 +22,25 @@ import { encodeTurns } from "./turns.ts";
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { document } = chat;
   const { settings } = target.provider;
-  const refused = nesting(document.value) ?? unsupportedField(document.value, ENCODED) ??
+  const refused = nesting(document.value) ??
+    unsupportedField(document.value, FIELDS) ??
     argumentItemsProblem(document.value.messages);
   if (refused !== null) return refused;
-  const messages = encodeTurns(document.value.messages);
+  const losses = newLosses();
+  const messages = encodeTurns(document.value.messages, losses);
   if (!messages.ok) return messages;
-  const tools = encodeTools(document);
+  const tools = encodeTools(document, settings, losses);
   if (!tools.ok) return tools;
-  const format = encodeFormat(document, target.provider);
+  const format = encodeFormat(document, target.provider, losses);
   if (!format.ok) return format;
+  const { callSchema } = tools.value;
+  const isCallRequired = tools.value.promises.some((promise) =>
+    promise.kind === "tool_choice" && promise.isRequired
+  );
+  if (isCallRequired && format.value !== undefined) {
+    return unsupported("response_format", "Send it without a required tool call.");
+  }
+  const promises = [...tools.value.promises, ...schemaPromises(document.value, settings)];
   const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);
@@ -37,12 +50,12 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     messages: messages.value,
     // The runtime streams unless `stream` is false.
     stream: chat.stream,
-    tools: tools.value.length === 0 ? undefined : tools.value,
-    format: format.value,
+    tools: tools.value.tools.length === 0 ? undefined : tools.value.tools,
+    format: callSchema ?? format.value,
     think: think.value,
     options: Object.keys(options.value).length === 0 ? undefined : options.value,
     ...runSettings(settings).topLevel,
   };
-  const lossy = citationPaths(document.value.messages);
-  return success({ ...newPostRequest("/api/chat", request), ...lossy.length > 0 && { lossy } });
+  for (const path of citationPaths(document.value.messages)) losses.add(path);
+  return success({ ...newPostRequest("/api/chat", request, promises), ...losses.member() });
 }

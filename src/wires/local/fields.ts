@@ -1,4 +1,86 @@
+import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { EmbeddingsField } from "../embeddings_fields.ts";
+import { COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
 import { type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
+import {
+  exact,
+  exactBut,
+  gated,
+  ignored,
+  lossy,
+  newFieldTable,
+  refused,
+  refusedBut,
+  refusedUnless,
+  verified,
+} from "../field_table.ts";
+
+/** The runtime has one text and a list of images for each message. */
+const IMAGE = lossy("text and images, not the place of an image in the text", "exact without text");
+
+const PENALTY = exactBut("-2 to 2");
+
+/** The whole schema is sent, but the runtime shows the model only some of its keywords. */
+const SCHEMA = lossy("the keywords that the runtime shows the model", "the whole schema is sent");
+
+const NO_THINKING = refusedBut("`[]` is ignored");
+
+const STRICT = verified("a schema that can be checked", false);
+
+/** Treatment of every Chat field by the protocol of local runtimes. */
+export const FIELDS = newFieldTable<ChatField>({
+  ...COMMON_ROWS,
+  ...LOST_CITATION_ROWS,
+  "messages[user].content[image_url]": IMAGE,
+  "messages[assistant].content[refusal].refusal": lossy("the text"),
+  "messages[assistant].refusal": lossy("the text"),
+  "messages[assistant].thinking_blocks": NO_THINKING,
+  "messages[assistant].content[].thinking_blocks": NO_THINKING,
+  "messages[tool].content[image_url]": IMAGE,
+  "messages[function].name": exact,
+  "messages[].content[image_url].image_url.url": exactBut("a `data:` URL in base64"),
+  "messages[].content[image_url].image_url.detail": refusedUnless("auto", "high"),
+  "top_k": exact,
+  "stop": exact,
+  "seed": exactBut("a negative seed is refused"),
+  "presence_penalty": PENALTY,
+  "frequency_penalty": PENALTY,
+  "tools[function].function.parameters": SCHEMA,
+  "tools[function].function.strict": STRICT,
+  "functions[].parameters": SCHEMA,
+  "functions[].strict": STRICT,
+  // The runtime enforces no choice.
+  "tool_choice=auto": ignored,
+  "tool_choice=required": verified(),
+  "tool_choice[function].function.name": verified(),
+  "tool_choice[allowed_tools].allowed_tools.mode": verified(),
+  "tool_choice[allowed_tools].allowed_tools.tools": verified(),
+  "function_call=auto": ignored,
+  "function_call.name": verified(),
+  "parallel_tool_calls": verified("ignored without tools", true),
+  "response_format[text]": ignored,
+  "response_format[json_object]": exact,
+  "response_format[json_schema]": gated("structured_outputs"),
+  "response_format[json_schema].json_schema.name": lossy("the schema"),
+  "response_format[json_schema].json_schema.description": lossy("the schema"),
+  "response_format[json_schema].json_schema.strict": lossy(
+    "the schema, which is always enforced",
+    "`true` is verified",
+  ),
+  "reasoning_effort": gated("reasoning_effort", "`minimal` and `xhigh` are refused"),
+  "reasoning.effort": gated("reasoning_effort", "`minimal` and `xhigh` are refused"),
+  "thinking": exactBut("`disabled`"),
+  "thinking[disabled]": exact,
+});
+
+/** Treatment of every field of an embeddings request by the protocol of local runtimes. */
+export const EMBEDDINGS = newFieldTable<EmbeddingsField>({
+  "model": exact,
+  "input": exact,
+  "encoding_format": refusedUnless("float"),
+  "dimensions": refused,
+  "user": refused,
+});
 
 /** Returns a top-level field with numbers as exact text; undefined if it is absent or null. */
 export function exactMember(document: JsonDocument, key: string): JsonValue | undefined {

@@ -1,3 +1,4 @@
+import { EMBEDDINGS, FIELDS } from "./fields.ts";
 import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, newDecoder } from "./decode.ts";
@@ -11,6 +12,10 @@ export const local: Wire = {
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode,
+  verified: ({ verify, capabilities }) => [
+    ...verify ? ["strict", "tool_choice", "parallel_tool_calls"] as const : [],
+    ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
+  ],
   decode,
   newDecoder,
   headers({ settings }) {
@@ -21,6 +26,7 @@ export const local: Wire = {
     };
   },
   error: errorFields,
-  embeddings: { encode: encodeEmbeddings, decode: decodeEmbeddings },
+  fields: FIELDS,
+  embeddings: { fields: EMBEDDINGS, encode: encodeEmbeddings, decode: decodeEmbeddings },
   catalog: { path: TAGS_PATH, decode: decodeTags, known: () => [] },
 };

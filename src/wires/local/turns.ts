@@ -4,6 +4,8 @@ import { mapCalls } from "../chat_request/chat_calls.ts";
 import { parseCitations } from "../chat_request/citations.ts";
 import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { type Content, parseContent, type PartType } from "./content.ts";
+import type { Losses } from "../chat_request/losses.ts";
+import { FIELDS } from "./fields.ts";
 import {
   missing,
   type Optional,
@@ -21,7 +23,10 @@ type Calls = Map<string, string>;
  * the field that cannot be translated. An empty list is refused, because the runtime would respond
  * without generating.
  */
-export function encodeTurns(messages: Optional): Result<readonly JsonObject[]> {
+export function encodeTurns(
+  messages: Optional,
+  losses: Losses,
+): Result<readonly JsonObject[]> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   if (messages.length === 0) {
     return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
@@ -34,40 +39,46 @@ export function encodeTurns(messages: Optional): Result<readonly JsonObject[]> {
     if (!isObject(message)) return wrongType(path, "an object");
     const plain = filter(message, path);
     if (!plain.ok) return plain;
-    const turn = encodeTurn(plain.value, path, calls);
+    const turn = encodeTurn(plain.value, path, calls, losses);
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
   return success(turns);
 }
 
-function encodeTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
+function encodeTurn(
+  message: JsonObject,
+  path: string,
+  calls: Calls,
+  losses: Losses,
+): Result<JsonObject> {
   switch (message.role) {
     case "system":
     case "developer":
-      return plainTurn("system", message, path, ["text"]);
+      return plainTurn("system", message, path, ["text"], losses);
     case "user":
-      return plainTurn("user", message, path, ["text", "image_url"]);
+      return plainTurn("user", message, path, ["text", "image_url"], losses);
     case "assistant":
-      return assistantTurn(message, path, calls);
+      return assistantTurn(message, path, calls, losses);
     case "tool":
-      return toolTurn(message, path, calls);
+      return toolTurn(message, path, calls, losses);
     case "function":
-      return functionTurn(message, path);
+      return functionTurn(message, path, losses);
     default:
       return refuse("invalid_value", `'${path}.role' is not a known role.`, `${path}.role`);
   }
 }
 
 function plainTurn(
-  role: string,
+  role: "system" | "user",
   message: JsonObject,
   path: string,
   parts: readonly PartType[],
+  losses: Losses,
 ): Result<JsonObject> {
-  const unknown = unknownMember(message, ["role", "content"], path);
+  const unknown = unknownMember(message, FIELDS.members(`messages[${role}]`), path);
   if (unknown !== null) return unknown;
-  const content = requiredContent(message, path, parts);
+  const content = requiredContent(message, path, parts, losses);
   return content.ok ? success({ role, ...encodeContent(content.value) }) : content;
 }
 
@@ -75,37 +86,39 @@ function requiredContent(
   message: JsonObject,
   path: string,
   parts: readonly PartType[],
+  losses: Losses,
 ): Result<Content> {
   const content = message.content ?? null;
   return content === null
     ? missing(`${path}.content`)
-    : parseContent(content, `${path}.content`, parts);
+    : parseContent(content, `${path}.content`, parts, losses);
 }
 
 function encodeContent({ text, images }: Content): JsonObject {
   return images.length === 0 ? { content: text } : { content: text, images: [...images] };
 }
 
-const ASSISTANT_MEMBERS = [
-  "role",
-  "content",
-  "refusal",
-  "reasoning_content",
-  "tool_calls",
-  "function_call",
-  "annotations",
-];
-
-function assistantTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
-  const unknown = unknownMember(message, ASSISTANT_MEMBERS, path);
+function assistantTurn(
+  message: JsonObject,
+  path: string,
+  calls: Calls,
+  losses: Losses,
+): Result<JsonObject> {
+  const unknown = unknownMember(message, FIELDS.members("messages[assistant]"), path);
   if (unknown !== null) return unknown;
   // The runtime has no citations: the text is sent without them.
   const citations = parseCitations(message.annotations, `${path}.annotations`);
   if (!citations.ok) return citations;
-  const content = parseContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  const content = parseContent(
+    message.content ?? "",
+    `${path}.content`,
+    ["text", "refusal"],
+    losses,
+  );
   if (!content.ok) return content;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
+  if (refusal !== "") losses.add(`${path}.refusal`);
   const thinking = message.reasoning_content ?? "";
   if (typeof thinking !== "string") return wrongType(`${path}.reasoning_content`, "a string");
   const made = encodeCalls(message, path, calls);
@@ -134,10 +147,15 @@ function encodeCalls(
   });
 }
 
-function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonObject> {
-  const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
+function toolTurn(
+  message: JsonObject,
+  path: string,
+  calls: Calls,
+  losses: Losses,
+): Result<JsonObject> {
+  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
   if (unknown !== null) return unknown;
-  const content = requiredContent(message, path, ["text", "image_url"]);
+  const content = requiredContent(message, path, ["text", "image_url"], losses);
   if (!content.ok) return content;
   const id = message.tool_call_id;
   if (typeof id !== "string") return missing(`${path}.tool_call_id`);
@@ -157,10 +175,14 @@ function toolTurn(message: JsonObject, path: string, calls: Calls): Result<JsonO
   });
 }
 
-function functionTurn(message: JsonObject, path: string): Result<JsonObject> {
-  const unknown = unknownMember(message, ["role", "content", "name"], path);
+function functionTurn(
+  message: JsonObject,
+  path: string,
+  losses: Losses,
+): Result<JsonObject> {
+  const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
   if (unknown !== null) return unknown;
-  const content = parseContent(message.content ?? "", `${path}.content`, ["text"]);
+  const content = parseContent(message.content ?? "", `${path}.content`, ["text"], losses);
   if (!content.ok) return content;
   if (typeof message.name !== "string") return missing(`${path}.name`);
   return success({ role: "tool", ...encodeContent(content.value), tool_name: message.name });

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { mapCalls } from "../chat_request/chat_calls.ts";
 import { parseCitations } from "../chat_request/citations.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import { encodeContent, textBlocks } from "./content.ts";
 import {
   type Optional,
@@ -10,32 +11,29 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
+import type { Members } from "../field_table.ts";
+import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
 
 type Blocks = Result<readonly JsonObject[]>;
 
-const MEMBERS: readonly string[] = [
-  "role",
-  "content",
-  "refusal",
-  "tool_calls",
-  "function_call",
-  "thinking_blocks",
-  "reasoning_content",
-  "annotations",
-  "cache_control",
-];
+const MEMBERS = FIELDS.members("messages[assistant]");
 
-const THINKING_MEMBERS: ReadonlyMap<Optional, readonly string[]> = new Map([
-  ["thinking", ["type", "thinking", "signature"]],
-  ["redacted_thinking", ["type", "data"]],
+const THINKING_MEMBERS: ReadonlyMap<Optional, Members> = new Map([
+  ["thinking", FIELDS.members("messages[assistant].thinking_blocks[thinking]")],
+  ["redacted_thinking", FIELDS.members("messages[assistant].thinking_blocks[redacted_thinking]")],
 ]);
 
 /**
  * Returns the blocks of an assistant message in the order that the Messages API requires: thinking,
  * text, tool calls. `legacyId` is the ID for the message's `function_call`, which has none.
  */
-export function assistantBlocks(message: JsonObject, path: string, legacyId: string): Blocks {
+export function assistantBlocks(
+  message: JsonObject,
+  path: string,
+  legacyId: string,
+  losses: Losses,
+): Blocks {
   const unknown = unknownMember(message, MEMBERS, path);
   if (unknown !== null) return unknown;
   // The text is sent without its citations, which no block of a client can hold.
@@ -43,9 +41,15 @@ export function assistantBlocks(message: JsonObject, path: string, legacyId: str
   if (!citations.ok) return citations;
   const refusal = message.refusal ?? "";
   if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
+  if (refusal !== "") losses.add(`${path}.refusal`);
   const thinking = thinkingBlocks(message, path);
   if (!thinking.ok) return thinking;
-  const content = encodeContent(message.content ?? "", `${path}.content`, ["text", "refusal"]);
+  const content = encodeContent(
+    message.content ?? "",
+    `${path}.content`,
+    ["text", "refusal"],
+    losses,
+  );
   if (!content.ok) return content;
   const calls = callBlocks(message, path, legacyId);
   if (!calls.ok) return calls;

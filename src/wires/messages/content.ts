@@ -9,7 +9,23 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import type { Losses } from "../chat_request/losses.ts";
+import type { Members } from "../field_table.ts";
+import { FIELDS } from "./fields.ts";
 import { documentSource, imageSource } from "./sources.ts";
+
+const PART: Readonly<Record<PartType, Members>> = {
+  text: FIELDS.members("messages[].content[text]"),
+  image_url: FIELDS.members("messages[].content[image_url]"),
+  file: FIELDS.members("messages[].content[file]"),
+  refusal: FIELDS.members("messages[assistant].content[refusal]"),
+};
+
+const IMAGE = FIELDS.members("messages[].content[image_url].image_url");
+
+const FILE = FIELDS.members("messages[].content[file].file");
+
+const CACHE_CONTROL = FIELDS.members("cache_control");
 
 /** Types of content part that a role may contain. */
 export type PartType = "text" | "image_url" | "file" | "refusal";
@@ -22,6 +38,7 @@ export function encodeContent(
   content: JsonValue,
   path: string,
   allowed: readonly PartType[],
+  losses: Losses,
 ): Result<readonly JsonObject[]> {
   if (typeof content === "string") return success(textBlocks(content));
   if (!Array.isArray(content)) return wrongType(path, "a string or an array of parts");
@@ -29,7 +46,7 @@ export function encodeContent(
   for (const [index, part] of content.entries()) {
     const at = `${path}[${index}]`;
     if (!isObject(part)) return wrongType(at, "an object");
-    const read = encodePart(part, at, allowed);
+    const read = encodePart(part, at, allowed, losses);
     if (!read.ok) return read;
     const cached = withCacheControl(read.value, part, at);
     if (!cached.ok) return cached;
@@ -55,7 +72,7 @@ export function cacheControl(holder: JsonObject, path: string): Result<JsonObjec
   if (given.type !== "ephemeral") return unsupported(`${at}.type`);
   const ttl = given.ttl ?? null;
   if (ttl !== null && ttl !== "5m" && ttl !== "1h") return unsupported(`${at}.ttl`);
-  return unknownMember(given, ["type", "ttl"], at) ?? success({ cache_control: given });
+  return unknownMember(given, CACHE_CONTROL, at) ?? success({ cache_control: given });
 }
 
 /** Returns the blocks with the holder's `cache_control` on the last block. */
@@ -79,21 +96,24 @@ function encodePart(
   part: JsonObject,
   path: string,
   allowed: readonly PartType[],
+  losses: Losses,
 ): Result<readonly JsonObject[]> {
   const type = allowed.find((candidate) => candidate === part.type);
   if (type === undefined) return unsupported(`${path}.type`);
-  const unknown = unknownMember(part, ["type", type, "cache_control"], path);
+  const unknown = unknownMember(part, PART[type], path);
   if (unknown !== null) return unknown;
   const value = part[type];
   const at = `${path}.${type}`;
   switch (type) {
     case "text":
     case "refusal":
-      return typeof value === "string"
-        ? success(textBlocks(value))
-        : wrongOrMissing(value, at, "a string");
+      if (typeof value !== "string") return wrongOrMissing(value, at, "a string");
+      if (type === "refusal" && value !== "") losses.add(at);
+      return success(textBlocks(value));
     case "image_url":
-      return isObject(value) ? encodeImage(value, at) : wrongOrMissing(value, at, "an object");
+      return isObject(value)
+        ? encodeImage(value, at, losses)
+        : wrongOrMissing(value, at, "an object");
     case "file":
       return isObject(value) ? encodeFile(value, at) : wrongOrMissing(value, at, "an object");
   }
@@ -103,19 +123,24 @@ function wrongOrMissing(value: Optional, path: string, expected: string): Failed
   return (value ?? null) === null ? missing(path) : wrongType(path, expected);
 }
 
-function encodeImage(image: JsonObject, path: string): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(image, ["url", "detail"], path);
+function encodeImage(
+  image: JsonObject,
+  path: string,
+  losses: Losses,
+): Result<readonly JsonObject[]> {
+  const unknown = unknownMember(image, IMAGE, path);
   if (unknown !== null) return unknown;
   // The upstream always processes an image at full size.
   const detail = image.detail ?? "auto";
   if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
+  if (detail === "high") losses.add(`${path}.detail`);
   if (typeof image.url !== "string") return wrongOrMissing(image.url, `${path}.url`, "a string");
   const source = imageSource(image.url, `${path}.url`);
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
 function encodeFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(file, ["file_data", "filename"], path);
+  const unknown = unknownMember(file, FILE, path);
   if (unknown !== null) return unknown;
   const { file_data: data } = file;
   const title = file.filename ?? null;

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import { contradiction, unsupported, wrongType, wrongValue } from "../chat_request/refusals.ts";
+import { parseStops } from "../verified/stop_promises.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 import type { Provider } from "../wire.ts";
 
@@ -12,6 +15,8 @@ export interface SectionInput {
   readonly provider: Provider;
   /** Model name of the target, without provider prefix. */
   readonly model: string;
+  readonly past: PastReasoning;
+  readonly losses: Losses;
 }
 
 /** Maximum length of `metadata.user_id` (Messages API, create). */
@@ -82,17 +87,20 @@ export function sampling({ body, provider: { settings } }: SectionInput): Result
   return success(sent);
 }
 
-/** Returns `stop_sequences`. The API refuses a sequence of whitespace, so it cannot be translated. */
-export function stops({ body }: SectionInput): Result<JsonObject> {
-  const given = body.stop ?? [];
-  const isList = Array.isArray(given);
-  const list = isList ? given : [given];
-  for (const [index, text] of list.entries()) {
-    const path = isList ? `stop[${index}]` : "stop";
-    if (typeof text !== "string") return wrongType(path, "a string");
-    if (text.trim() === "") return unsupported(path, "A stop text needs a visible character.");
-  }
-  return success(list.length === 0 ? {} : { stop_sequences: list });
+/**
+ * Returns `stop_sequences`. The API refuses a sequence of white space, for which the gateway searches in the
+ * response.
+ */
+export function stops({ body, provider: { settings } }: SectionInput): Result<JsonObject> {
+  const parsed = parseStops(body.stop, { isSent: isStopSequence, verify: settings.verify });
+  if (!parsed.ok) return parsed;
+  const { sent } = parsed.value;
+  return success(sent.length === 0 ? {} : { stop_sequences: [...sent] });
+}
+
+/** True for a text that the API accepts as a stop sequence. */
+export function isStopSequence(text: string): boolean {
+  return text.trim() !== "";
 }
 
 /** Returns `metadata.user_id`, from either of its two Chat fields. */

@@ -7,10 +7,13 @@ import {
   type Section,
 } from "../chat_request/encoding.ts";
 import { citationPaths } from "../chat_request/citations.ts";
+import { newPastReasoning } from "../chat_request/past_reasoning.ts";
+import { newLosses } from "../chat_request/losses.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
-import { ENCODED } from "./fields.ts";
+import { FIELDS } from "./fields.ts";
+import { promisesOf } from "./promises.ts";
 import { outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -19,7 +22,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   limits,
   sampling,
   stops,
-  ({ body }) => encodeTurns(body.messages),
+  ({ body, past, losses }) => encodeTurns(body.messages, past, losses),
   tools,
   thinking,
   outputConfig,
@@ -32,21 +35,21 @@ const SECTIONS: readonly Section<SectionInput>[] = [
  * unknown keys. A Refusal names the first field that cannot be translated.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = parseExactBody(chat, ENCODED);
+  const body = parseExactBody(chat, FIELDS);
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const input = {
-    body: body.value,
-    provider: target.provider,
-    model: target.model,
-  };
-  const request = assemble({ model: target.model }, SECTIONS, input);
+  const { provider, model } = target;
+  const losses = newLosses();
+  const past = newPastReasoning(chat, provider.account, losses);
+  const input = { body: body.value, provider, model, past, losses };
+  const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
-  const lossy = citationPaths(body.value.messages);
+  for (const path of citationPaths(body.value.messages)) losses.add(path);
+  const promises = promisesOf(chat.document, provider.settings);
   return success({
-    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }),
-    ...lossy.length > 0 && { lossy },
+    ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),
+    ...losses.member(),
   });
 }

@@ -4,6 +4,7 @@ import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { errorFields } from "./errors.ts";
+import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
 import { providerVersion } from "./version.ts";
 
@@ -25,6 +26,10 @@ export const messages: Wire = {
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
   encode,
+  verified: ({ verify, capabilities }) => [
+    ...verify ? ["json_object", "stop"] as const : [],
+    ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
+  ],
   decode,
   newDecoder,
   headers({ settings }, client) {
@@ -43,6 +48,7 @@ export const messages: Wire = {
   },
   hidesHeader: (name) => HIDDEN_HEADERS.includes(name) || name.startsWith(HIDDEN_PREFIX),
   error: errorFields,
+  fields: FIELDS,
   embeddings: null,
   catalog: { path: MODELS_PATH, decode: decodeModels, known },
 };

@@ -9,7 +9,9 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import { parseSchema } from "../chat_request/json_schema.ts";
+import { FIELDS } from "./fields.ts";
+import type { Losses } from "../chat_request/losses.ts";
+import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
 import type { Provider } from "../wire.ts";
 
 const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
@@ -25,15 +27,15 @@ export function thinking({ body, provider }: SectionInput): Result<JsonObject> {
     return undeclared("thinking.type", provider, "adaptive_thinking");
   }
   if (!isAdaptive && given.type !== "disabled") return unsupported("thinking.type");
-  const known = isAdaptive ? ["type", "display"] : ["type"];
+  const known = FIELDS.members(isAdaptive ? "thinking[adaptive]" : "thinking[disabled]");
   return unknownMember(given, known, "thinking") ?? success({ thinking: given });
 }
 
 /** Returns `output_config`: the effort and the format of the response. */
-export function outputConfig({ body, provider }: SectionInput): Result<JsonObject> {
+export function outputConfig({ body, provider, losses }: SectionInput): Result<JsonObject> {
   const effort = encodeEffort(body, provider);
   if (!effort.ok) return effort;
-  const format = encodeFormat(body.response_format ?? null, provider);
+  const format = encodeFormat(body.response_format ?? null, provider, losses);
   if (!format.ok) return format;
   const config = { ...effort.value, ...format.value };
   return success(Object.keys(config).length === 0 ? {} : { output_config: config });
@@ -53,7 +55,11 @@ function encodeEffort(body: JsonObject, provider: Provider): Result<JsonObject> 
   return isPermitted ? success({ effort }) : undeclared(path, provider, "reasoning_effort_levels");
 }
 
-function encodeFormat(format: JsonValue, provider: Provider): Result<JsonObject> {
+function encodeFormat(
+  format: JsonValue,
+  provider: Provider,
+  losses: Losses,
+): Result<JsonObject> {
   if (format === null) return success({});
   if (!isObject(format)) return wrongType("response_format", "an object");
   switch (format.type) {
@@ -61,8 +67,13 @@ function encodeFormat(format: JsonValue, provider: Provider): Result<JsonObject>
       return success({});
     case "json_schema":
       return provider.settings.capabilities.structured_outputs
-        ? schemaFormat(format.json_schema)
+        ? schemaFormat(format.json_schema, losses)
         : undeclared("response_format", provider, "structured_outputs");
+    case "json_object":
+      // The API has no such format: the gateway checks the response.
+      return provider.settings.verify
+        ? success({})
+        : unsupported("response_format.type", "Use a provider with 'verify: true'.");
     default:
       return unsupported("response_format.type");
   }
@@ -72,7 +83,8 @@ function encodeFormat(format: JsonValue, provider: Provider): Result<JsonObject>
  * Returns the schema format. Name and description are only labels and are dropped; the upstream
  * always enforces a schema.
  */
-function schemaFormat(given: Optional): Result<JsonObject> {
+function schemaFormat(given: Optional, losses: Losses): Result<JsonObject> {
   const schema = parseSchema(given, "response_format.json_schema");
+  if (schema.ok) addSchemaLosses(given, [false], losses);
   return schema.ok ? success({ format: { type: "json_schema", schema: schema.value } }) : schema;
 }

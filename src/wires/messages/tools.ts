@@ -8,6 +8,7 @@ import {
   refuseBothTools,
 } from "../chat_request/chat_tools.ts";
 import { cacheControl } from "./content.ts";
+import { FIELDS } from "./fields.ts";
 import type { SectionInput } from "./controls.ts";
 import { toolsOfHistory } from "./tool_history.ts";
 import {
@@ -25,6 +26,8 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 /** Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole request. */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
+
+const CALLED = FIELDS.members("tool_choice[function].function");
 
 /**
  * Returns `tools` and `tool_choice`, from the request's tools or its legacy functions; without
@@ -65,7 +68,7 @@ function isThinking(given: Optional): boolean {
 }
 
 function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
-  const called = findFunction(item, path, ["cache_control"]);
+  const called = findFunction(item, path, FIELDS.members("tools[function]"));
   if (!called.ok) return called;
   const tool = encodeFunction(called.value, `${path}.function`);
   if (!tool.ok) return tool;
@@ -120,7 +123,7 @@ function encodeChoice(
   if (choice !== "required" && !isObject(choice)) return wrongType(path, "a string or an object");
   if (isObject(choice)) {
     if (choice.type !== "function") return unsupported(`${path}.type`);
-    const unknown = unknownMember(choice, ["type", "function"], path);
+    const unknown = unknownMember(choice, FIELDS.members("tool_choice[function]"), path);
     if (unknown !== null) return unknown;
   }
   if (names.length === 0) return wrongValue(path, "'auto' or 'none' when there are no tools");
@@ -136,7 +139,7 @@ function namedChoice(
 ): Result<JsonObject> {
   const namePath = path === "function_call" ? `${path}.name` : `${path}.function.name`;
   const called = isObject(choice.function) ? choice.function : {};
-  const unknown = unknownMember(called, ["name"], namePath.replace(/\.name$/, ""));
+  const unknown = unknownMember(called, CALLED, namePath.replace(/\.name$/, ""));
   if (unknown !== null) return unknown;
   const name = called.name ?? null;
   if (name === null) return missing(namePath);

@@ -10,9 +10,13 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import { newSentBackFilter } from "../chat_request/sent_back.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import { newOpenCalls } from "../open_calls.ts";
+import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
+import { newThinkingRestorer } from "./past_thinking.ts";
 
 /** One message of the upstream request, before its form is chosen. */
 interface Turn {
@@ -38,26 +42,39 @@ type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly 
  * results become user messages, and adjacent messages of one role are merged, with results first
  * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
-export function encodeTurns(messages: Optional): Result<JsonObject> {
+export function encodeTurns(
+  messages: Optional,
+  past: PastReasoning,
+  losses: Losses,
+): Result<JsonObject> {
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   const system: JsonObject[] = [];
   const dialogue: OpenTurn[] = [];
   const filter = newSentBackFilter();
-  const read = newMessageEncoder();
+  const restore = newThinkingRestorer(messages, past);
+  const read = newMessageEncoder(losses);
+  let last = "";
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
     if (!isObject(message)) return wrongType(path, "an object");
     const plain = filter(message, path);
     if (!plain.ok) return plain;
-    const piece = read(plain.value, path);
+    const piece = read(restore(plain.value, index), path);
     if (!piece.ok) return piece;
-    if (piece.value.role === "system") pushAll(system, piece.value.blocks);
-    else join(dialogue, piece.value);
+    if (piece.value.role === "system") {
+      pushAll(system, piece.value.blocks);
+      if (dialogue.length > 0 && piece.value.blocks.length > 0) losses.add(path);
+    } else {
+      join(dialogue, piece.value);
+      last = path;
+    }
   }
   const [first] = dialogue;
   if (first === undefined) return wrongValue("messages", "a list with a user message");
   if (first.role !== "user") return wrongValue(`${first.path}.role`, "'user' in the first message");
+  // The model continues the text of a last assistant message and begins no turn.
+  if (dialogue.at(-1)?.role === "assistant") losses.add(last);
   return success({ ...encodeSystem(system), messages: dialogue.map(encodeTurn) });
 }
 
@@ -65,20 +82,20 @@ export function encodeTurns(messages: Optional): Result<JsonObject> {
  * Returns a parser for one message after another. A result of a legacy function needs the calls
  * before it.
  */
-function newMessageEncoder(): (message: JsonObject, path: string) => Piece {
+function newMessageEncoder(losses: Losses): (message: JsonObject, path: string) => Piece {
   const open = newOpenCalls();
 
   function read(message: JsonObject, path: string): Piece {
     switch (message.role) {
       case "system":
       case "developer":
-        return systemPiece(message, path);
+        return systemPiece(message, path, losses);
       case "user":
-        return userPiece(message, path);
+        return userPiece(message, path, losses);
       case "assistant":
         return assistantPiece(message, path);
       case "tool":
-        return toolPiece(message, path);
+        return toolPiece(message, path, losses);
       case "function":
         return functionPiece(message, path);
       default:
@@ -88,7 +105,7 @@ function newMessageEncoder(): (message: JsonObject, path: string) => Piece {
 
   function assistantPiece(message: JsonObject, path: string): Piece {
     const id = `function_call_${path.replace(/\D/g, "")}`;
-    const made = assistantBlocks(message, path, id);
+    const made = assistantBlocks(message, path, id, losses);
     if (!made.ok) return made;
     if (isObject(message.function_call)) open.add(message.function_call.name, id);
     const blocks = withCacheControl(made.value, message, path);
@@ -98,26 +115,26 @@ function newMessageEncoder(): (message: JsonObject, path: string) => Piece {
   }
 
   function functionPiece(message: JsonObject, path: string): Piece {
-    const unknown = unknownMember(message, ["role", "content", "name"], path);
+    const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
     if (unknown !== null) return unknown;
     const id = open.take(message.name);
     if (id === null) return wrongValue(`${path}.name`, "the name of a call without a result");
-    return resultPiece({ ...message, content: message.content ?? "" }, path, id);
+    return resultPiece({ ...message, content: message.content ?? "" }, path, id, losses);
   }
 
   return read;
 }
 
-function systemPiece(message: JsonObject, path: string): Piece {
-  const blocks = plainBlocks(message, path, ["text"]);
+function systemPiece(message: JsonObject, path: string, losses: Losses): Piece {
+  const blocks = plainBlocks(message, path, "system", ["text"], losses);
   if (!blocks.ok) return blocks;
   // The upstream refuses instructions of only whitespace.
   const visible = blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== "");
   return success({ role: "system", blocks: visible });
 }
 
-function userPiece(message: JsonObject, path: string): Piece {
-  const blocks = plainBlocks(message, path, ["text", "image_url", "file"]);
+function userPiece(message: JsonObject, path: string, losses: Losses): Piece {
+  const blocks = plainBlocks(message, path, "user", ["text", "image_url", "file"], losses);
   if (!blocks.ok) return blocks;
   if (blocks.value.length === 0) return wrongValue(`${path}.content`, "a text or parts, not empty");
   const isText = typeof message.content === "string";
@@ -127,30 +144,31 @@ function userPiece(message: JsonObject, path: string): Piece {
 function plainBlocks(
   message: JsonObject,
   path: string,
+  role: "system" | "user",
   allowed: Parameters<typeof encodeContent>[2],
+  losses: Losses,
 ): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(message, ["role", "content", "cache_control"], path);
+  const unknown = unknownMember(message, FIELDS.members(`messages[${role}]`), path);
   if (unknown !== null) return unknown;
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const blocks = encodeContent(content, `${path}.content`, allowed);
+  const blocks = encodeContent(content, `${path}.content`, allowed, losses);
   return blocks.ok ? withCacheControl(blocks.value, message, path) : blocks;
 }
 
-function toolPiece(message: JsonObject, path: string): Piece {
-  const known = ["role", "content", "tool_call_id", "name", "cache_control"];
-  const unknown = unknownMember(message, known, path);
+function toolPiece(message: JsonObject, path: string, losses: Losses): Piece {
+  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
   if (unknown !== null) return unknown;
   const { tool_call_id: id } = message;
   if (typeof id !== "string") return missing(`${path}.tool_call_id`);
-  return resultPiece(message, path, toolId(id));
+  return resultPiece(message, path, toolId(id), losses);
 }
 
 /** Returns the turn of a tool result. `is_error` is never guessed from the text. */
-function resultPiece(message: JsonObject, path: string, id: string): Piece {
+function resultPiece(message: JsonObject, path: string, id: string, losses: Losses): Piece {
   const content = message.content ?? null;
   if (content === null) return missing(`${path}.content`);
-  const parts = encodeContent(content, `${path}.content`, ["text", "image_url", "file"]);
+  const parts = encodeContent(content, `${path}.content`, ["text", "image_url", "file"], losses);
   if (!parts.ok) return parts;
   const shape: JsonValue = typeof content === "string" ? content : [...parts.value];
   const result = { type: "tool_result", tool_use_id: id, content: shape };

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
+import type { ReasoningBlock } from "../../core/reasoning.ts";
 import { type Result, success } from "../../core/result.ts";
 import { mapCalls, type PastCall } from "../chat_request/chat_calls.ts";
 import { parseCitations } from "../chat_request/citations.ts";
@@ -6,28 +7,23 @@ import { missing, unknownMember, unsupported, wrongType } from "../chat_request/
 import { parseCallId } from "./call_id.ts";
 import { citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
+import { FIELDS } from "./fields.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
-const MEMBERS: readonly string[] = [
-  "role",
-  "content",
-  "refusal",
-  "tool_calls",
-  "function_call",
-  "reasoning_content",
-  "annotations",
-];
+const MEMBERS = FIELDS.members("messages[assistant]");
 
 /**
  * Returns the items of an assistant message in the order that a model generates them: reasoning,
  * message, calls. `index` is the position of the message; `legacyId` is the ID for its
- * `function_call`, which has none.
+ * `function_call`, which has none; `stored` is the encrypted reasoning of the message. Without it no
+ * reasoning is sent: a text has no ID that the upstream knows, and an unknown ID is an error there.
  */
 export function assistantItems(
   message: JsonObject,
   index: number,
   legacyId: string,
+  stored: readonly ReasoningBlock[],
 ): Items {
   const path = `messages[${index}]`;
   const unknown = unknownMember(message, MEMBERS, path);
@@ -36,19 +32,28 @@ export function assistantItems(
   if (!calls.ok) return calls;
   const said = spokenItems(message, index, path, calls.value.length > 0);
   if (!said.ok) return said;
-  const reasoning = message.reasoning_content ?? "";
-  if (typeof reasoning !== "string") return wrongType(`${path}.reasoning_content`, "a string");
-  return success([...reasoningItems(reasoning, index), ...said.value, ...calls.value]);
+  if (typeof (message.reasoning_content ?? "") !== "string") {
+    return wrongType(`${path}.reasoning_content`, "a string");
+  }
+  return success(withReasoning(stored, said.value, calls.value));
 }
 
-/**
- * Returns the reasoning item. The API requires an ID; the upstream stores nothing, so the ID refers
- * to nothing.
- */
-function reasoningItems(text: string, index: number): readonly JsonObject[] {
-  if (text === "") return [];
-  const content = [{ type: "reasoning_text", text }];
-  return [{ type: "reasoning", id: `rs_${index}`, summary: [], content }];
+/** Returns the items of a message with each reasoning item before the call that it led to. */
+function withReasoning(
+  stored: readonly ReasoningBlock[],
+  said: readonly JsonObject[],
+  calls: readonly JsonObject[],
+): readonly JsonObject[] {
+  const first = stored.filter(({ callsBefore }) => callsBefore === 0).map(({ value }) => value);
+  const items = [...first, ...said];
+  let next = first.length;
+  for (const [index, call] of calls.entries()) {
+    for (let block = stored[next]; block?.callsBefore === index; block = stored[++next]) {
+      items.push(block.value);
+    }
+    items.push(call);
+  }
+  return items;
 }
 
 function spokenItems(

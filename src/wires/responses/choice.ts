@@ -10,6 +10,12 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
+import { FIELDS } from "./fields.ts";
+
+const NAME = FIELDS.members("tool_choice[function].function");
+
+const ALLOWED = FIELDS.members("tool_choice[allowed_tools].allowed_tools");
+
 const PLAIN: readonly Optional[] = ["none", "auto", "required"];
 
 /** Returns `tool_choice` without the nested object of Chat; null if the request does not set it. */
@@ -34,26 +40,26 @@ export function functionChoice(choice: Optional): Result<JsonValue> {
 function namedChoice(choice: JsonObject, path: string): Result<JsonObject> {
   const { type } = choice;
   if (type !== "function" && type !== "custom") return unsupported(`${path}.type`);
-  const unknown = unknownMember(choice, ["type", type], path);
+  const unknown = unknownMember(choice, FIELDS.members(`tool_choice[${type}]`), path);
   if (unknown !== null) return unknown;
   return encodeName(choice[type], `${path}.${type}`, type);
 }
 
 function encodeName(called: Optional, path: string, type: string): Result<JsonObject> {
   if (!isObject(called)) return wrongType(path, "an object");
-  const unknown = unknownMember(called, ["name"], path);
+  const unknown = unknownMember(called, NAME, path);
   if (unknown !== null) return unknown;
   const { name } = called;
   return typeof name === "string" ? success({ type, name }) : missing(`${path}.name`);
 }
 
 function allowedChoice(choice: JsonObject, path: string): Result<JsonObject> {
-  const unknown = unknownMember(choice, ["type", "allowed_tools"], path);
+  const unknown = unknownMember(choice, FIELDS.members("tool_choice[allowed_tools]"), path);
   if (unknown !== null) return unknown;
   const inner = choice.allowed_tools;
   const at = `${path}.allowed_tools`;
   if (!isObject(inner)) return wrongType(at, "an object");
-  const other = unknownMember(inner, ["mode", "tools"], at);
+  const other = unknownMember(inner, ALLOWED, at);
   if (other !== null) return other;
   const { mode } = inner;
   if (mode !== "auto" && mode !== "required") {

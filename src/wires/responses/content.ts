@@ -9,6 +9,8 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 
+import { FIELDS } from "./fields.ts";
+
 /** Types of content part that a message may contain. */
 export type PartType = "text" | "image_url" | "file" | "refusal";
 
@@ -64,7 +66,11 @@ function encodeParts(
 
 function spokenPart(part: JsonObject, path: string): Result<JsonObject> {
   const member = part.type === "refusal" ? "refusal" : "text";
-  const unknown = unknownMember(part, ["type", member], path);
+  const unknown = unknownMember(
+    part,
+    FIELDS.members(`messages[assistant].content[${member}]`),
+    path,
+  );
   if (unknown !== null) return unknown;
   const said = part[member];
   if (typeof said !== "string") return notText(said, `${path}.${member}`);
@@ -73,7 +79,7 @@ function spokenPart(part: JsonObject, path: string): Result<JsonObject> {
 
 function inputPart(part: JsonObject, path: string): Result<JsonObject> {
   const type = part.type === "file" || part.type === "image_url" ? part.type : "text";
-  const unknown = unknownMember(part, ["type", type, "prompt_cache_breakpoint"], path);
+  const unknown = unknownMember(part, FIELDS.members(`messages[].content[${type}]`), path);
   if (unknown !== null) return unknown;
   const made = INPUT[type](part[type], `${path}.${type}`);
   if (!made.ok) return made;
@@ -92,7 +98,7 @@ function inputText(text: Optional, path: string): Result<JsonObject> {
 /** Returns an image part. The URL is not nested, and `detail` is required (Responses API, input image). */
 function inputImage(image: Optional, path: string): Result<JsonObject> {
   if (!isObject(image)) return notObject(image, path);
-  const unknown = unknownMember(image, ["url", "detail"], path);
+  const unknown = unknownMember(image, IMAGE, path);
   if (unknown !== null) return unknown;
   const { url } = image;
   const detail = image.detail ?? "auto";
@@ -101,7 +107,9 @@ function inputImage(image: Optional, path: string): Result<JsonObject> {
   return success({ type: "input_image", image_url: url, detail });
 }
 
-const FILE_MEMBERS = ["file_id", "filename", "file_data"] as const;
+const IMAGE = FIELDS.members("messages[].content[image_url].image_url");
+
+const FILE_MEMBERS = FIELDS.members("messages[].content[file].file");
 
 function inputFile(file: Optional, path: string): Result<JsonObject> {
   if (!isObject(file)) return notObject(file, path);

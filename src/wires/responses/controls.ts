@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { parseEffort } from "../chat_request/effort.ts";
+import type { PastReasoning } from "../chat_request/past_reasoning.ts";
 import {
   missing,
   type Optional,
@@ -9,14 +10,19 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts";
+import type { Losses } from "../chat_request/losses.ts";
 import type { Provider } from "../wire.ts";
-import { SAME } from "./fields.ts";
+import { FIELDS, SAME } from "./fields.ts";
 
-/** Input of a section: the client's request and the provider. */
+/** Input of a section: the client's request, the provider and the model. */
 export interface SectionInput {
   /** The request body, with numbers as exact text. */
   readonly body: JsonObject;
   readonly provider: Provider;
+  /** Model name of the target, without provider prefix. */
+  readonly model: string;
+  readonly past: PastReasoning;
+  readonly losses: Losses;
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */
@@ -26,15 +32,17 @@ const MIN_OUTPUT_TOKENS = 16;
  * Returns `max_output_tokens`, from either of its two Chat fields; `max_completion_tokens` has
  * precedence.
  */
-export function limit({ body }: SectionInput): Result<JsonObject> {
+export function limit({ body, losses }: SectionInput): Result<JsonObject> {
   const isNewer = (body.max_completion_tokens ?? null) !== null;
   const key = isNewer ? "max_completion_tokens" : "max_tokens";
   const value = body[key] ?? null;
   if (value === null) return success({});
   const tokens = numberOf(value);
   if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
+  const other = isNewer ? numberOf(body.max_tokens) : null;
+  if (other !== null && other !== tokens) losses.add("max_tokens");
   return tokens < MIN_OUTPUT_TOKENS
-    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}.`)
+    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
     : success({ max_output_tokens: value });
 }
 
@@ -78,7 +86,7 @@ function encodeFormat(given: Optional): Result<JsonObject | null> {
   const { type } = given;
   const isPlain = type === "text" || type === "json_object";
   if (!isPlain && type !== "json_schema") return unsupported(`${path}.type`);
-  const unknown = unknownMember(given, isPlain ? ["type"] : ["type", "json_schema"], path);
+  const unknown = unknownMember(given, FIELDS.members(`response_format[${type}]`), path);
   if (unknown !== null) return unknown;
   return isPlain ? success({ type }) : schemaFormat(given.json_schema, `${path}.json_schema`);
 }

@@ -9,14 +9,18 @@ import {
   wrongType,
 } from "../chat_request/refusals.ts";
 
+import { FIELDS } from "./fields.ts";
+
+const GRAMMAR = FIELDS.members("tools[custom].custom.format[grammar].grammar");
+
 /** Returns a custom tool without the nested object of Chat. */
 export function customTool(tool: JsonObject, path: string): Result<JsonObject> {
-  const unknown = unknownMember(tool, ["type", "custom"], path);
+  const unknown = unknownMember(tool, FIELDS.members("tools[custom]"), path);
   if (unknown !== null) return unknown;
   const { custom } = tool;
   const at = `${path}.custom`;
   if (!isObject(custom)) return wrongType(at, "an object");
-  const other = unknownMember(custom, ["name", "description", "format"], at);
+  const other = unknownMember(custom, FIELDS.members("tools[custom].custom"), at);
   if (other !== null) return other;
   const named = parseNamedTool(custom, at);
   if (!named.ok) return named;
@@ -36,12 +40,16 @@ function encodeFormat(format: Optional, path: string): Result<JsonObject | null>
   if (!isObject(format)) return wrongType(path, "an object");
   const { type, grammar } = format;
   if (type !== "text" && type !== "grammar") return unsupported(`${path}.type`);
-  const unknown = unknownMember(format, type === "text" ? ["type"] : ["type", "grammar"], path);
+  const unknown = unknownMember(
+    format,
+    FIELDS.members(`tools[custom].custom.format[${type}]`),
+    path,
+  );
   if (unknown !== null) return unknown;
   if (type === "text") return success({ type });
   const at = `${path}.grammar`;
   if (!isObject(grammar)) return wrongType(at, "an object");
-  const other = unknownMember(grammar, ["definition", "syntax"], at);
+  const other = unknownMember(grammar, GRAMMAR, at);
   if (other !== null) return other;
   const { definition, syntax } = grammar;
   if (typeof definition !== "string") return missing(`${at}.definition`);

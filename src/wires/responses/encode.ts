@@ -6,6 +6,8 @@ import {
   parseExactBody,
   type Section,
 } from "../chat_request/encoding.ts";
+import { newPastReasoning } from "../chat_request/past_reasoning.ts";
+import { newLosses } from "../chat_request/losses.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import {
   limit,
@@ -16,8 +18,10 @@ import {
   streaming,
   text,
 } from "./controls.ts";
-import { ENCODED } from "./fields.ts";
+import { FIELDS } from "./fields.ts";
+import { included } from "./included.ts";
 import { input } from "./input.ts";
+import { stopPromises } from "./stops.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
@@ -29,6 +33,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   reasoning,
   text,
   logprobs,
+  included,
   sameFields,
   streaming,
 ];
@@ -38,11 +43,19 @@ const SECTIONS: readonly Section<SectionInput>[] = [
  * exact counterpart are sent; a Refusal names the first field without one.
  */
 export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const body = parseExactBody(chat, ENCODED);
+  const body = parseExactBody(chat, FIELDS);
   if (!body.ok) return body;
-  const asked = { body: body.value, provider: target.provider };
-  const request = assemble({ model: target.model }, SECTIONS, asked);
+  const stops = stopPromises(body.value, target.provider.settings);
+  if (!stops.ok) return stops;
+  const { provider, model } = target;
+  const losses = newLosses();
+  const past = newPastReasoning(chat, provider.account, losses);
+  const asked = { body: body.value, provider, model, past, losses };
+  const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
-  return success(newPostRequest("/responses", { ...request.value, store: false }));
+  return success({
+    ...newPostRequest("/responses", { ...request.value, store: false }, stops.value),
+    ...losses.member(),
+  });
 }

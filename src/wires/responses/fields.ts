@@ -1,4 +1,6 @@
-import { ENCODED_BY_ALL } from "../chat_request/closed_fields.ts";
+import type { ChatField } from "../chat_request/chat_fields.ts";
+import { COMMON_ROWS, CUSTOM_CALL_ROWS } from "../chat_request/common_rows.ts";
+import { exact, exactBut, gated, lossy, newFieldTable, verified } from "../field_table.ts";
 
 /** Fields with the same name and meaning in Chat and Responses. */
 export const SAME = [
@@ -12,12 +14,58 @@ export const SAME = [
   "moderation",
 ] as const;
 
-/** Request fields that have a counterpart in Responses. */
-export const ENCODED: ReadonlySet<string> = new Set([
-  ...ENCODED_BY_ALL,
-  ...SAME,
-  "verbosity",
-  "logprobs",
-  "top_logprobs",
-  "web_search_options",
-]);
+const REASONING = lossy("stored encrypted reasoning");
+
+/** Treatment of every Chat field by the Responses protocol. */
+export const FIELDS = newFieldTable<ChatField>({
+  ...COMMON_ROWS,
+  ...CUSTOM_CALL_ROWS,
+  ...same(),
+  "messages[user].content[file]": exact,
+  // A text has no ID that the upstream knows.
+  "messages[assistant].reasoning_content": REASONING,
+  "messages[assistant].content[].reasoning_content": REASONING,
+  "messages[tool].content[file]": exact,
+  "messages[function].content[image_url]": exact,
+  "messages[].content[text].prompt_cache_breakpoint": exact,
+  "messages[].content[image_url].prompt_cache_breakpoint": exact,
+  "messages[].content[file].file.file_id": exact,
+  "messages[].content[file].file.filename": exact,
+  "messages[].content[file].file.file_data": exact,
+  "messages[].content[file].prompt_cache_breakpoint": exact,
+  "max_completion_tokens": exactBut("below 16, refused"),
+  "max_tokens": lossy("`max_completion_tokens`", "exact alone, or equal to it; below 16, refused"),
+  "tools[custom]": exact,
+  "tools[custom].custom.name": exact,
+  "tools[custom].custom.description": exact,
+  "tools[custom].custom.format[text]": exact,
+  "tools[custom].custom.format[grammar].grammar.definition": exact,
+  "tools[custom].custom.format[grammar].grammar.syntax": exact,
+  "tool_choice[custom].custom.name": exact,
+  "tool_choice[allowed_tools].allowed_tools.mode": exact,
+  "tool_choice[allowed_tools].allowed_tools.tools": exact,
+  "stop": verified("without `logprobs`", []),
+  "response_format[json_object]": exact,
+  "verbosity": exact,
+  "logprobs": exact,
+  "top_logprobs": exact,
+  "web_search_options": gated("hosted_tools", "with `web_search` in the list"),
+  "web_search_options.search_context_size": exact,
+  "web_search_options.user_location[approximate].approximate.country": exact,
+  "web_search_options.user_location[approximate].approximate.region": exact,
+  "web_search_options.user_location[approximate].approximate.city": exact,
+  "web_search_options.user_location[approximate].approximate.timezone": exact,
+});
+
+function same(): Record<(typeof SAME)[number], typeof exact> {
+  return {
+    metadata: exact,
+    service_tier: exact,
+    user: exact,
+    safety_identifier: exact,
+    prompt_cache_key: exact,
+    prompt_cache_retention: exact,
+    prompt_cache_options: exact,
+    moderation: exact,
+  };
+}

@@ -8,6 +8,7 @@ import {
   wrongType,
   wrongValue,
 } from "../chat_request/refusals.ts";
+import { hasReasoningText, type PastReasoning } from "../chat_request/past_reasoning.ts";
 import { newSentBackFilter } from "../chat_request/sent_back.ts";
 import { newOpenCalls } from "../open_calls.ts";
 import { assistantItems } from "./assistant.ts";
@@ -15,17 +16,19 @@ import { parseCallId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
 
+import { FIELDS } from "./fields.ts";
+
 type Items = Result<readonly JsonObject[]>;
 
 /**
  * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
  * translated.
  */
-export function input({ body, provider }: SectionInput): Result<JsonObject> {
+export function input({ body, provider, past }: SectionInput): Result<JsonObject> {
   const { messages } = body;
   if ((messages ?? null) === null) return missing("messages");
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  const read = newMessageEncoder(provider.settings.normalize_developer_role);
+  const read = newMessageEncoder(provider.settings.normalize_developer_role, past);
   const filter = newSentBackFilter();
   const items: JsonObject[] = [];
   for (const [index, message] of messages.entries()) {
@@ -45,6 +48,7 @@ export function input({ body, provider }: SectionInput): Result<JsonObject> {
  */
 function newMessageEncoder(
   normalizesDeveloper: boolean,
+  past: PastReasoning,
 ): (message: JsonObject, index: number) => Items {
   const open = newOpenCalls();
   /** IDs of the calls of custom tools, whose results have their own item type. */
@@ -62,7 +66,9 @@ function newMessageEncoder(
       case "assistant": {
         const id = `function_call_${index}`;
         if (isObject(message.function_call)) open.add(message.function_call.name, id);
-        const items = assistantItems(message, index, id);
+        const stored = past.find(index);
+        if (stored === null && hasReasoningText(message)) past.drop(index);
+        const items = assistantItems(message, index, id, stored ?? []);
         if (items.ok) items.value.forEach(noteKind);
         return items;
       }
@@ -81,7 +87,7 @@ function newMessageEncoder(
   }
 
   function functionItem(message: JsonObject, path: string): Items {
-    const unknown = unknownMember(message, ["role", "content", "name"], path);
+    const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
     if (unknown !== null) return unknown;
     const id = open.take(message.name);
     return id === null
@@ -98,15 +104,18 @@ function plainItem(
   role: string,
   allowed: readonly PartType[],
 ): Items {
-  const unknown = unknownMember(message, ["role", "content"], path);
+  const unknown = unknownMember(
+    message,
+    FIELDS.members(role === "user" ? "messages[user]" : "messages[system]"),
+    path,
+  );
   if (unknown !== null) return unknown;
   const content = inputContent(message.content, `${path}.content`, allowed);
   return content.ok ? success([{ type: "message", role, content: content.value }]) : content;
 }
 
 function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
-  // The call already contains the name.
-  const unknown = unknownMember(message, ["role", "content", "tool_call_id", "name"], path);
+  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
   if (unknown !== null) return unknown;
   const id = parseCallId(message.tool_call_id, `${path}.tool_call_id`);
   if (!id.ok) return id;

@@ -4,15 +4,12 @@ import { malformed } from "../openai/errors.ts";
 import { contradiction, type Optional, wrongType } from "../chat_request/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 
-/** Returns `top_logprobs`, and the `include` without which the upstream sends no logprobs. */
+/** Returns `top_logprobs`, which the upstream sends only with its `include` value. */
 export function logprobs({ body }: SectionInput): Result<JsonObject> {
   const top = body.top_logprobs ?? null;
   const most = top === null ? 0 : numberOf(top);
   if (most === null || !Number.isInteger(most)) return wrongType("top_logprobs", "an integer");
-  if (body.logprobs === true) {
-    const include = ["message.output_text.logprobs"];
-    return success({ ...top !== null && { top_logprobs: top }, include });
-  }
+  if (body.logprobs === true) return success(top === null ? {} : { top_logprobs: top });
   return most === 0
     ? success({})
     : contradiction("top_logprobs", "'top_logprobs' needs 'logprobs: true'.");

@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
@@ -112,7 +112,8 @@ export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     if (!begun.ok || item === undefined || !isObject(given) || item.isWhole) return begun;
     const rest = restOf(index, item, given);
     item.isWhole = true;
-    return rest.ok ? success([...begun.value, ...rest.value]) : rest;
+    if (!rest.ok) return rest;
+    return success([...begun.value, ...rest.value, ...encryptedItem(given)]);
   }
 
   function restOf(index: number, item: Item, given: JsonObject): Events {
@@ -180,6 +181,16 @@ export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
     hasCalls: () => calls > 0,
     isOpen: () => [...items.values()].some(({ isWhole }) => !isWhole),
   };
+}
+
+/**
+ * Returns the event of a reasoning item that the upstream accepts back: only with its encrypted
+ * content, because the upstream stores no item of these responses.
+ */
+function encryptedItem(item: JsonObject): readonly StreamEvent[] {
+  const { type, encrypted_content: encrypted } = item;
+  const isSent = type === "reasoning" && typeof encrypted === "string" && encrypted !== "";
+  return isSent && !isTooDeep(item) ? [{ type: "reasoning_item", value: item }] : [];
 }
 
 function isFilled(parts: Optional): boolean {

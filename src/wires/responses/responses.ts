@@ -2,6 +2,7 @@ import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
+import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
 
 /** The Responses API of a provider of type compat. It serves requests that Chat Completions can express. */
@@ -9,8 +10,10 @@ export const responses: Wire = {
   name: "responses",
   ...compatAccount,
   encode,
+  verified: ({ verify }) => verify ? ["stop"] : [],
   decode,
   newDecoder,
+  fields: FIELDS,
   // The protocol of the provider's type serves embeddings.
   embeddings: null,
 };

@@ -11,6 +11,7 @@ import { isEmpty } from "../chat_request/refusals.ts";
 import { functionChoice, toolChoice } from "./choice.ts";
 import type { SectionInput } from "./controls.ts";
 import { customTool } from "./custom_tool.ts";
+import { FIELDS } from "./fields.ts";
 import { webSearchTools } from "./web_search.ts";
 
 /**
@@ -45,7 +46,7 @@ export function tools(asked: SectionInput): Result<JsonObject> {
 
 function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
   if (item.type === "custom") return customTool(item, path);
-  const called = findFunction(item, path);
+  const called = findFunction(item, path, FIELDS.members("tools[function]"));
   return called.ok ? functionTool(called.value, `${path}.function`) : called;
 }
 

@@ -10,7 +10,13 @@ import {
 } from "../chat_request/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 
+import { FIELDS } from "./fields.ts";
+
 const PATH = "web_search_options";
+
+const LOCATION = FIELDS.members("web_search_options.user_location[approximate]");
+
+const APPROXIMATE = FIELDS.members("web_search_options.user_location[approximate].approximate");
 
 /** Returns the hosted tool for `web_search_options`, if the provider declares it; an empty list if absent. */
 export function webSearchTools({ body, provider }: SectionInput): Result<readonly JsonObject[]> {
@@ -20,7 +26,7 @@ export function webSearchTools({ body, provider }: SectionInput): Result<readonl
     return undeclared(PATH, provider, "hosted_tools");
   }
   if (!isObject(options)) return wrongType(PATH, "an object");
-  const unknown = unknownMember(options, ["search_context_size", "user_location"], PATH);
+  const unknown = unknownMember(options, FIELDS.members("web_search_options"), PATH);
   if (unknown !== null) return unknown;
   const size = options.search_context_size ?? null;
   if (size !== null && typeof size !== "string") {
@@ -40,12 +46,12 @@ function encodeLocation(location: Optional, path: string): Result<JsonObject | n
   if ((location ?? null) === null) return success(null);
   if (!isObject(location)) return wrongType(path, "an object");
   if (location.type !== "approximate") return unsupported(`${path}.type`);
-  const unknown = unknownMember(location, ["type", "approximate"], path);
+  const unknown = unknownMember(location, LOCATION, path);
   if (unknown !== null) return unknown;
   const { approximate } = location;
   const at = `${path}.approximate`;
   if ((approximate ?? null) === null) return missing(at);
   if (!isObject(approximate)) return wrongType(at, "an object");
-  const other = unknownMember(approximate, ["country", "region", "city", "timezone"], at);
+  const other = unknownMember(approximate, APPROXIMATE, at);
   return other ?? success({ type: "approximate", ...approximate });
 }

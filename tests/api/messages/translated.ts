@@ -9,6 +9,7 @@ import type { Result } from "../../../src/core/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { encodeChatRequest } from "../../../src/wires/encode_chat_request.ts";
 import { wires } from "../../../src/wires/registry.ts";
+import { pathsOf } from "../../../src/wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 import { providerOf, valueOf, type Written } from "../../support/translated.ts";
@@ -105,4 +106,11 @@ export function encodeFor(
   return encoded.ok
     ? { ok: true, value: encoded.value.payload?.text() ?? "" }
     : translated.value.toClientPaths(encoded);
+}
+
+/** The client's paths of the fields that the gateway checks on the response. */
+export function promisesOf(body: JsonObject, wire: WireName): readonly string[] {
+  const translated = valueOf(translateFields(body, wire));
+  const encoded = valueOf(encodeChatRequest(translated.chat, targetOf(wire)));
+  return pathsOf(encoded.promises ?? []).map((path) => translated.clientPath(path));
 }

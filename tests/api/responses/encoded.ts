@@ -1,6 +1,6 @@
 import {
+  type EncoderLabels,
   newResponseEncoder,
-  type ResponseLabels,
 } from "../../../src/api/responses/generate/encoder.ts";
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../src/core/events.ts";
@@ -27,7 +27,7 @@ export const USAGE: Usage = {
 };
 
 /** Labels of a response to this body, with consecutive IDs and a stopped clock. */
-export function labelsOf(body: JsonObject = {}): ResponseLabels {
+export function labelsOf(body: JsonObject = {}): EncoderLabels {
   const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
   assert(request.ok);
   let ids = 0;
@@ -36,6 +36,7 @@ export function labelsOf(body: JsonObject = {}): ResponseLabels {
     created: 7,
     model: "asked",
     request: request.value,
+    isSigned: false,
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,
   };

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { encodeResponse } from "../../../src/api/responses/generate/encoder.ts";
-import { parseThinking, sealedText, sealThinking } from "../../../src/api/sealed_thinking.ts";
+import {
+  parseThinking,
+  reasoningTextBlock,
+  sealedText,
+  sealThinking,
+} from "../../../src/api/sealed_thinking.ts";
 import type { StreamEvent } from "../../../src/core/events.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
@@ -52,6 +57,32 @@ Deno.test("signed thinking is sent as blocks to wires that check signatures, and
   assertEquals<unknown>(reasoningOf(items, "messages"), [[BLOCK, other]]);
   assertEquals(reasoningOf(items, "compat"), ["A"]);
   assertEquals(reasoningOf(items, "local"), ["A"]);
+});
+
+Deno.test("the text in encrypted content is used if a client sends no other text", () => {
+  const bare = (...sealed: JsonObject[]) => ({ ...thought("", sealed), content: [] });
+  for (const wire of ["compat", "local", "messages"] as const) {
+    const items = [USER, bare(reasoningTextBlock(" A ")), bare(reasoningTextBlock("B")), SAID];
+    assertEquals(reasoningOf(items, wire), [" A B"]);
+  }
+  const visible = [USER, thought("seen", [reasoningTextBlock("sealed")]), SAID];
+  assertEquals(reasoningOf(visible, "compat"), ["seen"]);
+  assertEquals(reasoningOf([USER, bare(BLOCK), SAID], "compat"), ["A"]);
+  assertEquals<unknown>(reasoningOf([USER, bare(BLOCK), SAID], "messages"), [[BLOCK]]);
+});
+
+Deno.test("an item that was generated without signatures carries its text in encrypted content", () => {
+  const events = [reasoning("A "), reasoning("b"), text("a"), finish()];
+  const sealedOf = (isSigned: boolean) => {
+    const answer = encodeResponse(events, { ...labelsOf(), isSigned });
+    assert(answer.ok && Array.isArray(answer.value.resource.output));
+    const [item] = answer.value.resource.output.filter(isObject);
+    return item?.encrypted_content;
+  };
+  const sealed = sealedOf(false);
+  assert(typeof sealed === "string");
+  assertEquals(openThinking(sealed), [reasoningTextBlock("A b")]);
+  assertEquals(sealedOf(true), undefined);
 });
 
 Deno.test("reasoning before a tool call is sent in the message of the call", () => {

@@ -79,7 +79,8 @@ Deno.test("an accepted page may read every answer and the gateway's headers, err
       if (name.startsWith("x-gateway-")) assert(exposed.includes(name), name);
     }
     const read = ["x-request-id", "request-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
-    for (const name of [...read, "retry-after", "x-should-retry"]) {
+    const carried = ["x-gateway-lossy", "x-gateway-verified"];
+    for (const name of [...read, ...carried, "retry-after", "x-should-retry"]) {
       assert(exposed.includes(name), name);
     }
     assert(!exposed.includes("*"));

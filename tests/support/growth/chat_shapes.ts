@@ -117,6 +117,18 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
     refusedBy: ["native", "local"],
   },
   {
+    name: "messages with a reasoning text and a call, before the last question",
+    fields: (n) =>
+      messages(
+        USER,
+        ...times(n, (at) => [
+          { role: "assistant", reasoning_content: "hm", tool_calls: [call(at)] },
+          result(at),
+        ]).flat(),
+        USER,
+      ),
+  },
+  {
     name: "parts of a user message",
     fields: (n) =>
       messages({ role: "user", content: times(n, () => ({ type: "text", text: "a" })) }),

@@ -35,14 +35,23 @@ Deno.test("numbers in a tool schema keep their text", () => {
   assertStringIncludes(valueOf(encodeText(request)), `"tools":${tools}`);
 });
 
-Deno.test("strict false is accepted and not sent, strict true is refused with advice", () => {
+const UNCHECKED = { verify: false };
+
+Deno.test("strict is not sent, and without verify strict true is refused with advice", () => {
   const tool = (strict: unknown) => [{ ...TOOL, function: { ...TOOL.function, strict } }];
-  assertEquals<unknown>(toolsIn({ tools: tool(false) }), [TOOL]);
-  assertEquals<unknown>(toolsIn({ tools: tool(null) }), [TOOL]);
-  const refused = encodeFields({ tools: [TOOL, ...tool(true)] });
+  for (const strict of [false, null, true]) {
+    assertEquals<unknown>(toolsIn({ tools: tool(strict) }), [TOOL]);
+  }
+  assertFailed(
+    encodeFields({ tools: tool("yes") }),
+    "invalid_type",
+    "tools[0].function.strict",
+  );
+  const refused = encodeFields({ tools: [TOOL, ...tool(true)] }, UNCHECKED);
   assertFailed(refused, "unsupported_feature", "tools[1].function.strict");
   assert(!refused.ok);
   assertStringIncludes(refused.failure.message, "strict: false");
+  assertStringIncludes(refused.failure.message, "verify: true");
 });
 
 Deno.test("tools of other types and unknown fields are refused with their path", () => {
@@ -80,13 +89,95 @@ Deno.test("a tool choice of none omits the tools, so that the model cannot call 
   assertEquals(toolsIn({ functions: [TOOL.function], function_call: "none" }), undefined);
 });
 
-Deno.test("disabled parallel calls are refused if the request has tools", () => {
+Deno.test("without verify, disabled parallel calls and required calls are refused", () => {
+  const cases: readonly (readonly [fields: Record<string, unknown>, param: string])[] = [
+    [{ tools: [TOOL], parallel_tool_calls: false }, "parallel_tool_calls"],
+    [{ tools: [TOOL], tool_choice: "required" }, "tool_choice"],
+    [{ tools: [TOOL], tool_choice: { type: "function", function: { name: "f" } } }, "tool_choice"],
+    [{ tools: [TOOL], tool_choice: { type: "allowed_tools", allowed_tools: {} } }, "tool_choice"],
+    [{ functions: [TOOL.function], function_call: { name: "f" } }, "function_call"],
+  ];
+  for (const [fields, param] of cases) {
+    const refused = encodeFields(fields, UNCHECKED);
+    assertFailed(refused, "unsupported_feature", param);
+    assert(!refused.ok);
+    assertStringIncludes(refused.failure.message, "verify: true");
+  }
+  for (const parallel_tool_calls of [true, false]) {
+    assertEquals<unknown>(toolsIn({ tools: [TOOL], parallel_tool_calls }), [TOOL]);
+  }
+});
+
+Deno.test("only the tools that may be called are sent", () => {
+  const g = { ...TOOL, function: { ...TOOL.function, name: "g" } };
+  const named = (name: string) => ({ type: "function", function: { name } });
+  const sent = (tool_choice: unknown) => toolsIn({ tools: [TOOL, g], tool_choice });
+  assertEquals<unknown>(sent("required"), [TOOL, g]);
+  assertEquals<unknown>(sent(named("g")), [g]);
+  for (const mode of ["auto", "required"]) {
+    const allowed_tools = { mode, tools: [named("g")] };
+    assertEquals<unknown>(sent({ type: "allowed_tools", allowed_tools }), [g]);
+  }
+  const functions = [TOOL.function, g.function];
+  assertEquals<unknown>(toolsIn({ functions, function_call: { name: "g" } }), [g]);
+});
+
+Deno.test("the one permitted function is sent as the schema of the text, if the runtime takes one", () => {
+  const g = { ...TOOL, function: { ...TOOL.function, name: "g" } };
+  const capable = { capabilities: { structured_outputs: true } };
+  const sent = (fields: Record<string, unknown>) => {
+    const body = bodyOf(encodeFields(fields, capable));
+    assert(isObject(body));
+    return [body.tools, body.format];
+  };
+  const choice = { type: "function", function: { name: "g" } };
+  const { parameters } = TOOL.function;
+  assertEquals<unknown>(sent({ tools: [TOOL, g], tool_choice: choice }), [undefined, parameters]);
+  assertEquals<unknown>(sent({ tools: [TOOL], tool_choice: "required" }), [undefined, parameters]);
+  assertEquals<unknown>(sent({ tools: [TOOL, g], tool_choice: "required" }), [
+    [TOOL, g],
+    undefined,
+  ]);
+  const json = { response_format: { type: "json_object" } };
   assertFailed(
-    encodeFields({ tools: [TOOL], parallel_tool_calls: false }),
+    encodeFields({ tools: [TOOL], tool_choice: "required", ...json }, capable),
     "unsupported_feature",
-    "parallel_tool_calls",
+    "response_format",
   );
-  assertEquals<unknown>(toolsIn({ tools: [TOOL], parallel_tool_calls: true }), [TOOL]);
+});
+
+Deno.test("a choice that names no tool of the request is refused with its path", () => {
+  const cases: readonly [Record<string, unknown>, Parameters<typeof assertFailed>[1], string][] = [
+    [{ tool_choice: "required" }, "invalid_value", "tool_choice"],
+    [{ tools: [TOOL], tool_choice: "any" }, "invalid_value", "tool_choice"],
+    [{ tools: [TOOL], tool_choice: { type: "custom" } }, "unsupported_feature", "tool_choice.type"],
+    [
+      { tools: [TOOL], tool_choice: { type: "function", function: {} } },
+      "missing_required_parameter",
+      "tool_choice.function.name",
+    ],
+    [
+      { tools: [TOOL], tool_choice: { type: "function", function: { name: "x" } } },
+      "invalid_value",
+      "tool_choice.function.name",
+    ],
+    [
+      { functions: [TOOL.function], function_call: { name: "x" } },
+      "invalid_value",
+      "function_call.name",
+    ],
+    [
+      { tools: [TOOL], tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto" } } },
+      "invalid_value",
+      "tool_choice.allowed_tools.tools",
+    ],
+    [
+      { tools: [TOOL], tool_choice: "required", function_call: { name: "f" } },
+      "invalid_parameter_combination",
+      "function_call",
+    ],
+  ];
+  for (const [fields, kind, param] of cases) assertFailed(encodeFields(fields), kind, param);
 });
 
 Deno.test("legacy functions become tools", () => {

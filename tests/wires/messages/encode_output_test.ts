@@ -73,5 +73,8 @@ Deno.test("response formats that cannot be translated are refused", () => {
     "response_format.json_schema.schema",
   );
   const anyJson = { response_format: { type: "json_object" } };
-  assertFailed(encodeFields(anyJson, CAPABLE), "unsupported_feature", "response_format.type");
+  const unchecked = { ...CAPABLE, verify: false };
+  assertFailed(encodeFields(anyJson, unchecked), "unsupported_feature", "response_format.type");
+  const other = { response_format: { type: "grammar" } };
+  assertFailed(encodeFields(other, CAPABLE), "unsupported_feature", "response_format.type");
 });

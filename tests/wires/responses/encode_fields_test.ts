@@ -92,7 +92,6 @@ Deno.test("values that request nothing are not sent", () => {
 Deno.test("a field without an exact counterpart is refused by name", () => {
   const refused = {
     n: 2,
-    stop: "x",
     seed: 1,
     frequency_penalty: 0.1,
     presence_penalty: -1,
@@ -173,6 +172,7 @@ Deno.test("numbers keep their text", () => {
     text,
     '{"model":"m","input":[{"type":"message","role":"user","content":"Hi"}],' +
       '"max_output_tokens":1e3,"temperature":1.0,"tools":[{"type":"function","name":"f",' +
-      '"parameters":{"const":12345678901234567890},"strict":false}],"store":false}',
+      '"parameters":{"const":12345678901234567890},"strict":false}],' +
+      '"include":["reasoning.encrypted_content"],"store":false}',
   );
 });

@@ -55,7 +55,6 @@ const answer = fc.record({
     {
       message,
       said: [
-        ...(reasoning === null ? [] : [["reasoning", reasoning] as const]),
         ...(spoken === "" ? [] : [["assistant", spoken] as const]),
         ...calls.map((call) => ["call", [call.id, call.name, call.text]] as const),
       ],
@@ -77,8 +76,6 @@ function readBack(input: JsonValue | undefined): readonly unknown[] {
     switch (item.type) {
       case "message":
         return [item.role, spokenIn(item.content)];
-      case "reasoning":
-        return ["reasoning", spokenIn(item.content)];
       case "function_call":
         return ["call", [item.call_id, item.name, item.arguments]];
       case "custom_tool_call":
@@ -95,7 +92,7 @@ function spokenIn(content: JsonValue | undefined): JsonValue {
   return content.filter(isObject).map(({ text, refusal }) => text ?? refusal ?? "").join("");
 }
 
-Deno.test("any conversation is sent without loss and matches the published schema", () => {
+Deno.test("any conversation is sent without loss except reasoning texts, and matches the published schema", () => {
   fc.assert(
     fc.property(conversation, fc.boolean(), (told, stream) => {
       const body = valueOf(encodeRequest({

@@ -18,7 +18,10 @@ Deno.test("a requested web search is sent as a tool, its location without nestin
     user_location: { type: "approximate", ...approximate },
   };
   const fields = { web_search_options: options, tools: [{ type: "function", function: called }] };
-  assertEquals<unknown>(added(fields, SEARCHING), { tools: [f, search] });
+  assertEquals<unknown>(added(fields, SEARCHING), {
+    tools: [f, search],
+    include: ["reasoning.encrypted_content"],
+  });
 });
 
 Deno.test("empty search options request a search, absent options do not", () => {

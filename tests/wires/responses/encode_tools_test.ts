@@ -19,6 +19,7 @@ Deno.test("a function is sent without nesting, with the defaults that Chat omits
         strict: false,
       },
     ],
+    include: ["reasoning.encrypted_content"],
   });
 });
 
@@ -35,6 +36,7 @@ Deno.test("a custom tool and its grammar are sent without nesting", () => {
       { type: "custom", name: "g", description: "d", format: { type: "text" } },
       { type: "custom", name: "h", format: { type: "grammar", ...grammar } },
     ],
+    include: ["reasoning.encrypted_content"],
   });
 });
 

@@ -93,6 +93,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
         return addArguments(calls.get(event.index), event.delta);
       case "refusal":
       case "annotation":
+      case "reasoning_item":
       case "start":
       case "usage":
       case "finish":

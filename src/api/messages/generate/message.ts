@@ -54,6 +54,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
       case "reasoning":
       case "thinking_block":
       case "annotation":
+      case "reasoning_item":
       case "tool_call":
       case "tool_arguments": {
         const added = blocks.push(event);
@@ -92,6 +93,7 @@ function hasContent(event: StreamEvent): boolean {
       return true;
     case "tool_arguments":
     case "annotation":
+    case "reasoning_item":
     case "refusal":
     case "start":
     case "usage":

@@ -63,6 +63,7 @@ function newAssistantReader(input: AssistantInput) {
   const thoughts: string[] = [];
   const calls: JsonObject[] = [];
   const callsAt: string[] = [];
+  let reasoningAt: string | null = null;
   const ids = new Set<string>();
 
   function take(block: JsonObject, place: Place, span: Span | undefined): Result<null> {
@@ -104,6 +105,7 @@ function newAssistantReader(input: AssistantInput) {
     if (typeof signature !== "string") {
       return wrongType(signature, `${at}.signature`, "a valid string");
     }
+    reasoningAt ??= field;
     const sealed = sealedText(signature);
     if (sealed === null) {
       // A signature of another maker means nothing to this upstream.
@@ -150,7 +152,13 @@ function newAssistantReader(input: AssistantInput) {
       ...reasoning !== "" && { reasoning_content: reasoning },
       ...calls.length > 0 && { tool_calls: calls },
     };
-    const placed = { message, at: path, partsAt: [], callsAt };
+    const placed = {
+      message,
+      at: path,
+      partsAt: [],
+      callsAt,
+      ...reasoningAt !== null && { reasoningAt },
+    };
     return { placed, ids: [...ids] };
   }
 

@@ -3,6 +3,7 @@ import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
+import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { CALL_ID_PREFIX } from "../generate/call_id.ts";
@@ -22,22 +23,28 @@ export function newTranslatedCandidates(
     const { chat, lossy, toClientPaths, clientPath } = translated.value;
     const encoded = encodeChatRequest(chat, target);
     if (!encoded.ok) return toClientPaths(encoded);
+    const promises = encoded.value.promises?.map((promise) => {
+      return { ...promise, path: clientPath(promise.path) };
+    });
     return success<Candidate>({
       target,
       request: encoded.value,
       hasSideEffects: false,
+      ...promises !== undefined && { verified: pathsOf(promises) },
       lossy: [...lossy, ...(encoded.value.lossy ?? []).map(clientPath)],
-      responseHandler: () => newResponseHandler(call, translated.value, target),
+      responseHandler: () => newResponseHandler(call, translated.value, target, promises),
       onComplete: () => null,
     });
   };
 }
 
 function newResponseHandler(
-  { id, world }: Call,
+  call: Call,
   { chat: { stream }, thinking, toolName }: TranslatedRequest,
   target: Target,
+  promises: readonly ResponsePromise[] | undefined,
 ): ResponseHandler {
+  const { id, world } = call;
   const labels: MessageLabels = {
     // Clients take two responses with the same ID for one message.
     id: newId("msg_", world),
@@ -46,7 +53,7 @@ function newResponseHandler(
     thinking,
     toolName,
   };
-  return newTranslatedHandler(target, world, stream, {
+  return newTranslatedHandler({ call, target, isStream: stream, promises }, {
     callIdPrefix: CALL_ID_PREFIX,
     newEncoder: () => newMessageEncoder(labels),
     encodeWhole: (events) => encodeMessage(events, labels),

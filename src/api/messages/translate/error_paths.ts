@@ -32,7 +32,9 @@ const WIRE_PREFIX = /^The provider cannot honour '[^']*'\.\s*/;
 export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
-  const param = clientPath(failure.param, origins);
+  // A refusal names the type of a tool, as the vendor does.
+  const param = clientPath(failure.param, origins)
+    .replace(/^(tools\.\d+)(?=\.)/, "$1.custom");
   return failed({ ...failure, param, message: sentence(failure.message, failure.param, param) });
 }
 
@@ -55,7 +57,7 @@ export function clientPath(path: string, origins: Origins): string {
   if (list === "tools") {
     const tool = tools[Number(number)];
     if (number === "" || tool === undefined) return "tools";
-    return dotted(`tools.${tool}${below.replace(/^\.function(?=\.|$)/, ".custom")}`);
+    return dotted(`tools.${tool}${toolMember(below)}`);
   }
   if (path.startsWith("response_format")) return format;
   const field = FIELDS.find(([name]) =>
@@ -64,7 +66,8 @@ export function clientPath(path: string, origins: Origins): string {
   return dotted(field === undefined ? path : field[1] + path.slice(field[0].length));
 }
 
-function messagePath({ at, partsAt, callsAt }: PlacedMessage, below: string): string {
+function messagePath(placed: PlacedMessage, below: string): string {
+  const { at, partsAt, callsAt, reasoningAt = at } = placed;
   const [, list, number = "", inside = ""] = /^\.(tool_calls|content)\[(\d+)\](.*)$/.exec(below) ??
     [];
   const call = list === "tool_calls" ? callsAt[Number(number)] : undefined;
@@ -73,7 +76,14 @@ function messagePath({ at, partsAt, callsAt }: PlacedMessage, below: string): st
   if (part !== undefined) return part + partMember(inside);
   if (below === ".tool_call_id") return `${at}.tool_use_id`;
   if (below === ".role") return `${at}.role`;
+  if (below === ".reasoning_content") return reasoningAt;
   return partsAt.length === 1 && below.startsWith(".content") ? partsAt[0] ?? at : at;
+}
+
+/** Returns the member of a tool. */
+function toolMember(below: string): string {
+  return below.replace(/^\.function(?=\.|$)/, "")
+    .replace(/^\.parameters(?=[.[]|$)/, ".input_schema");
 }
 
 function callMember(inside: string): string {

@@ -7,6 +7,8 @@ export interface PlacedMessage {
   readonly at: string;
   /** Path of each content part. */
   readonly partsAt: readonly string[];
+  /** Path of the first block of thinking; absent for none. */
+  readonly reasoningAt?: string;
   /** Path of each tool call. */
   readonly callsAt: readonly string[];
 }

@@ -10,7 +10,11 @@ import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
 import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
 
-export type { ResponseLabels } from "./resource.ts";
+/** Fields of a generated response, and the kind of its reasoning. */
+export interface EncoderLabels extends ResponseLabels {
+  /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
+  readonly isSigned: boolean;
+}
 
 /** Encodes hub events as the records of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
@@ -38,9 +42,10 @@ const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added
  * terminal event follow. Fails if the upstream ends without a finish reason, calls more than 128
  * tools, or sends more than 16 MiB.
  */
-export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
+export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
   const named = namespacedFunctions(labels.request.document.value.tools);
   const output = newOutput({
+    isSigned: labels.isSigned,
     newId: labels.newId,
     findFunction: (name) => named.get(name) ?? { name },
   });
@@ -91,6 +96,8 @@ export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
         break;
       case "finish":
         reason = event.reason;
+        break;
+      case "reasoning_item":
         break;
       case "text":
       case "refusal":
@@ -154,7 +161,7 @@ export function newResponseEncoder(labels: ResponseLabels): ResponseEncoder {
 /** Builds the Response object of a complete list of events. Fails like the stream encoder. */
 export function encodeResponse(
   events: readonly StreamEvent[],
-  labels: ResponseLabels,
+  labels: EncoderLabels,
 ): Result<WholeResponse> {
   const encoder = newResponseEncoder(labels);
   for (const event of events) {
@@ -197,6 +204,7 @@ function sizeOf(event: StreamEvent): number {
     case "start":
     case "usage":
     case "finish":
+    case "reasoning_item":
       return 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Content, type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
-import { sealThinking } from "../../sealed_thinking.ts";
+import { reasoningTextBlock, sealThinking } from "../../sealed_thinking.ts";
 
 /** Status of an output item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
@@ -43,11 +43,19 @@ export function newMessageItem(place: ItemPosition, textBefore: number): OutputI
 
 /**
  * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are sent
- * complete in `encrypted_content`, so that clients can send them back.
+ * complete in `encrypted_content`, so that clients can send them back. If the upstream signs nothing
+ * (`isSigned` is false), the text is sent there: some clients send only this member back.
  */
-export function newReasoningItem(place: ItemPosition): OutputItem {
+export function newReasoningItem(place: ItemPosition, isSigned: boolean): OutputItem {
   const content = newContent(place);
   const blocks: JsonObject[] = [];
+
+  function sealed(): readonly JsonObject[] {
+    if (isSigned || blocks.length > 0) return blocks;
+    const text = content.text();
+    return text === "" ? [] : [reasoningTextBlock(text)];
+  }
+
   return {
     place,
     push(event) {
@@ -56,14 +64,17 @@ export function newReasoningItem(place: ItemPosition): OutputItem {
       return content.close();
     },
     close: content.close,
-    value: (status) => ({
-      id: place.id,
-      type: "reasoning",
-      status,
-      summary: [],
-      content: content.value(),
-      ...blocks.length > 0 && { encrypted_content: sealThinking(blocks) },
-    }),
+    value(status) {
+      const carried = sealed();
+      return {
+        id: place.id,
+        type: "reasoning",
+        status,
+        summary: [],
+        content: content.value(),
+        ...carried.length > 0 && { encrypted_content: sealThinking(carried) },
+      };
+    },
   };
 }
 
@@ -80,6 +91,7 @@ function pushContent(content: Content, event: StreamEvent): readonly OutputEvent
       return content.annotate(event.value);
     case "start":
     case "thinking_block":
+    case "reasoning_item":
     case "tool_call":
     case "tool_arguments":
     case "usage":

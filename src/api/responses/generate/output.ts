@@ -18,6 +18,8 @@ const MAX_TOOL_CALLS = 128;
 
 /** Functions of the client's request that the output uses. */
 export interface OutputOptions {
+  /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
+  readonly isSigned: boolean;
   readonly newId: (prefix: string) => string;
   /** Returns the client's function for the flat tool name that the upstream uses. */
   readonly findFunction: (name: string) => CalledFunction;
@@ -51,7 +53,7 @@ interface Entry {
  * begins, a tool call only when its arguments are complete. Until then, or to the end of the stream,
  * the events of later items are buffered.
  */
-export function newOutput({ newId, findFunction }: OutputOptions): Output {
+export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Output {
   const entries: Entry[] = [];
   const calls = new Map<number, Entry>();
   /** Index of the open item; later items are buffered. */
@@ -76,7 +78,7 @@ export function newOutput({ newId, findFunction }: OutputOptions): Output {
     const before = textLength;
     return kind === "message"
       ? begin(kind, "msg_", (place) => newMessageItem(place, before))
-      : begin(kind, "rs_", newReasoningItem);
+      : begin(kind, "rs_", (place) => newReasoningItem(place, isSigned));
   }
 
   function push(event: StreamEvent): Result<readonly OutputEvent[]> {
@@ -112,6 +114,7 @@ export function newOutput({ newId, findFunction }: OutputOptions): Output {
       case "start":
       case "usage":
       case "finish":
+      case "reasoning_item":
         return success([]);
     }
   }

@@ -24,6 +24,8 @@ export interface Content {
   close(): readonly OutputEvent[];
   /** Returns the parts with the text received until now. */
   value(): JsonObject[];
+  /** Returns the text of all parts. */
+  text(): string;
 }
 
 /** Event name prefix and text member of each part type. */
@@ -90,6 +92,7 @@ export function newContent({ id, index }: ItemPosition, textBefore = 0): Content
     },
     close,
     value: () => parts.map(valueOf),
+    text: () => parts.map(({ text }) => text).join(""),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
+import { CLIENT_RUN } from "./fields.ts";
 import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";
 import { nativeBody } from "./request.ts";
@@ -76,9 +77,6 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
   });
   return { kind: "stream", translation, copiesHeaders: true };
 }
-
-/** Tool types that the client runs; every other type runs upstream (OpenAI API, Responses). */
-const CLIENT_RUN = ["function", "custom", "namespace", "local_shell", "shell", "apply_patch"];
 
 /** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {

@@ -46,7 +46,12 @@ export function continuationAfter(
   };
   const param = "previous_response_id" as const;
   const owner = { provider: target.provider, protocol, origin, param };
-  const local = continuationFromItems(call, id, context, owner, outputOf({ resource }));
+  const output = outputOf({ resource });
+  // The upstream knows no ID of an unstored response, and an unknown ID is an error there.
+  const replayed = protocol === "responses" && !request.store
+    ? output.filter((item) => !isReasoningById(item))
+    : output;
+  const local = continuationFromItems(call, id, context, owner, replayed);
   if (protocol !== "responses" || !request.store) return local;
   // An upstream that stores the response knows all items by its ID. Without the declared capability
   // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
@@ -55,6 +60,11 @@ export function continuationAfter(
   return isThere || local === null || local.continuation === null
     ? { id, continuation: upstreamResponse(id, [], owner) }
     : local;
+}
+
+/** True for a reasoning item that only its ID identifies, because it has no encrypted content. */
+function isReasoningById({ type, encrypted_content: encrypted }: JsonObject): boolean {
+  return type === "reasoning" && typeof encrypted !== "string";
 }
 
 /** Returns the continuation from items that the gateway has; null if a provider has earlier items. */

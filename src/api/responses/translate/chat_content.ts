@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
 import {
+  isEmpty,
   missing,
   type Optional,
   unsupported,
@@ -26,6 +28,7 @@ export function chatContent(
   content: Optional,
   at: PathBelow,
   allowed: readonly InputPart[],
+  losses: Losses,
 ): Result<JsonValue> {
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success(content);
@@ -34,7 +37,7 @@ export function chatContent(
   for (const [index, part] of content.entries()) {
     const inside: PathBelow = (below) => at(`[${index}]${below}`);
     if (!isObject(part)) return wrongType(inside(""), "an object");
-    const made = chatPart(part, inside, allowed);
+    const made = chatPart(part, inside, allowed, losses);
     if (!made.ok) return made;
     parts.push(made.value);
   }
@@ -51,7 +54,11 @@ export interface AssistantContent {
 }
 
 /** Translates the content of an assistant message; its text parts are concatenated without separator. */
-export function assistantContent(content: Optional, at: PathBelow): Result<AssistantContent> {
+export function assistantContent(
+  content: Optional,
+  at: PathBelow,
+  losses: Losses,
+): Result<AssistantContent> {
   if ((content ?? null) === null) return missing(at(""));
   if (typeof content === "string") return success({ text: content, refusal: "" });
   if (!Array.isArray(content)) return wrongType(at(""), "a string or an array of parts");
@@ -61,6 +68,7 @@ export function assistantContent(content: Optional, at: PathBelow): Result<Assis
     const isText = TEXT_TYPES.includes(part.type);
     if (!isText && part.type !== "refusal") return unsupported(at(`[${index}].type`));
     const member = isText ? "text" : "refusal";
+    addAnnotations(part, (below) => at(`[${index}]${below}`), losses);
     const text = part[member];
     if (typeof text !== "string") return notText(text, at(`[${index}].${member}`));
     result[member] += text;
@@ -72,9 +80,11 @@ function chatPart(
   part: JsonObject,
   at: PathBelow,
   allowed: readonly InputPart[],
+  losses: Losses,
 ): Result<JsonObject> {
   if (TEXT_TYPES.includes(part.type)) {
     const { text } = part;
+    addAnnotations(part, at, losses);
     return typeof text === "string" ? success({ type: "text", text }) : notText(text, at(".text"));
   }
   const type = allowed.find((candidate) => candidate === part.type);
@@ -86,6 +96,11 @@ function chatPart(
     case undefined:
       return unsupported(at(".type"));
   }
+}
+
+/** Records the annotations of a text, which have no place in a Chat request. */
+function addAnnotations({ annotations }: JsonObject, at: PathBelow, losses: Losses): void {
+  if (!isEmpty(annotations)) losses.add(at(".annotations"));
 }
 
 function imagePart(part: JsonObject, at: PathBelow): Result<JsonObject> {

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../../core/failure.ts";
-import { isObject, type JsonObject, numberOf } from "../../../core/json/json.ts";
+import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import {
   isEmpty,
@@ -10,39 +10,10 @@ import {
   wrongType,
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
+import { isRefused } from "../../../wires/chat_request/closed_fields.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
+import { RESPONSES_FIELDS } from "./fields.ts";
 import type { WireName } from "../../../wires/wire.ts";
-
-/**
- * Fields that are refused unless empty, because a chat upstream cannot serve them. Chat fields that
- * are unknown to Responses are included, because the translation would lose them.
- */
-const REFUSED = [
-  "prompt",
-  "max_tool_calls",
-  "context_management",
-  "moderation",
-  "access_programs",
-  "image",
-  "messages",
-  "functions",
-  "function_call",
-  "response_format",
-  "max_tokens",
-  "max_completion_tokens",
-  "reasoning_effort",
-  "verbosity",
-  "stop",
-  "seed",
-  "n",
-  "logit_bias",
-  "logprobs",
-  "prediction",
-  "modalities",
-  "audio",
-  "web_search_options",
-  "top_k",
-  "thinking",
-] as const;
 
 /** Request fields with the same name and meaning in Chat. */
 const SHARED = [
@@ -54,7 +25,7 @@ const SHARED = [
 ] as const;
 
 /** Fields about the user and the cache, sent only to upstreams that know them. The response repeats them. */
-const HINTS: Readonly<Record<WireName, readonly string[]>> = {
+export const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   compat: [
     "user",
     "safety_identifier",
@@ -68,13 +39,21 @@ const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   local: [],
 };
 
+/** Fields about the user. The remaining hints help only an upstream's cache. */
+export const IDENTITIES: readonly string[] = ["user", "safety_identifier"];
+
 /** Translates all fields except input and tools into Chat. Refuses a field without a counterpart. */
-export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject> {
+export function chatOptions(
+  body: JsonObject,
+  wire: WireName,
+  losses: Losses,
+): Result<JsonObject> {
   const problem = refusedField(body) ?? includeProblem(body) ??
     reasoningProblem(body.reasoning) ?? textProblem(body.text);
   if (problem !== null) return problem;
   const format = translateFormat(isObject(body.text) ? body.text.format : null);
   if (!format.ok) return format;
+  addDropped(body, wire, losses);
   const same = [...SHARED, ...HINTS[wire]].map((key) => [key, body[key]] as const);
   const options = [
     ...same,
@@ -87,14 +66,30 @@ export function chatOptions(body: JsonObject, wire: WireName): Result<JsonObject
 }
 
 function refusedField(body: JsonObject): Failed<Refusal> | null {
-  const refused = REFUSED.find((key) => !isEmpty(body[key]));
-  if (refused !== undefined) return unsupported(refused);
-  if (body.background === true) return unsupported("background");
-  if ((numberOf(body.top_logprobs) ?? 0) !== 0) return unsupported("top_logprobs");
+  for (const [key, treatment] of RESPONSES_FIELDS.topLevel) {
+    const value = body[key] ?? null;
+    if (key !== "truncation" && value !== null && isRefused(treatment, value)) {
+      return unsupported(key);
+    }
+  }
   if (body.service_tier === "ultrafast") return unsupported("service_tier");
   const truncation = body.truncation ?? "disabled";
   if (truncation === "auto") return unsupported("truncation");
   return truncation === "disabled" ? null : wrongValue("truncation", "'auto' or 'disabled'");
+}
+
+/** Records the fields of a request that have a value and do not reach the upstream. */
+function addDropped(body: JsonObject, wire: WireName, losses: Losses): void {
+  for (const key in body) {
+    const value = body[key];
+    const isKnown = RESPONSES_FIELDS.topLevel.has(key) || key === "include[]";
+    const isDropped = IDENTITIES.includes(key) ? !HINTS[wire].includes(key) : !isKnown;
+    if (isDropped && !isEmpty(value)) losses.add(key);
+  }
+  const { stream_options: options } = body;
+  if (isObject(options) && options.include_obfuscation === true) {
+    losses.add("stream_options.include_obfuscation");
+  }
 }
 
 /**
@@ -112,30 +107,25 @@ function includeProblem(body: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
-/** Field values that equal the default behaviour, and so are accepted. */
-const DEFAULT_VALUES: Readonly<Record<string, string>> = {
-  summary: "auto",
-  generate_summary: "auto",
-  mode: "standard",
-  context: "auto",
-};
-
 function reasoningProblem(reasoning: Optional): Failed<Refusal> | null {
   if (!isObject(reasoning)) return null;
-  const usual = Object.entries(DEFAULT_VALUES);
-  const other = usual.find(([key, value]) => (reasoning[key] ?? value) !== value);
-  return other === undefined
-    ? unknownMember(reasoning, ["effort", ...Object.keys(DEFAULT_VALUES)], "reasoning")
-    : unsupported(`reasoning.${other[0]}`);
+  for (const key of ["summary", "generate_summary", "mode", "context"] as const) {
+    const value = reasoning[key] ?? null;
+    const treatment = RESPONSES_FIELDS.rows[`reasoning.${key}`];
+    if (value !== null && treatment !== undefined && isRefused(treatment, value)) {
+      return unsupported(`reasoning.${key}`);
+    }
+  }
+  return unknownMember(reasoning, RESPONSES_FIELDS.members("reasoning"), "reasoning");
 }
+
+const FORMAT = RESPONSES_FIELDS.members("text.format[json_schema]");
 
 function textProblem(text: Optional): Failed<Refusal> | null {
   if (!isObject(text)) return null;
   const { format } = text;
-  return unknownMember(text, ["format", "verbosity"], "text") ??
-    (isObject(format)
-      ? unknownMember(format, ["type", "name", "schema", "description", "strict"], "text.format")
-      : null);
+  return unknownMember(text, RESPONSES_FIELDS.members("text"), "text") ??
+    (isObject(format) ? unknownMember(format, FORMAT, "text.format") : null);
 }
 
 function translateFormat(format: Optional): Result<JsonObject | null> {

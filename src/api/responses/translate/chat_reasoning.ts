@@ -1,11 +1,22 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { type Optional, unsupported, wrongType } from "../../../wires/chat_request/refusals.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
+import {
+  isEmpty,
+  type Optional,
+  unsupported,
+  wrongType,
+} from "../../../wires/chat_request/refusals.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import type { PathBelow } from "./chat_content.ts";
-import { parseThinking, sealedText } from "../../sealed_thinking.ts";
+import {
+  isReasoningTextBlock,
+  parseThinking,
+  reasoningTextOf,
+  sealedText,
+} from "../../sealed_thinking.ts";
 
 /** Reasoning that precedes an assistant message. */
 export interface Reasoning {
@@ -20,8 +31,9 @@ export interface Reasoning {
 
 /**
  * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
- * that check signatures get the signed thinking blocks, other wires get the text. Refuses encrypted
- * content of another origin, and blocks with more members and elements than `innerItems` allows.
+ * that check signatures get the signed thinking blocks, other wires get the text: the visible one, or
+ * the one in the encrypted content if the client sends no other. Refuses encrypted content of
+ * another origin, and blocks with more members and elements than `innerItems` allows.
  */
 export function mergeReasoning(
   item: JsonObject,
@@ -29,6 +41,7 @@ export function mergeReasoning(
   wire: WireName,
   before: Reasoning | null,
   innerItems: InnerItems,
+  losses: Losses,
 ): Result<Reasoning | null> {
   const sealed = item.encrypted_content ?? null;
   if (sealed !== null && typeof sealed !== "string") {
@@ -42,24 +55,30 @@ export function mergeReasoning(
   if (blocks === null) {
     return unsupported(at(".encrypted_content"), "It was not made by this gateway.");
   }
-  const text = visibleText(item, at);
+  const text = visibleText(item, at, losses);
   if (!text.ok) return text;
   const place = before?.at ?? at;
-  if (wire === "messages" && blocks.length > 0) {
+  if (wire === "messages" && !blocks.every(isReasoningTextBlock)) {
     // The earlier list of blocks is extended: a copy for each item would take quadratic time.
     const thinking_blocks = before?.members.thinking_blocks ?? [];
     pushAll(thinking_blocks, blocks);
     return success({ members: { ...before?.members, thinking_blocks }, at: place });
   }
-  if (text.value === "") return success(before);
-  const reasoning_content = (before?.members.reasoning_content ?? "") + text.value;
+  if (!blocks.every(isReasoningTextBlock)) losses.add(at(".encrypted_content"));
+  const added = text.value === "" ? blocks.map(reasoningTextOf).join("") : text.value;
+  if (added === "") return success(before);
+  const reasoning_content = (before?.members.reasoning_content ?? "") + added;
   return success({ members: { ...before?.members, reasoning_content }, at: place });
 }
 
 /** Returns the visible text of a reasoning item: its content, else its summary. */
-function visibleText(item: JsonObject, at: PathBelow): Result<string> {
+function visibleText(item: JsonObject, at: PathBelow, losses: Losses): Result<string> {
   const content = textsIn(item.content, (below) => at(`.content${below}`), "reasoning_text");
-  if (!content.ok || content.value !== "") return content;
+  if (!content.ok) return content;
+  if (content.value !== "") {
+    if (!isEmpty(item.summary)) losses.add(at(".summary"));
+    return content;
+  }
   return textsIn(item.summary, (below) => at(`.summary${below}`), "summary_text");
 }
 

@@ -8,6 +8,7 @@ import {
   wrongType,
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
 import { flatName } from "./namespaces.ts";
 
 /** Chat tools with the path of each tool in the client's request. */
@@ -20,7 +21,7 @@ export interface ChatTools {
  * Translates the client's tools into Chat functions, with flat names for functions of namespaces.
  * Refuses every other tool type, and two functions with the same flat name.
  */
-export function chatTools(given: Optional): Result<ChatTools> {
+export function chatTools(given: Optional, losses: Losses): Result<ChatTools> {
   const tools: JsonObject[] = [];
   const paths: string[] = [];
   const names = new Set<Optional>();
@@ -32,6 +33,9 @@ export function chatTools(given: Optional): Result<ChatTools> {
       return wrongValue(`${path}.name`, "different from that of any other function");
     }
     names.add(made.value.name);
+    // Only the model calls functions in Chat.
+    const { allowed_callers: callers } = tool;
+    if (Array.isArray(callers) && callers.length > 1) losses.add(`${path}.allowed_callers`);
     tools.push({ type: "function", function: made.value });
     paths.push(path);
     return success(null);

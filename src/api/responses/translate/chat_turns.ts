@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import {
   missing,
@@ -7,6 +7,7 @@ import {
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
 import { newInnerItems } from "../../../wires/inner_json.ts";
+import type { Losses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { assistantContent, chatContent, type PathBelow } from "./chat_content.ts";
 import { mergeReasoning, type Reasoning } from "./chat_reasoning.ts";
@@ -49,6 +50,7 @@ interface SeenCall {
 export function chatTurns(
   items: readonly PlacedItem[],
   wire: WireName,
+  losses: Losses,
 ): Result<readonly PlacedMessage[]> {
   const turns: Turn[] = [];
   const seen = new Map<string, SeenCall>();
@@ -79,12 +81,13 @@ export function chatTurns(
     const { role } = item;
     const status = statusProblem(item, at);
     if (status !== null) return status;
+    if ((item.phase ?? null) !== null) losses.add(at(".phase"));
     if (role === "assistant") return takeSpoken(item, at);
     if (role !== "user" && role !== "system" && role !== "developer") {
       return wrongValue(at(".role"), "'user', 'assistant', 'system' or 'developer'");
     }
     const allowed = role === "user" ? ["input_image", "input_file"] as const : [];
-    const content = chatContent(item.content, (below) => at(`.content${below}`), allowed);
+    const content = chatContent(item.content, (below) => at(`.content${below}`), allowed, losses);
     if (!content.ok) return content;
     thought = null;
     open = null;
@@ -93,7 +96,7 @@ export function chatTurns(
   }
 
   function takeSpoken(item: JsonObject, at: PathBelow): Result<null> {
-    const parsed = assistantContent(item.content, (below) => at(`.content${below}`));
+    const parsed = assistantContent(item.content, (below) => at(`.content${below}`), losses);
     if (!parsed.ok) return parsed;
     const { text, refusal } = parsed.value;
     // A response without output is stored as an empty message, which is not sent.
@@ -123,6 +126,7 @@ export function chatTurns(
     if (seen.get(id)?.isAnswered === false) {
       return wrongValue(at(".call_id"), "different from that of a call without a result");
     }
+    addCaller(item, at, losses);
     const isOpen = open !== null && thought === null && open.results.length === 0;
     const turn = isOpen && open !== null ? open : spoken(null, at);
     open = turn;
@@ -144,8 +148,9 @@ export function chatTurns(
     if (call === undefined || call.isAnswered) {
       return wrongValue(at(".call_id"), "that of an earlier call without a result");
     }
-    const content = chatContent(item.output, (below) => at(`.output${below}`), []);
+    const content = chatContent(item.output, (below) => at(`.output${below}`), [], losses);
     if (!content.ok) return content;
+    addCaller(item, at, losses);
     call.isAnswered = true;
     const message = { role: "tool", tool_call_id: id, content: content.value };
     call.turn.results.push({ item: message, at });
@@ -153,7 +158,7 @@ export function chatTurns(
   }
 
   function takeReasoning(item: JsonObject, at: PathBelow): Result<null> {
-    const read = mergeReasoning(item, at, wire, thought, innerItems);
+    const read = mergeReasoning(item, at, wire, thought, innerItems, losses);
     if (!read.ok) return read;
     thought = read.value;
     return success(null);
@@ -190,6 +195,11 @@ function turnMessages({ message, at, thought, calls, results }: Turn): readonly 
       callsAt: [],
     })),
   ];
+}
+
+/** Records the caller of an item unless it is the model, which is the only caller in Chat. */
+function addCaller({ caller }: JsonObject, at: PathBelow, losses: Losses): void {
+  if (isObject(caller) && caller.type !== "direct") losses.add(at(".caller"));
 }
 
 /** Returns the refusal of an incomplete item, which looks complete in Chat, because Chat has no status. */

@@ -2,12 +2,12 @@ import { newId } from "../../../core/ids.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
+import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
-import { encodeResponse, newResponseEncoder } from "../generate/encoder.ts";
-import type { ResponseLabels } from "../generate/resource.ts";
+import { encodeResponse, type EncoderLabels, newResponseEncoder } from "../generate/encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /** Creates the candidates for targets without the Responses API: the gateway generates the response. */
@@ -31,29 +31,41 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     if (!chat.ok) return chat;
     const encoded = encodeChatRequest(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
+    const carried = encoded.value.lossy ?? [];
+    const lossy = [...chat.value.lossy, ...carried.map((path) => chat.value.toClientPath(path))];
+    const promises = encoded.value.promises?.map((promise) => {
+      return { ...promise, path: chat.value.toClientPath(promise.path) };
+    });
     return success<Candidate>({
       target,
       request: encoded.value,
+      ...lossy.length > 0 && { lossy },
+      ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
-      responseHandler: () => newResponseHandler(creation, target),
+      responseHandler: () => newResponseHandler(creation, target, promises),
       onComplete: (outcome) => storeOutcome(target, outcome),
     });
   };
 }
 
-function newResponseHandler({ call, request }: Creation, target: Target): ResponseHandler {
+function newResponseHandler(
+  { call, request }: Creation,
+  target: Target,
+  promises: readonly ResponsePromise[] | undefined,
+): ResponseHandler {
   const { world } = call;
   const { model } = target;
-  const labels: ResponseLabels = {
+  const labels: EncoderLabels = {
     id: newId("resp_", world),
     created: world.unix(),
     model,
     request,
+    isSigned: target.wire.name === "messages",
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
-  return newTranslatedHandler(target, world, request.stream, {
+  return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
     newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
       const response = encodeResponse(events, labels);

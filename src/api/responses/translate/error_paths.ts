@@ -23,13 +23,14 @@ const FIELDS = [
 export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
   if (!isRefusal(failure) || failure.param === null) return refused;
-  const param = clientPath(failure.param, origins);
+  const param = toClientPath(failure.param, origins);
   const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`)
     .replace("'thinking_blocks' of the answer", "'encrypted_content' of the item");
   return failed({ ...failure, param, message });
 }
 
-function clientPath(path: string, { messages, tools }: Origins): string {
+/** Returns the path in the client's request for a path in the translated request. */
+export function toClientPath(path: string, { messages, tools }: Origins): string {
   const [, list, number = "", below = ""] = /^(messages|tools)(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
   if (list === "messages") {
     const message = messages[Number(number)];

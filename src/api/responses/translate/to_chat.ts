@@ -3,11 +3,12 @@ import { isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/json/json.
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import { newDocument } from "../../../formats/document.ts";
 import { missing } from "../../../wires/chat_request/refusals.ts";
+import { newLosses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
-import { toClientPaths } from "./error_paths.ts";
+import { toClientPath, toClientPaths } from "./error_paths.ts";
 import { exactBody } from "./exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
@@ -24,6 +25,10 @@ export interface HistoryItem {
 export interface TranslatedRequest extends ChatRequest {
   /** Returns a wire's refusal of this request with the paths of the client's own request. */
   toClientPaths(refused: Failed): Failed;
+  /** Returns the path of a field of this request in the client's own request. */
+  toClientPath(path: string): string;
+  /** Paths of the client's fields of which this request has only a part. */
+  readonly lossy: readonly string[];
 }
 
 /**
@@ -38,14 +43,15 @@ export function toChat(
   const deep = tooDeep(request.document.value);
   if (deep !== null) return deep;
   const body = exactBody(request.document);
-  const options = chatOptions(body, wire);
+  const losses = newLosses();
+  const options = chatOptions(body, wire, losses);
   if (!options.ok) return options;
-  const tools = chatTools(body.tools);
+  const tools = chatTools(body.tools, losses);
   if (!tools.ok) return tools;
   const hasTools = tools.value.tools.length > 0;
   const choice = chatToolChoice(body.tool_choice, hasTools);
   if (!choice.ok) return choice;
-  const turns = chatTurns(placed(request, items), wire);
+  const turns = chatTurns(placed(request, items), wire, losses);
   if (!turns.ok) return turns;
   const messages = [...instructionsOf(body), ...turns.value];
   if (turns.value.length === 0) return missing("input");
@@ -67,6 +73,8 @@ export function toChat(
     stream: request.stream,
     includeUsage: request.stream,
     toClientPaths: (refused) => toClientPaths(refused, origins),
+    toClientPath: (path) => toClientPath(path, origins),
+    lossy: losses.member().lossy ?? [],
   });
 }
 

@@ -165,6 +165,12 @@ Deno.test("redacted thinking is dropped and named, because refusing it would end
   ]);
 });
 
+Deno.test("the thinking that a Responses provider cannot take is named by its own path", () => {
+  const content = [text("A"), thinking("a"), thinking("b")];
+  const { clientPath } = valueOf(translateMessages(dialogue(content), "responses"));
+  assertEquals(clientPath("messages[1].reasoning_content"), "messages.1.content.1");
+});
+
 Deno.test("a message of thinking alone has an empty text", () => {
   assertEquals(spoken([thinking("a")])[0], {
     role: "assistant",

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { assertEquals } from "../../../support/assert.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
 import {
   ABLE,
   encodeFor,
   fieldsOf,
+  promisesOf,
   refusalOf,
   translate,
   TRANSLATED,
@@ -71,7 +72,7 @@ Deno.test("max_tokens below the minimum of a Responses provider is refused with 
   assertEquals(refusalOf(encodeFor({ max_tokens: 15 }, "responses")), [
     "unsupported_feature",
     "max_tokens",
-    "max_tokens: The provider's minimum is 16.",
+    "max_tokens: The provider's minimum is 16; send a higher limit.",
   ]);
   assertEquals(encodeFor({ max_tokens: 16 }, "responses").ok, true);
 });
@@ -90,14 +91,20 @@ Deno.test("stop_sequences are sent as stop; none are sent for an empty list or n
   assertEquals(fieldsOf({ stop_sequences: null }), {});
 });
 
-Deno.test("stop_sequences are refused by a Responses provider, except for an empty list or null", () => {
-  assertEquals(refusalOf(encodeFor({ stop_sequences: ["a"] }, "responses")), [
-    "unsupported_feature",
-    "stop_sequences",
-    "stop_sequences: Extra inputs are not permitted",
-  ]);
-  assertEquals(encodeFor({ stop_sequences: [] }, "responses").ok, true);
-  assertEquals(encodeFor({ stop_sequences: null }, "responses").ok, true);
+Deno.test("stop_sequences are refused by a Responses provider without checks, except for an empty list or null", () => {
+  const unchecked = { verify: false };
+  const [kind, param, message] = refusalOf(
+    encodeFor({ stop_sequences: ["a"] }, "responses", unchecked),
+  );
+  assertEquals([kind, param], ["unsupported_feature", "stop_sequences"]);
+  assert(message.startsWith("stop_sequences: "), message);
+  assertEquals(encodeFor({ stop_sequences: [] }, "responses", unchecked).ok, true);
+  assertEquals(encodeFor({ stop_sequences: null }, "responses", unchecked).ok, true);
+});
+
+Deno.test("stop_sequences that a Responses provider cannot enforce are checked on the response", () => {
+  assertEquals(promisesOf({ stop_sequences: ["a"] }, "responses"), ["stop_sequences"]);
+  assertEquals(promisesOf({}, "responses"), []);
 });
 
 Deno.test("stop_sequences of another type are refused by their path", () => {

@@ -5,6 +5,7 @@ import { valueOf } from "../../../support/translated.ts";
 import {
   encodeFor,
   fieldsOf,
+  promisesOf,
   refusalOf,
   translate,
   TRANSLATED,
@@ -46,16 +47,32 @@ Deno.test("the schema of a tool keeps its text, $schema included", () => {
   assert(chat.document.text.endsWith(tools), chat.document.text);
 });
 
-Deno.test("strict true is sent; a local target refuses it with the client's own path", () => {
+Deno.test("strict true is sent; a local target without checks refuses it with the client's own path", () => {
   assertEquals(fieldsOf({ tools: [tool("f", { strict: true })] }), {
     tools: [made("f", { strict: true })],
   });
   assertEquals(fieldsOf({ tools: [tool("f", { strict: false })] }), { tools: [made("f")] });
+  const refused = encodeFor({ tools: [tool("f", { strict: true })] }, "local", { verify: false });
+  assertEquals(refusalOf(refused).slice(0, 2), ["unsupported_feature", "tools.0.custom.strict"]);
+});
+
+Deno.test("what a local target cannot enforce is checked on the response, and named in the client's own paths", () => {
+  const input_schema = { ...SCHEMA, required: [], additionalProperties: false };
+  const tools = [tool("a"), tool("f", { strict: true, input_schema })];
+  assertEquals(promisesOf({ tools }, "local"), ["tools.1.strict"]);
+  const tool_choice = { type: "any", disable_parallel_tool_use: true };
+  assertEquals(promisesOf({ tools: [tool("f")], tool_choice }, "local"), [
+    "tool_choice.disable_parallel_tool_use",
+    "tool_choice",
+  ]);
+});
+
+Deno.test("a schema that cannot be checked is refused with the client's own path", () => {
   assertEquals(
     refusalOf(encodeFor({ tools: [tool("f", { strict: true })] }, "local")).slice(0, 2),
     [
       "unsupported_feature",
-      "tools.0.custom.strict",
+      "tools.0.custom.input_schema.additionalProperties",
     ],
   );
 });
@@ -234,23 +251,22 @@ for (const [given, sent] of CHOICES) {
   });
 }
 
-Deno.test("a local target refuses a choice that forces a call, and one call at a time, by the client's own paths", () => {
+Deno.test("a local target without checks refuses a choice that forces a call, and one call at a time, by the client's own paths", () => {
   const tools = [tool("f")];
+  const unchecked = { verify: false };
   for (const type of ["any", "tool"]) {
     const tool_choice = type === "tool" ? { type, name: "f" } : { type };
-    assertEquals(refusalOf(encodeFor({ tools, tool_choice }, "local")), [
-      "unsupported_feature",
-      "tool_choice",
-      "tool_choice: The provider cannot force a tool call; send 'auto'.",
-    ]);
+    const [kind, param, message] = refusalOf(encodeFor({ tools, tool_choice }, "local", unchecked));
+    assertEquals([kind, param], ["unsupported_feature", "tool_choice"]);
+    assert(message.startsWith("tool_choice: The provider cannot force a tool call;"), message);
   }
   const single = { type: "auto", disable_parallel_tool_use: true };
-  assertEquals(refusalOf(encodeFor({ tools, tool_choice: single }, "local")), [
+  const [kind, param] = refusalOf(encodeFor({ tools, tool_choice: single }, "local", unchecked));
+  assertEquals([kind, param], [
     "unsupported_feature",
     "tool_choice.disable_parallel_tool_use",
-    "tool_choice.disable_parallel_tool_use: Extra inputs are not permitted",
   ]);
-  assertEquals(encodeFor({ tool_choice: single }, "local").ok, true);
+  assertEquals(encodeFor({ tool_choice: single }, "local", unchecked).ok, true);
 });
 
 Deno.test("without tools auto and none ask for nothing, any is refused", () => {

@@ -12,8 +12,8 @@ const TOOL = { type: "function", name: "f" };
 const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
 const RESULT = { type: "function_call_output", call_id: "c", output: "ok" };
 const TARGETS = {
-  messages: { provider: provider(), model: "m", wire: messages },
-  local: { provider: localProvider(), model: "m", wire: local },
+  messages: { provider: provider({ verify: false }), model: "m", wire: messages },
+  local: { provider: localProvider({ verify: false }), model: "m", wire: local },
 };
 
 /** The refusal of this request by the wire, with the client's field path. */

@@ -1,0 +1,192 @@
+import { parseConfig } from "../../src/config/load.ts";
+import { STARTERS } from "../../src/cli/init.ts";
+import { listen, type Listening } from "../../src/cli/listen.ts";
+import { isRefusal } from "../../src/core/failure.ts";
+import type { World } from "../../src/core/world.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { newGateway } from "../../src/gateway/gateway.ts";
+import type { CallReport } from "../../src/observe/report.ts";
+import { createApp } from "../../src/server/app.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
+import {
+  CAPABILITY_SETS,
+  type CapabilitySet,
+  type CellReport,
+  PROVIDER_TYPES,
+  type ProviderType,
+} from "./matrix.ts";
+
+/** Capabilities of providers as their configuration has them. */
+type Capabilities = Readonly<Record<string, unknown>>;
+
+const TRANSLATED = { structured_outputs: true, reasoning_effort: true };
+const STATEFUL = {
+  embeddings_base64: true,
+  chat_completions_lifecycle: true,
+  responses_lifecycle: true,
+  conversations: true,
+  background_responses: true,
+  response_cancellation: true,
+  response_compaction: true,
+  response_input_tokens: true,
+};
+
+/** Everything that a provider of each type can declare. */
+const EVERYTHING: Readonly<Record<ProviderType, Capabilities>> = {
+  compat: { embeddings_base64: true },
+  messages: TRANSLATED,
+  local: TRANSLATED,
+  native: STATEFUL,
+};
+
+/** Provider of the starter files for each type of the matrix. */
+const STARTER_PROVIDERS: Readonly<Record<ProviderType, string>> = {
+  compat: "openai",
+  messages: "anthropic",
+  local: "ollama",
+  native: "openai",
+};
+
+/** The gateways under test over one simulator, all on sockets of this machine. */
+export interface MatrixGateways extends AsyncDisposable {
+  /** Base URL of the gateway for each set of capabilities, without a trailing slash. */
+  readonly urls: Readonly<Record<CapabilitySet, string>>;
+  /** Returns what the gateways reported of the calls with this API key, once they are over. */
+  reportOf(key: string): Promise<CellReport>;
+}
+
+/** Serves a simulator, and a gateway over it for each set of capabilities. */
+export function serveGateways(): MatrixGateways {
+  const world = newRealWorld();
+  const upstream = listening(listen(newSimulator(world), "127.0.0.1", 0));
+  const gateways = CAPABILITY_SETS.map((set) =>
+    serveGateway(gatewayConfig(upstream.url, set), world)
+  );
+  const [declared, starter] = gateways;
+  return {
+    urls: { declared: declared?.url ?? "", starter: starter?.url ?? "" },
+    async reportOf(key) {
+      const reports = await Promise.all(gateways.map((gateway) => gateway.reportsOf(key)));
+      return summaryOf(reports.flat());
+    },
+    async [Symbol.asyncDispose]() {
+      for (const gateway of gateways) await gateway.close();
+      await upstream.close();
+      world.close();
+    },
+  };
+}
+
+function serveGateway(config: string, world: World) {
+  const parsed = parseConfig(config, {});
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const reports = new Map<string, Readonly<CallReport>>();
+  const idsByKey = new Map<string, string[]>();
+  const gateway = newGateway(compile(parsed.config, 1), world, [(report) => {
+    reports.set(report.id, report);
+  }]);
+  const app = createApp(gateway);
+  const server = listening(listen(
+    async (request, peer) => {
+      const response = await app(request, peer);
+      const key = keyOf(request.headers);
+      const ids = [...idsByKey.get(key) ?? [], response.headers.get("x-request-id") ?? ""];
+      idsByKey.set(key, ids);
+      return response;
+    },
+    "127.0.0.1",
+    0,
+  ));
+  return {
+    url: server.url,
+    close: server.close,
+    async reportsOf(key: string): Promise<readonly Readonly<CallReport>[]> {
+      await gateway.state.inFlight.idle();
+      return (idsByKey.get(key) ?? []).flatMap((id) => reports.get(id) ?? []);
+    },
+  };
+}
+
+function listening(server: Listening): Extract<Listening, { ok: true }> {
+  if (!server.ok) throw new Error(server.trouble);
+  return server;
+}
+
+/** Returns the API key of a request, in the header of either kind of client. */
+function keyOf(headers: Headers): string {
+  return headers.get("x-api-key") ?? headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
+}
+
+function summaryOf(reports: readonly Readonly<CallReport>[]): CellReport {
+  const failures = reports.flatMap(({ failure }) => failure ?? []);
+  const fault = failures.findLast((failure) => !isRefusal(failure));
+  return {
+    verified: reports.some(({ verified }) => verified.length > 0),
+    lossy: [...new Set(reports.flatMap(({ lossy }) => lossy))],
+    refusal: failures.findLast(isRefusal)?.message ?? null,
+    fault: fault === undefined ? null : `${fault.kind}: ${fault.message}`,
+  };
+}
+
+const UPSTREAM_PATHS: Readonly<Record<ProviderType, string>> = {
+  compat: "/compat/v1",
+  messages: "/messages",
+  local: "/local",
+  native: "/compat/v1",
+};
+
+function gatewayConfig(upstream: string, set: CapabilitySet): string {
+  const capabilities = set === "declared" ? EVERYTHING : starterCapabilities();
+  const providers = PROVIDER_TYPES.map((type) => [type, {
+    type: type === "native" ? "compat" : type,
+    base_url: `${upstream}${UPSTREAM_PATHS[type]}`,
+    api_key: "any",
+    capabilities: capabilities[type],
+  }]);
+  const routes = PROVIDER_TYPES.map((type) => ({
+    name: type,
+    match: { models: [`${type}/*`] },
+    targets: [{
+      provider: type,
+      ...(type === "native" ? { upstream_request_type: "responses" } : {}),
+    }],
+  }));
+  const embeddings = {
+    name: "native-embeddings",
+    match: { path: "/v1/embeddings", models: ["native/*"] },
+    targets: [{ provider: "native" }],
+  };
+  return JSON.stringify({
+    providers: Object.fromEntries(providers),
+    routing: { routes: [embeddings, ...routes] },
+    // Each cell has its own verdict: none is tried again, and none closes a provider to the next.
+    retry: { enabled: false },
+    circuit_breaker: { enabled: false },
+  });
+}
+
+/** Returns the capabilities that the starter file for a laptop declares for each provider type. */
+function starterCapabilities(): Readonly<Record<ProviderType, Capabilities>> {
+  const text = STARTERS.laptop?.(() => "") ?? "";
+  const parsed = parseConfig(text, { OPENAI_API_KEY: "any", ANTHROPIC_API_KEY: "any" });
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const { providers } = parsed.config;
+  const declaredBy = (type: ProviderType) =>
+    declaredOf(providers[STARTER_PROVIDERS[type]]?.capabilities ?? {});
+  return {
+    compat: declaredBy("compat"),
+    messages: declaredBy("messages"),
+    local: declaredBy("local"),
+    native: declaredBy("native"),
+  };
+}
+
+/** Returns the capabilities that are not at their defaults. */
+function declaredOf(capabilities: object): Capabilities {
+  return Object.fromEntries(
+    Object.entries(capabilities).filter(([, value]) =>
+      Array.isArray(value) ? value.length > 0 : value === true
+    ),
+  );
+}

@@ -1,0 +1,85 @@
+import { type ClientProgram, URLS } from "../run.ts";
+
+const CLIENTS = new URL("clients/", import.meta.url);
+
+/**
+ * Returns one program for each Python client, each in a virtual environment with the packages that
+ * its file names in a line `# pip: NAME==VERSION …`. Clients with the same packages share one. The
+ * environments are made where they are missing, in the user's cache folder; `PYTHON` is the Python
+ * that makes them, `python3` when it is not set.
+ */
+export async function pythonPrograms(
+  chosen: readonly string[],
+): Promise<readonly ClientProgram[]> {
+  const programs: ClientProgram[] = [];
+  for (const { name, packages } of await pythonClients()) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    const python = await environmentFor(packages);
+    programs.push({
+      command: [python, new URL("main.py", import.meta.url).pathname, URLS, name],
+      environment: ENVIRONMENT,
+      versionsOf: () => packages,
+    });
+  }
+  return programs;
+}
+
+/** A file in `clients/`. */
+export interface PythonClient {
+  /** Its name without the ending. */
+  readonly name: string;
+  /** The packages with their exact versions, such as `openai==3.54.0`. */
+  readonly packages: readonly string[];
+}
+
+/** Returns the Python clients, in the order of their names. */
+export async function pythonClients(): Promise<readonly PythonClient[]> {
+  const clients: PythonClient[] = [];
+  for (const { name } of [...Deno.readDirSync(CLIENTS)].toSorted(byName)) {
+    if (!name.endsWith(".py")) continue;
+    const [, list] = /^# pip: (.+)$/m.exec(await Deno.readTextFile(new URL(name, CLIENTS))) ?? [];
+    if (list === undefined) throw new Error(`${name} has no line "# pip: NAME==VERSION"`);
+    clients.push({ name: name.replace(/\.py$/, ""), packages: list.split(" ") });
+  }
+  return clients;
+}
+
+function byName(one: Deno.DirEntry, other: Deno.DirEntry): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+/** Keeps the clients from sending traces and from fetching tables. */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  PYTHONDONTWRITEBYTECODE: "1",
+  OPENAI_AGENTS_DISABLE_TRACING: "1",
+  LITELLM_LOCAL_MODEL_COST_MAP: "True",
+  HAYSTACK_TELEMETRY_ENABLED: "False",
+};
+
+/** Returns the Python of an environment with these packages; makes it if it is missing. */
+async function environmentFor(packages: readonly string[]): Promise<string> {
+  const folder = `${cacheFolder()}/${packages.join("+").replaceAll(/[^\w.+-]/g, "_")}`;
+  const ready = `${folder}/ready`;
+  const python = `${folder}/bin/python`;
+  if (await Deno.stat(ready).then(() => true, () => false)) return python;
+  await run(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);
+  await run(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
+  await Deno.writeTextFile(ready, "");
+  return python;
+}
+
+function cacheFolder(): string {
+  const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
+  return `${home}/switchyard-clients`;
+}
+
+async function run(command: string, args: readonly string[]): Promise<void> {
+  console.error([command, ...args].join(" "));
+  const { success } = await new Deno.Command(command, {
+    args: [...args],
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new Error(`${command} ${args.join(" ")} failed`);
+}

@@ -1,0 +1,22 @@
+import type { Results } from "./matrix.ts";
+
+/** Parts of the matrix in the order of the reference page, each with its file in `results/`. */
+export const PARTS = ["node", "python", "cli"] as const;
+
+/** One of the parts of the matrix. */
+export type Part = typeof PARTS[number];
+
+/** Returns the file with the results of a part. */
+export function resultsFile(part: Part): URL {
+  return new URL(`results/${part}.json`, import.meta.url);
+}
+
+/** Returns the results of a part as its file has them. */
+export async function readResults(part: Part): Promise<Results> {
+  return JSON.parse(await Deno.readTextFile(resultsFile(part)));
+}
+
+/** Writes the results of a part; clients that were not run keep their earlier results. */
+export async function writeResults(part: Part, results: Results): Promise<void> {
+  await Deno.writeTextFile(resultsFile(part), `${JSON.stringify(results, null, 2)}\n`);
+}

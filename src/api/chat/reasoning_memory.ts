@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { CallingReasoning, OwnedReasoning } from "../../core/reasoning.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import type { Creator } from "../../state/bindings.ts";
+import type { ReasoningKey } from "../../state/object_store.ts";
+import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
+import type { Provider } from "../../wires/wire.ts";
+
+type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
+
+/**
+ * Stores the reasoning of a response for the next request of its caller. A store that fails is
+ * counted, and the response is delivered all the same.
+ */
+export async function storeReasoning(
+  { caller, metrics, state }: Context,
+  { account }: Provider,
+  { text, callIds, blocks }: CallingReasoning,
+): Promise<Result<void>> {
+  const key = keyOf(caller.name, callIds, text);
+  const stored = await state.objects.reasoning.store(key, { account, blocks });
+  if (!stored.ok) metrics.storeFailed("reasoning_store");
+  return success(undefined);
+}
+
+/** True if the request has an assistant message with tool calls. */
+export function hasPastCalls({ document: { value: { messages } } }: ChatRequest): boolean {
+  return Array.isArray(messages) &&
+    messages.some((message) => isObject(message) && Array.isArray(message.tool_calls));
+}
+
+/**
+ * Returns the request with the stored reasoning of its assistant messages. Only messages with tool
+ * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
+ */
+export async function withStoredReasoning(
+  { caller, generation, metrics, state }: Context,
+  request: ChatRequest,
+): Promise<ChatRequest> {
+  if (!takesReasoning(generation)) return request;
+  const wanted = messagesWithoutReasoning(request, caller.name);
+  if (wanted.length === 0) return request;
+  const found = await state.objects.reasoning.find(wanted.map(({ key }) => key));
+  if (!found.ok) {
+    metrics.storeFailed("reasoning_find");
+    return request;
+  }
+  const reasoning = new Map<number, OwnedReasoning>();
+  for (const [at, { index }] of wanted.entries()) {
+    const one = found.value[at] ?? null;
+    if (one !== null) reasoning.set(index, one);
+  }
+  return { ...request, reasoning };
+}
+
+/** True if a target of the configuration accepts signed or encrypted reasoning back. */
+function takesReasoning({ routes }: Call["generation"]): boolean {
+  return routes.some(({ targets, fallback }) =>
+    [...targets, ...fallback].some(({ wire: { name } }) =>
+      name === "messages" || name === "responses"
+    )
+  );
+}
+
+interface WantedReasoning {
+  /** Position of the assistant message. */
+  readonly index: number;
+  readonly key: ReasoningKey;
+}
+
+function messagesWithoutReasoning(
+  { document }: ChatRequest,
+  creator: Creator,
+): readonly WantedReasoning[] {
+  const { messages } = document.value;
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message, index) => {
+    if (!isObject(message) || message.role !== "assistant") return [];
+    const callIds = callIdsOf(message);
+    const text = message.reasoning_content ?? "";
+    if (callIds.length === 0 || hasBlocks(message) || typeof text !== "string") return [];
+    return [{ index, key: keyOf(creator, callIds, text === "" ? null : text) }];
+  });
+}
+
+function callIdsOf({ tool_calls: calls }: JsonObject): readonly string[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.flatMap((call) => isObject(call) && typeof call.id === "string" ? [call.id] : []);
+}
+
+function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
+  return Array.isArray(blocks) && blocks.length > 0;
+}
+
+/** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
+function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
+  const calls = digestOf(JSON.stringify(callIds.toSorted()));
+  return { creator, calls, text: text === null ? null : digestOf(text) };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}

@@ -1,0 +1,48 @@
+import { type Result, success } from "../../core/result.ts";
+import { type Optional, unsupported, wrongType } from "../chat_request/refusals.ts";
+import type { ResponsePromise } from "./response_promise.ts";
+
+/** Maximum number of stop texts of a request that are searched for in its response. */
+const MAX_STOPS = 16;
+
+/** Stop texts of a request, by who ends the response at them. */
+export interface StopTexts {
+  /** Texts that the upstream receives. */
+  readonly sent: readonly string[];
+  /** Texts that the gateway searches for. */
+  readonly promises: readonly ResponsePromise[];
+}
+
+/** Who ends a response at a stop text. */
+export interface StopRules {
+  /** True for a text that the protocol can carry. */
+  readonly isSent: (text: string) => boolean;
+  /** False if the gateway must not search for the other texts; then they are refused. */
+  readonly verify: boolean;
+}
+
+/**
+ * Returns the stop texts of a request. Those that the protocol lacks are searched for in the response. A
+ * Refusal names an empty text, and the field if there are too many to search for.
+ */
+export function parseStops(given: Optional, { isSent, verify }: StopRules): Result<StopTexts> {
+  const isList = Array.isArray(given);
+  const list = isList ? given : (given ?? null) === null ? [] : [given];
+  const sent: string[] = [];
+  const texts: string[] = [];
+  for (const [index, text] of list.entries()) {
+    const path = isList ? `stop[${index}]` : "stop";
+    if (typeof text !== "string") return wrongType(path, "a string");
+    if (text === "") return unsupported(path, "A stop text needs a character.");
+    const isUpstream = isSent(text);
+    if (!isUpstream && !verify) {
+      return unsupported(path, "A stop text needs a visible character, or 'verify: true'.");
+    }
+    (isUpstream ? sent : texts).push(text);
+  }
+  if (texts.length > MAX_STOPS) return unsupported("stop", `Send at most ${MAX_STOPS} texts.`);
+  return success({
+    sent,
+    promises: texts.length === 0 ? [] : [{ kind: "stop", path: "stop", texts }],
+  });
+}

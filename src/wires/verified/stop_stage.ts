@@ -1,0 +1,85 @@
+import type { StreamEvent } from "../../core/events.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { PromiseOf } from "./response_promise.ts";
+import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import { newStopSearch } from "./stop_search.ts";
+
+/**
+ * Returns the stage that ends a response before the first stop text in its text. A stream is done then,
+ * so that the upstream's stream is cancelled; of a whole response only the token counts follow. Text that
+ * may be the start of a stop text is held back, with all events after it.
+ */
+export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions): Stage {
+  const search = newStopSearch(texts);
+  const held = newHeldEvents(options);
+  /** Number of characters that were returned, and that were received. */
+  let given = 0;
+  let received = 0;
+  let hasCalls = false;
+  let isCut = false;
+  let isDone = false;
+
+  function push(event: StreamEvent): Result<readonly StreamEvent[]> {
+    if (isDone) return success([]);
+    if (isCut) return success(afterCut(event));
+    if (event.type === "text") return pushText(event);
+    if (event.type === "tool_call") hasCalls = true;
+    if (event.type === "finish") {
+      isDone = true;
+      return success([...release(received), event]);
+    }
+    if (held.isEmpty()) return success([event]);
+    return held.add(event) ?? success([]);
+  }
+
+  function pushText(event: StreamEvent & { type: "text" }): Result<readonly StreamEvent[]> {
+    received += event.delta.length;
+    const found = search.add(event.delta);
+    const tooMuch = held.add(event);
+    if (found !== null) return success(cut(found.start));
+    if (tooMuch !== null) return tooMuch;
+    return success(release(received - search.pending()));
+  }
+
+  /** Returns the held events before character `end` of the text. */
+  function release(end: number): readonly StreamEvent[] {
+    const released: StreamEvent[] = [];
+    for (let event = held.first(); event !== undefined; event = held.first()) {
+      if (event.type !== "text") {
+        released.push(event);
+        held.replaceFirst(null);
+        continue;
+      }
+      const free = Math.min(event.delta.length, end - given);
+      given += free;
+      if (free > 0) released.push({ ...event, delta: event.delta.slice(0, free) });
+      const isWhole = free === event.delta.length;
+      held.replaceFirst(isWhole ? null : { ...event, delta: event.delta.slice(free) });
+      if (!isWhole) break;
+    }
+    return released;
+  }
+
+  function cut(end: number): readonly StreamEvent[] {
+    const released = release(end);
+    held.takeAll();
+    isCut = true;
+    if (!options.isStream) return released;
+    isDone = true;
+    return [...released, { type: "finish", reason: hasCalls ? "tool_calls" : "stop" }];
+  }
+
+  function afterCut(event: StreamEvent): readonly StreamEvent[] {
+    if (event.type === "usage") return [event];
+    if (event.type !== "finish") return [];
+    isDone = true;
+    return [{ ...event, reason: hasCalls ? "tool_calls" : "stop" }];
+  }
+
+  return {
+    push,
+    end: () => held.isEmpty() ? success([]) : endedEarly(),
+    done: () => options.isStream && isCut,
+    isHolding: () => false,
+  };
+}

@@ -1,0 +1,138 @@
+import type { StreamEvent } from "../../core/events.ts";
+import type { PromiseKind, PromiseResult } from "../../core/promise_kind.ts";
+import { pushAll } from "../../core/push_all.ts";
+import { fault, type Result, success } from "../../core/result.ts";
+import type { Decoder } from "../../core/stream.ts";
+import { newCallIds } from "../call_ids.ts";
+import type { IdSource } from "../wire.ts";
+import { newCallStage } from "./call_stage.ts";
+import { newJsonStage } from "./json_stage.ts";
+import type { ResponsePromise } from "./response_promise.ts";
+import type { Stage, StageOptions } from "./stage.ts";
+import { newStopStage } from "./stop_stage.ts";
+import { newTextCallStage } from "./text_call_stage.ts";
+
+/** Dependencies of the check of one response. */
+export interface VerifierOptions {
+  readonly isStream: boolean;
+  /** Source of the ID of a call that is made of the response's text. */
+  readonly mint: Pick<IdSource, "uuid">;
+  /** Called once for each kind of promise that the response kept, or for the one that it broke. */
+  onResult(kind: PromiseKind, result: PromiseResult): void;
+}
+
+/**
+ * Returns the check of one response: it returns the events of the response, some of them later, or the
+ * fault `promise_broken`.
+ */
+export function newVerifier(
+  promises: readonly ResponsePromise[],
+  options: VerifierOptions,
+): Stage {
+  const stages = newStages(promises, options.mint, {
+    isStream: options.isStream,
+    breaks(promise, what) {
+      options.onResult(promise.kind, "broken");
+      return fault("promise_broken", `The response ${what}, so it breaks '${promise.path}'.`);
+    },
+  });
+  let isFinished = false;
+
+  function pass(events: readonly StreamEvent[], from: number): Result<readonly StreamEvent[]> {
+    let passed = events;
+    for (const stage of stages.slice(from)) {
+      const out: StreamEvent[] = [];
+      for (const event of passed) {
+        const step = stage.push(event);
+        if (!step.ok) return step;
+        pushAll(out, step.value);
+      }
+      passed = out;
+    }
+    if (!isFinished && passed.some(({ type }) => type === "finish")) {
+      isFinished = true;
+      for (const kind of new Set(promises.map((one) => one.kind))) options.onResult(kind, "kept");
+    }
+    return success(passed);
+  }
+
+  return {
+    push: (event) => pass([event], 0),
+    end() {
+      for (const stage of stages) {
+        const step = stage.end();
+        if (!step.ok) return step;
+      }
+      return success([]);
+    },
+    done: () => stages.some((stage) => stage.done()),
+    isHolding: () => stages.some((stage) => stage.isHolding()),
+  };
+}
+
+function newStages(
+  promises: readonly ResponsePromise[],
+  mint: Pick<IdSource, "uuid">,
+  options: StageOptions,
+): readonly Stage[] {
+  const stages: Stage[] = [];
+  // Text that a stop text cuts off is not checked further.
+  for (const promise of promises) {
+    if (promise.kind === "stop") stages.push(newStopStage(promise, options));
+  }
+  for (const promise of promises) {
+    if (promise.kind === "json_object" || promise.kind === "json_schema") {
+      stages.push(newJsonStage(promise, options));
+    }
+    if (promise.kind === "tool_choice" && promise.isText) {
+      const nameCall = newCallIds(mint);
+      stages.push(newTextCallStage(promise, () => nameCall(null), options));
+    }
+  }
+  const concernsCalls = promises.some(({ kind }) =>
+    kind === "strict" || kind === "tool_choice" || kind === "parallel_tool_calls"
+  );
+  return concernsCalls ? [...stages, newCallStage(promises, options)] : stages;
+}
+
+/** Returns the events of a whole response if it keeps the promises. */
+export function verifyEvents(
+  events: readonly StreamEvent[],
+  verifier: Stage,
+): Result<readonly StreamEvent[]> {
+  const verified: StreamEvent[] = [];
+  for (const event of events) {
+    const step = verifier.push(event);
+    if (!step.ok) return step;
+    pushAll(verified, step.value);
+  }
+  const end = verifier.end();
+  return end.ok ? success(verified) : end;
+}
+
+/** Returns a decoder whose events have passed the check. */
+export function newVerifyingDecoder(decoder: Decoder, verifier: Stage): Decoder {
+  function verified(events: Result<readonly StreamEvent[]>): Result<readonly StreamEvent[]> {
+    if (!events.ok) return events;
+    const passed: StreamEvent[] = [];
+    for (const event of events.value) {
+      const step = verifier.push(event);
+      if (!step.ok) return step;
+      pushAll(passed, step.value);
+    }
+    return success(passed);
+  }
+
+  return {
+    push: (record) => verified(decoder.push(record)),
+    end() {
+      const last = verified(decoder.end());
+      if (!last.ok) return last;
+      const end = verifier.end();
+      return end.ok ? last : end;
+    },
+    done: () => verifier.done() || decoder.done(),
+    usage: () => decoder.usage(),
+    isHolding: () => verifier.isHolding(),
+  };
+}

@@ -1,0 +1,31 @@
+import { type CellReport, type TriedCell, verdictOf } from "../../../scripts/clients/matrix.ts";
+import { assertEquals } from "../../support/assert.ts";
+
+const CELL: TriedCell = {
+  key: "sk-1",
+  shot: "question",
+  type: "local",
+  set: "declared",
+  error: null,
+};
+const REPORT: CellReport = { verified: false, lossy: [], refusal: null, fault: null };
+
+Deno.test("a client that received everything runs, verified if a response was, and with the fields that were lost", () => {
+  assertEquals(verdictOf(CELL, REPORT), "runs");
+  assertEquals(verdictOf(CELL, { ...REPORT, verified: true }), "runs verified");
+  const lossy = { ...REPORT, lossy: ["messages[1].name", "user"] };
+  assertEquals(verdictOf(CELL, lossy), "runs, lossy: messages[1].name, user");
+});
+
+Deno.test("a client that failed was refused only if the gateway refused a call and no provider failed", () => {
+  const failed = { ...CELL, error: "Error: 400" };
+  const refused = { ...REPORT, refusal: "Set the key." };
+  assertEquals(verdictOf(failed, refused), "refused: Set the key.");
+  const broken = { ...refused, fault: "upstream_rejected: Status 400." };
+  assertEquals(verdictOf(failed, broken), "fails: upstream_rejected: Status 400. Error: 400");
+  assertEquals(verdictOf(failed, REPORT), "fails: Error: 400");
+});
+
+Deno.test("a client that received everything although a call was refused runs", () => {
+  assertEquals(verdictOf(CELL, { ...REPORT, refusal: "Set the key." }), "runs");
+});

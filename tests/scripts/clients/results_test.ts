@@ -1,0 +1,58 @@
+import manifest from "../../../deno.json" with { type: "json" };
+import { CAPABILITY_SETS, PROVIDER_TYPES, verdictIn } from "../../../scripts/clients/matrix.ts";
+import { pythonClients } from "../../../scripts/clients/python/programs.ts";
+import { type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
+import { clientApis } from "../../../src/api/registry.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+/** Every cell of a part: its place in the matrix and its verdict. */
+async function verdictsOf(part: Part): Promise<readonly string[]> {
+  const { clients } = await readResults(part);
+  return Object.entries(clients).flatMap(([title, { rows }]) =>
+    Object.entries(rows).flatMap(([shot, row]) =>
+      PROVIDER_TYPES.flatMap((type) =>
+        CAPABILITY_SETS.map((set) => {
+          const cell = row[type];
+          assert(cell !== undefined, `${title} has no ${shot} on ${type}`);
+          return `${title}, ${shot}, ${type}, ${set}: ${verdictIn(cell, set)}`;
+        })
+      )
+    )
+  );
+}
+
+/** A refusal that says what to configure, or that the protocol has no such thing. */
+const NAMED_REFUSAL =
+  /: refused: .*(?:capabilities\.[a-z_0-9]+|providers\.[^ ]+\.[a-z_]+|The provider has no embeddings)/;
+
+/** False until the gateway serves the API of the Messages clients. */
+const SERVES_MESSAGES = clientApis.some(({ endpoints }) =>
+  endpoints.some(({ path }) => path === "/v1/messages")
+);
+
+Deno.test("every client of the matrix runs on every provider type, or its refusal names what to configure", async () => {
+  for (const part of PARTS) {
+    const verdicts = await verdictsOf(part);
+    const isFit = (line: string) =>
+      / (?:declared|starter): runs/.test(line) || NAMED_REFUSAL.test(line) ||
+      !SERVES_MESSAGES && line.includes("This path is not served here");
+    assertEquals(verdicts.filter((line) => !isFit(line)), [], part);
+  }
+  assert((await verdictsOf("node")).length > 600);
+});
+
+Deno.test("the results of the npm clients are those of the versions in the import map", async () => {
+  const { clients } = await readResults("node");
+  const imported = Object.values<string>(manifest.imports);
+  const packages = Object.values(clients).flatMap((client) => client.packages);
+  assertEquals(packages.filter((name) => !imported.includes(`npm:${name}`)), []);
+});
+
+Deno.test("the results of the Python clients are those of the versions in their files", async () => {
+  const { clients } = await readResults("python");
+  const pinned = (await pythonClients()).map(({ packages }) => packages.join(" "));
+  const found = Object.values(clients).map(({ packages }) => packages.join(" "));
+  assertEquals(found.toSorted(), pinned.toSorted());
+  const isExact = (name: string) => /^[\w.[\]-]+==[\w.]+$/.test(name);
+  assertEquals(pinned.flatMap((names) => names.split(" ")).filter((name) => !isExact(name)), []);
+});

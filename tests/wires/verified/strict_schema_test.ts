@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
+import { MAX_SCHEMA_NODES, parseStrictSchema } from "../../../src/wires/verified/strict_schema.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { assertFailed } from "../../support/translated.ts";
+import { checkOf, strictObject } from "./verified.ts";
+
+function accepts(property: JsonObject, value: JsonValue): boolean {
+  return checkOf(strictObject({ a: property })).problem(JSON.stringify({ a: value })) === null;
+}
+
+const VALUES: readonly (readonly [schema: JsonObject, good: JsonValue[], bad: JsonValue[]])[] = [
+  [{ type: "string" }, ["", "x"], [1, null, {}]],
+  [{ type: ["string", "null"] }, ["", null], [1]],
+  [{ type: "integer" }, [1, 1.0, -3, 12345678901234567890], [1.5, "1"]],
+  [{ type: "number", minimum: 1, exclusiveMaximum: 2 }, [1, 1.9], [0.9, 2]],
+  [{ type: "number", multipleOf: 0.1 }, [0.3, 1], [0.35]],
+  [{ type: "string", minLength: 2, maxLength: 3 }, ["ab", "😀😀"], ["a", "abcd"]],
+  [{ type: "string", enum: ["a", "b"] }, ["a"], ["c", 1]],
+  [{ enum: ["a", 1, null, true] }, ["a", 1, null, true], [false, 2]],
+  [{ const: 3 }, [3], ["3"]],
+  [{ type: "array", items: { type: "boolean" }, minItems: 1, maxItems: 2 }, [[true]], [[], [1]]],
+  [{ anyOf: [{ type: "string" }, strictObject({ b: { type: "null" } })] }, ["x", { b: null }], [
+    {},
+    { b: 1 },
+  ]],
+  [strictObject({ constructor: { type: "string" } }), [{ constructor: "x" }], [{}]],
+];
+
+Deno.test("each keyword of the strict subset is checked", () => {
+  for (const [schema, good, bad] of VALUES) {
+    for (const value of good) assert(accepts(schema, value), JSON.stringify([schema, value]));
+    for (const value of bad) assert(!accepts(schema, value), JSON.stringify([schema, value]));
+  }
+});
+
+const FORMATS: Readonly<Record<string, readonly [good: string[], bad: string[]]>> = {
+  date: [["2024-02-29", "2026-12-31"], ["2023-02-29", "2026-13-01", "2026-1-1"]],
+  time: [["10:00:00Z", "23:59:60.5+02:00"], ["24:00:00Z", "10:00:00", "10:00Z"]],
+  "date-time": [["2026-11-22T10:00:00Z"], ["2026-11-22", "2026-11-31T10:00:00Z"]],
+  duration: [["P1D", "PT1H30M", "P2W", "P1Y2M3DT4H"], ["P", "PT", "1D", "P1W2D"]],
+  email: [["a.b@example.com"], ["a@", "@b.c", "a..b@c.d", "a b@c.d"]],
+  hostname: [["a.example"], ["-a.b", "a..b", ""]],
+  ipv4: [["10.0.0.1"], ["10.0.0", "256.0.0.1"]],
+  ipv6: [["::1", "2001:db8::7"], ["1::2::3"]],
+  uuid: [["0198e1c5-3f0e-4c0d-9a57-2f4f1f1c7b11"], ["0198e1c5"]],
+};
+
+Deno.test("formats are checked", () => {
+  for (const [format, [good, bad]] of Object.entries(FORMATS)) {
+    for (const text of good) assert(accepts({ type: "string", format }, text), text);
+    for (const text of [...bad, "a".repeat(400)]) {
+      assert(!accepts({ type: "string", format }, text), `${format}: ${text}`);
+    }
+  }
+});
+
+Deno.test("a schema may refer to its definitions", () => {
+  for (const key of ["$defs", "definitions"]) {
+    const $ref = `#/${key}/a~1b%20c`;
+    const schema = { ...strictObject({ x: { $ref } }), [key]: { "a/b c": { type: "string" } } };
+    const check = checkOf(schema);
+    assertEquals(check.problem('{"x":"a"}'), null);
+    assertEquals(check.problem('{"x":1}'), "no object of the schema");
+  }
+});
+
+Deno.test("annotations describe and are ignored", () => {
+  const described = { type: "string", description: "d", title: "t", default: 1, examples: [{}] };
+  assert(accepts(described, "x"));
+  assert(checkOf({ $schema: "https://json-schema.org/draft/2020-12/schema", ...strictObject({}) }));
+});
+
+const PLAIN = { type: "string" };
+const TREE = strictObject({ inner: { $ref: "#/$defs/t" } });
+
+const REFUSED: readonly (readonly [schema: JsonObject, path: string])[] = [
+  [{ type: "string" }, "p.type"],
+  [{ anyOf: [strictObject({})] }, "p.type"],
+  [{ type: "object", properties: {} }, "p.additionalProperties"],
+  [{ type: "object", additionalProperties: true }, "p.additionalProperties"],
+  [{ ...strictObject({ a: PLAIN }), required: [] }, "p.required"],
+  [{ ...strictObject({ a: PLAIN }), required: ["a", "b"] }, "p.required"],
+  [strictObject({ a: {} }), "p.properties.a"],
+  [strictObject({ a: { type: "text" } }), "p.properties.a.type"],
+  [strictObject({ a: { type: "array" } }), "p.properties.a.items"],
+  [strictObject({ a: { type: "string", pattern: "^(a+)+$" } }), "p.properties.a.pattern"],
+  [strictObject({ a: { type: "string", format: "regex" } }), "p.properties.a.format"],
+  [
+    strictObject({ a: { type: "array", items: PLAIN, uniqueItems: true } }),
+    "p.properties.a.uniqueItems",
+  ],
+  [strictObject({ a: { $ref: "https://schemas.example/a.json" } }), "p.properties.a.$ref"],
+  [strictObject({ a: { $ref: "#/$defs/none" } }), "p.properties.a.$ref"],
+  [strictObject({ a: { $ref: "#" } }), "p.properties.a.$ref"],
+  [{ ...TREE, $defs: { t: TREE } }, "p"],
+  [{
+    ...strictObject({ a: { $ref: "#/$defs/t" } }),
+    $defs: { t: { anyOf: [{ $ref: "#/$defs/t" }] } },
+  }, "p"],
+  [{ ...strictObject({}), $id: "https://a.example/" }, "p.$id"],
+  [{ ...strictObject({}), patternProperties: {} }, "p.patternProperties"],
+  [{ ...strictObject({}), allOf: [] }, "p.allOf"],
+  [strictObject({ a: { enum: [{}] } }), "p.properties.a.enum"],
+  [strictObject(JSON.parse('{"__proto__":{"type":"string"}}')), "p.properties.__proto__"],
+];
+
+Deno.test("a schema outside of the strict subset is refused by name", () => {
+  for (const [schema, path] of REFUSED) {
+    assertFailed(parseStrictSchema(schema, "p"), "unsupported_feature", path);
+  }
+});
+
+Deno.test("a keyword with a value of the wrong type is refused by name", () => {
+  const cases: readonly (readonly [JsonObject, string])[] = [
+    [{ type: "string", minLength: -1 }, "minLength"],
+    [{ type: "number", minimum: "1" }, "minimum"],
+    [{ type: "number", multipleOf: 0 }, "multipleOf"],
+    [{ anyOf: [] }, "anyOf"],
+    [{ enum: [] }, "enum"],
+    [{ type: "array", items: [] }, "items"],
+  ];
+  for (const [schema, key] of cases) {
+    const refused = parseStrictSchema(strictObject({ a: schema }), "p");
+    assertFailed(refused, "invalid_type", `p.properties.a.${key}`);
+  }
+});
+
+Deno.test("a schema is refused if it is too large, too deep, or has too many alternatives", () => {
+  const wide = strictObject({ a: { enum: Array.from({ length: MAX_SCHEMA_NODES }, (_, n) => n) } });
+  assertFailed(parseStrictSchema(wide, "p"), "unsupported_feature", "p.properties.a.enum");
+  let deep: JsonObject = PLAIN;
+  for (let level = 0; level < 70; level++) deep = { type: "array", items: deep };
+  const tooDeep = parseStrictSchema(strictObject({ a: deep }), "p");
+  assert(!tooDeep.ok);
+  assertEquals(tooDeep.failure.kind, "unsupported_feature");
+});
+
+Deno.test("alternatives that double with each definition are refused before they are compiled", () => {
+  const $defs: JsonObject = { d0: PLAIN };
+  for (let level = 1; level <= 30; level++) {
+    const $ref = `#/$defs/d${level - 1}`;
+    $defs[`d${level}`] = { anyOf: [strictObject({ x: { $ref } }), strictObject({ x: { $ref } })] };
+  }
+  const schema = { ...strictObject({ a: { $ref: "#/$defs/d30" } }), $defs };
+  assertFailed(parseStrictSchema(schema, "p"), "unsupported_feature", "p");
+});
+
+Deno.test("a chain of many references is refused", () => {
+  const $defs: JsonObject = { d0: PLAIN };
+  for (let at = 1; at < 1_500; at++) $defs[`d${at}`] = { $ref: `#/$defs/d${at - 1}` };
+  const schema = { ...strictObject({ a: { $ref: "#/$defs/d1499" } }), $defs };
+  assertFailed(parseStrictSchema(schema, "p"), "unsupported_feature", "p");
+});
+
+Deno.test("arguments with more than 100,000 elements are not checked but fail", () => {
+  const check = checkOf(strictObject({ a: { type: "array", items: { type: "integer" } } }));
+  assertEquals(check.problem(`{"a":[${"1,".repeat(99_000)}1]}`), null);
+  assertEquals(check.problem(`{"a":[${"1,".repeat(100_000)}1]}`), "too large to be checked");
+  assertEquals(check.problem(`{"a":${"[".repeat(600)}${"]".repeat(600)}}`), "no JSON object");
+});
+
+const { schema } = fc.letrec<{ readonly schema: JsonObject }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom("string", "number", "integer", "boolean", "null").map((type) => ({ type })),
+    fc.record({ enum: fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1 }) }),
+    fc.record({ $ref: fc.constantFrom("#/$defs/a", "#/definitions/b") }),
+    tie("schema").map((items) => ({ type: "array", items })),
+    fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    fc.dictionary(fc.string().filter((name) => name !== "__proto__"), tie("schema"), { maxKeys: 4 })
+      .map(strictObject),
+  ),
+}));
+
+Deno.test("each schema that is not refused compiles, and checks a value without an error", () => {
+  const properties = fc.dictionary(fc.stringMatching(/^[a-c]$/), schema);
+  fc.assert(
+    fc.property(properties, fc.json(), (given, text) => {
+      const root = {
+        ...strictObject(given),
+        $defs: { a: { type: "null" } },
+        definitions: { b: { const: 1 } },
+      };
+      const parsed = parseStrictSchema(root, "p");
+      assert(parsed.ok);
+      const problem = parsed.value.problem(`{"a":${text}}`);
+      assert(problem === null || problem === "no object of the schema");
+    }),
+    { numRuns: 60 },
+  );
+});
