@@ -13,13 +13,13 @@ import { newRealWorld } from "../../../src/world/real_world.ts";
 import type { Exchange } from "./exchange.ts";
 import { KEY, type ProviderType } from "./results.ts";
 
-/** An error that the upstream answers instead of the simulator. */
-export interface UpstreamFault {
-  readonly status: number;
-  readonly message: string;
-}
+/** What the upstream does with a request instead of what its model does. */
+export type UpstreamFault =
+  | { readonly status: number; readonly message: string }
+  /** Another model of the simulator answers. */
+  | { readonly model: string };
 
-/** Returns the upstream's error for a request of the client; null if the simulator answers. */
+/** Returns the fault of the upstream for a request of the client; null if its model answers. */
 export type Faults = (request: JsonObject) => UpstreamFault | null;
 
 /** What a session needs besides the provider type. */
@@ -59,6 +59,10 @@ export function openPlace(type: ProviderType, { declared, faults }: PlaceOptions
       received.push(body);
       const fault = faults(latest);
       if (fault === null) return await simulate(withBody(request, body));
+      if ("model" in fault) {
+        const other = body.replace(/"model":"[^"]*"/, `"model":"${fault.model}"`);
+        return await simulate(withBody(request, other));
+      }
       const error = newApiError(fault.message, { status: fault.status });
       return Response.json(PROTOCOLS[type].encodeError(error, world), { status: fault.status });
     },
