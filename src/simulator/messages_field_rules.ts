@@ -76,6 +76,7 @@ const BETAS: readonly string[] = [
   "afk-mode-2026-01-31",
   "mid-conversation-system-2026-04-07",
   "thinking-token-count-2026-05-13",
+  "fallback-credit-2026-06-01",
   "per-turn-control-2026-07-01",
   "mid-conversation-tool-changes-2026-07-01",
   "thinking-display-updates-2026-08-18",

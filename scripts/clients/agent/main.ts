@@ -1,5 +1,6 @@
 import { PROVIDER_TYPES, type ProviderType, type ResultRow, type Verdict } from "./results.ts";
 import { runSession, USUAL } from "./session.ts";
+import { SENTENCE_USES } from "./repairs.ts";
 import { type Use, USES } from "./uses.ts";
 
 /** Runs a use of the client over one provider type. */
@@ -28,5 +29,9 @@ export async function runRows(
 }
 
 if (import.meta.main) {
-  await runRows("/tmp/cc/x/package/claude", USES.filter(({ title }) => title.includes(Deno.args[0] ?? "")), PROVIDER_TYPES);
+  await runRows(
+    "/tmp/cc/x/package/claude",
+    [...SENTENCE_USES, ...USES].filter(({ title }) => title.includes(Deno.args[0] ?? "")),
+    PROVIDER_TYPES,
+  );
 }

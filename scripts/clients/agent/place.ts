@@ -16,11 +16,11 @@ import { KEY, type ProviderType } from "./results.ts";
 /** What the upstream does with a request instead of what its model does. */
 export type UpstreamFault =
   | { readonly status: number; readonly message: string }
-  /** Another model of the simulator answers. */
-  | { readonly model: string };
+  /** The stream ends behind the record that has this text. */
+  | { readonly cutBehind: string };
 
 /** Returns the fault of the upstream for a request of the client; null if its model answers. */
-export type Faults = (request: JsonObject) => UpstreamFault | null;
+export type Faults = (request: JsonObject, headers: Headers) => UpstreamFault | null;
 
 /** What a session needs besides the provider type. */
 export interface PlaceOptions {
@@ -52,16 +52,19 @@ export function openPlace(type: ProviderType, { declared, faults }: PlaceOptions
   const simulate = newSimulator(world);
   const exchanges: Exchange[] = [];
   const received: string[] = [];
-  let latest: JsonObject = {};
+  let latest = { body: {} as JsonObject, headers: new Headers() };
   const upstream = listening(listen(
     async (request) => {
       const body = await request.text();
       received.push(body);
-      const fault = faults(latest);
+      const fault = faults(latest.body, latest.headers);
       if (fault === null) return await simulate(withBody(request, body));
-      if ("model" in fault) {
-        const other = body.replace(/"model":"[^"]*"/, `"model":"${fault.model}"`);
-        return await simulate(withBody(request, other));
+      if ("cutBehind" in fault) {
+        const whole = await simulate(withBody(request, body));
+        const text = await whole.text();
+        const end = text.indexOf("\n", text.indexOf(fault.cutBehind));
+        // A blank line ends a record of SSE.
+        return new Response(`${text.slice(0, end)}\n\n`, whole);
       }
       const error = newApiError(fault.message, { status: fault.status });
       return Response.json(PROTOCOLS[type].encodeError(error, world), { status: fault.status });
@@ -78,11 +81,12 @@ export function openPlace(type: ProviderType, { declared, faults }: PlaceOptions
       if (request.method !== "POST") return await app(request, peer);
       const text = await request.text();
       const body = parseJson(text);
-      if (pathname === "/v1/messages" && isObject(body)) latest = body;
+      const headers = new Headers(request.headers);
+      if (pathname === "/v1/messages" && isObject(body)) latest = { body, headers };
       const response = await app(withBody(request, text), peer);
       exchanges.push({
         path: pathname,
-        headers: new Headers(request.headers),
+        headers,
         body: isObject(body) ? body : {},
         status: response.status,
         lossy: response.headers.get("x-gateway-lossy"),

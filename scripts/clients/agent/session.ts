@@ -14,6 +14,8 @@ export interface SessionOptions extends PlaceOptions {
   readonly prompts: readonly string[];
   readonly model: string;
   readonly key: string;
+  /** Further arguments of the client. */
+  readonly args: readonly string[];
 }
 
 /** What was seen of a session. */
@@ -34,6 +36,7 @@ export const USUAL: Omit<SessionOptions, "prompts"> = {
   faults: () => null,
   model: "claude-opus-5-5",
   key: KEY,
+  args: [],
 };
 
 /** Runs a session of a client over one provider type, in an empty home and a project of its own. */
@@ -51,7 +54,7 @@ export async function runSession(
       const args = ["-p", prompt, "--model", options.model, "--allowedTools", TOOLS];
       const shown = ["--output-format", "stream-json", "--verbose"];
       const child = new Deno.Command(binary, {
-        args: [...args, ...shown, ...at > 0 ? ["--continue"] : []],
+        args: [...args, ...options.args, ...shown, ...at > 0 ? ["--continue"] : []],
         cwd: project,
         clearEnv: true,
         env: environmentOf(home, place.url, options.key),
@@ -64,7 +67,11 @@ export async function runSession(
       clearTimeout(timer);
       outputs.push(new TextDecoder().decode(stdout), new TextDecoder().decode(stderr));
     }
-    return { ...parseOutput(outputs.join("\n")), exchanges: place.exchanges, received: place.received };
+    return {
+      ...parseOutput(outputs.join("\n")),
+      exchanges: place.exchanges,
+      received: place.received,
+    };
   } finally {
     await Deno.remove(home, { recursive: true });
   }

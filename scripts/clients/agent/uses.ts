@@ -11,14 +11,16 @@ export interface Use {
   check(seen: Seen, type: ProviderType): Verdict;
 }
 
-const DONE = "All done.";
+/** Last text of each plan. */
+export const DONE = "All done.";
 
 /** Returns a prompt with a plan for the model. */
 export function planned(...turns: readonly unknown[]): string {
   return `sim-plan: ${JSON.stringify(turns)}`;
 }
 
-function calls(...named: readonly (readonly [name: string, input: unknown])[]) {
+/** Returns the turn of a plan in which the model calls tools. */
+export function calls(...named: readonly (readonly [name: string, input: unknown])[]) {
   return { call: named.map(([name, input]) => ({ name, input })) };
 }
 
@@ -32,7 +34,8 @@ export function once(fault: UpstreamFault): Faults {
   };
 }
 
-function expected(isTrue: boolean, otherwise: string, note = ""): Verdict {
+/** Returns the verdict of a row; `note` says how it passed. */
+export function expected(isTrue: boolean, otherwise: string, note = ""): Verdict {
   if (!isTrue) return `fail: ${otherwise}`;
   return note === "" ? "pass" : `pass: ${note}`;
 }
@@ -42,7 +45,8 @@ function endsWell({ result, exchanges }: Seen): boolean {
   return result === DONE && exchanges.every(({ status }) => status === 200);
 }
 
-function summaryOf({ result, exchanges }: Seen): string {
+/** Returns the last text of a session and the statuses of its requests. */
+export function summaryOf({ result, exchanges }: Seen): string {
   const statuses = exchanges.map(({ status }) => status).join(" ");
   return `${result.slice(0, 120) || "no result"} (${statuses})`;
 }
@@ -51,12 +55,15 @@ function lastResults({ exchanges }: Seen) {
   return resultsOf(exchanges.at(-1)?.body ?? {});
 }
 
-function errorCount({ exchanges }: Seen): number {
+/** Returns how many requests of a session were refused or failed. */
+export function errorCount({ exchanges }: Seen): number {
   return exchanges.filter(({ status }) => status >= 400).length;
 }
 
-const READ = (file_path: string) => ["Read", { file_path }] as const;
-const SEARCH = (name: string) => calls(["ToolSearch", { query: `select:${name}` }]);
+/** Call that reads a file of the project. */
+export const READ = (file_path: string) => ["Read", { file_path }] as const;
+/** Turn that loads a deferred tool. */
+export const SEARCH = (name: string) => calls(["ToolSearch", { query: `select:${name}` }]);
 const hello = () => ({ prompts: [planned(DONE)] });
 
 /** The uses of the client, in the order of the rows. */
@@ -184,7 +191,7 @@ export const USES: readonly Use[] = [
   },
   {
     title: "cut stream",
-    options: () => ({ ...hello(), faults: once({ model: "sim-broken-stream" }) }),
+    options: () => ({ ...hello(), faults: once({ cutBehind: "All" }) }),
     check(seen) {
       return expected(
         seen.result === DONE,
