@@ -22,6 +22,7 @@ type Capabilities = Readonly<Record<string, unknown>>;
 
 const TRANSLATED = { structured_outputs: true, reasoning_effort: true };
 const STATEFUL = {
+  ...TRANSLATED,
   embeddings_base64: true,
   chat_completions_lifecycle: true,
   responses_lifecycle: true,
@@ -34,7 +35,7 @@ const STATEFUL = {
 
 /** Everything that a provider of each type can declare. */
 const EVERYTHING: Readonly<Record<ProviderType, Capabilities>> = {
-  compat: { embeddings_base64: true },
+  compat: { ...TRANSLATED, embeddings_base64: true },
   messages: TRANSLATED,
   local: TRANSLATED,
   native: STATEFUL,

@@ -30,7 +30,6 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   hono: ["server"],
   zod: ["config", "api"],
   yaml: ["config"],
-  ajv: ["wires"],
 };
 
 /** Folders whose subfolders must not import each other; files directly in them may import each. */

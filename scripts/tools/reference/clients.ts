@@ -39,17 +39,19 @@ the client received and what arrived upstream. The npm packages are run by every
 - \`runs\`: the client received everything that it asked for.
 - \`runs verified\`: the same, and the gateway checked a promise that the provider cannot make itself
   (\`X-Gateway-Verified\`).
-- \`lossy\` names what did not reach the provider (\`X-Gateway-Lossy\`).
-- \`refused\` has the number of its [reason](#why-requests-are-refused).
+- \`refused\`: the gateway refused a request of the client.
+
+A number leads to the [reason](#reasons-and-losses) of a refusal, or to the fields that reached the provider
+only in part (\`X-Gateway-Lossy\`).
 
 Providers declare every [capability](../guide/providers.md) here. Where the providers in the file that
 \`switchyard init laptop\` writes do something else, it follows after \`init:\`.
 
 ${sections.join("\n\n")}
 
-## Why requests are refused
+## Reasons and losses
 
-${reasons.map((reason, at) => `${at + 1}. ${reason}`).join("\n")}
+${reasons.map((reason, at) => `${at + 1}. ${sentence(reason)}`).join("\n")}
 `;
 }
 
@@ -100,23 +102,25 @@ function cellText(cell: Cell | undefined, reasons: readonly string[]): string {
 }
 
 function verdictText(verdict: Verdict, reasons: readonly string[]): string {
-  const [, word, reason = ""] = /^(refused|fails): (.*)$/s.exec(verdict) ?? [];
-  return word === undefined ? verdict : `${word} (${reasons.indexOf(oneLine(reason)) + 1})`;
+  const { word, reason } = partsOf(verdict);
+  return reason === null ? word : `${word} (${reasons.indexOf(reason) + 1})`;
 }
 
-/** Returns the different reasons of all refusals, in the order in which the page first has them. */
+/** Returns the result in one word or two, and the reason or the lossy fields. */
+function partsOf(verdict: Verdict): { readonly word: string; readonly reason: string | null } {
+  const [, word = verdict, loss, reason] =
+    /^(\w+(?: verified)?)(?:, (lossy: .*)|: (.*))$/s.exec(verdict) ?? [];
+  return { word, reason: reason === undefined ? loss ?? null : oneLine(reason) };
+}
+
+/** Returns the different reasons and losses, in the order in which the page first has them. */
 function reasonsIn(all: readonly Results[]): readonly string[] {
   const verdicts = all.flatMap(({ clients }) =>
     Object.values(clients).flatMap(({ rows }) =>
       Object.values(rows).flatMap((row) => Object.values(row).flatMap(verdictsIn))
     )
   );
-  return [
-    ...new Set(verdicts.flatMap((verdict) => {
-      const [, reason] = /^(?:refused|fails): (.*)$/s.exec(verdict) ?? [];
-      return reason === undefined ? [] : [oneLine(reason)];
-    })),
-  ];
+  return [...new Set(verdicts.flatMap((verdict) => partsOf(verdict).reason ?? []))];
 }
 
 function verdictsIn(cell: Cell): readonly Verdict[] {
@@ -125,4 +129,12 @@ function verdictsIn(cell: Cell): readonly Verdict[] {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+/** Returns a reason as it is, and lossy fields as code. */
+function sentence(reason: string): string {
+  const [, fields] = /^lossy: (.*)$/.exec(reason) ?? [];
+  return fields === undefined
+    ? reason
+    : `In part: ${fields.split(", ").map((field) => `\`${field}\``).join(", ")}.`;
 }

@@ -20,6 +20,9 @@ const REPEATED: readonly string[] = [
 /** Message fields that request nothing if they are an empty list. */
 const EMPTY_LISTS: readonly string[] = ["annotations", "thinking_blocks"];
 
+/** Field in which a client library repeats fields of a message that it does not know itself. */
+const COPIES = "provider_specific_fields";
+
 /** Removes from one message what repeats other fields. `path` is the path of the message. */
 export type SentBackFilter = (message: JsonObject, path: string) => Result<JsonObject>;
 
@@ -39,7 +42,9 @@ export function newSentBackFilter(): SentBackFilter {
 }
 
 function plainAssistant(given: JsonObject, path: string, items: InnerItems): Result<JsonObject> {
-  const lifted = plainContent(given, path, items);
+  const own = withoutCopies(given, path, items);
+  if (!own.ok) return own;
+  const lifted = plainContent(own.value, path, items);
   if (!lifted.ok) return lifted;
   const message = lifted.value;
   const parsed = parsedProblem(message.parsed, message.content, `${path}.parsed`, items);
@@ -50,6 +55,21 @@ function plainAssistant(given: JsonObject, path: string, items: InnerItems): Res
   const called = calls.value;
   if (called === null && empty.length === 0 && !Object.hasOwn(message, "parsed")) return lifted;
   return success(without({ ...message, ...called }, [...empty, "parsed"]));
+}
+
+/**
+ * Returns the message without the object of copied fields. Those that the message itself lacks move
+ * to the message.
+ */
+function withoutCopies(message: JsonObject, path: string, items: InnerItems): Result<JsonObject> {
+  const copies = message[COPIES];
+  if (!isObject(copies)) return success(message);
+  const at = `${path}.${COPIES}`;
+  const plain = plainPart(copies, (key) => message[key], at, items);
+  if (!plain.ok) return plain;
+  const unknown = Object.keys(plain.value).find((key) => !LIFTED.includes(key));
+  if (unknown !== undefined) return unsupported(`${at}.${unknown}`);
+  return success({ ...without(message, [COPIES]), ...plain.value });
 }
 
 /**

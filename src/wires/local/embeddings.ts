@@ -17,6 +17,10 @@ import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
+/** What to do where a client library requests base64, as some do by default. */
+const BASE64_REMEDY = "Send 'encoding_format: \"float\"', or use a provider of type compat that " +
+  "declares capabilities.embeddings_base64.";
+
 /**
  * Returns an embeddings request for the local runtime. Input must be a string or a list of strings;
  * a Refusal names the field that cannot be translated. Input that is too long is an error and never
@@ -30,8 +34,7 @@ export function encodeEmbeddings(
     const value = document.value[key] ?? null;
     const treatment = EMBEDDINGS.topLevel.get(key);
     if (treatment !== undefined && (value === null || !isRefused(treatment, value))) continue;
-    // Some client libraries request base64 by default.
-    return unsupported(key, key === "encoding_format" ? "Send 'encoding_format: \"float\"'." : "");
+    return unsupported(key, key === "encoding_format" ? BASE64_REMEDY : "");
   }
   const input = parseInput(document.value.input ?? null);
   if (!input.ok) return input;

@@ -2,7 +2,17 @@ import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";
-import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import {
+  endedEarly,
+  isCutBy,
+  newHeldEvents,
+  type Stage,
+  type StageOptions,
+  tooMuchHeld,
+} from "./stage.ts";
+
+/** Maximum length of the text of a stream that is stored for its check, and of its pieces. */
+const MAX_CHECKED_CHARS = 16 * 1024 * 1024, MAX_CHECKED_PIECES = 1024 * 1024;
 
 /**
  * Returns the stage that checks that the text of a response is one JSON object, and of a schema if the
@@ -17,6 +27,7 @@ export function newJsonStage(
   const text = newJsonObjectText();
   const held = newHeldEvents(options);
   const pieces: string[] = [];
+  let length = 0;
   let isFree = false;
   let hasText = false;
   let needsNoText = false;
@@ -26,7 +37,7 @@ export function newJsonStage(
     if (event.type === "tool_call" || event.type === "refusal") needsNoText = true;
     if (event.type === "text" && event.delta !== "") {
       hasText = true;
-      if (schema !== null) pieces.push(event.delta);
+      if (schema !== null && !store(event.delta)) return tooMuchHeld();
       if (!text.add(event.delta)) return broken("holds text that is no JSON object");
       if (text.isBegun()) isFree = true;
     }
@@ -41,6 +52,14 @@ export function newJsonStage(
     const problem = text.isWhole() ? schema?.problem(pieces.join("")) ?? null : null;
     if (problem !== null) return broken(`is ${problem}`);
     return success([...held.takeAll(), event]);
+  }
+
+  /** Stores a piece of the text. Returns false if a stream has more than can be stored. */
+  function store(piece: string): boolean {
+    pieces.push(piece);
+    length += piece.length;
+    return !options.isStream ||
+      (length <= MAX_CHECKED_CHARS && pieces.length <= MAX_CHECKED_PIECES);
   }
 
   function broken(what: string) {

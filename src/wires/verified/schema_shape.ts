@@ -61,6 +61,6 @@ export function isScalar(value: JsonValue): boolean {
 }
 
 /** True for a list of strings. */
-export function isTexts(value: JsonValue): boolean {
+export function isTexts(value: JsonValue): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

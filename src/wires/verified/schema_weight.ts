@@ -60,7 +60,7 @@ export function weighSchema(root: JsonObject, definitions: readonly JsonObject[]
   }
 
   weightOf(root);
-  // A definition that nothing refers to is compiled too.
+  // A definition that nothing refers to is built too.
   for (const at of definitions.keys()) weightOfReference(at);
   return problem;
 }

@@ -30,6 +30,9 @@ const MAX_WAITING_EVENTS = 1_024;
 /** Maximum size of the events that a stage holds back: the limit of bytes before the commit. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
+/** Overhead in memory of an event, besides its text. */
+const EVENT_BYTES = 32;
+
 /** Events that a stage holds back, in their order. */
 export interface HeldEvents {
   /** Adds an event. A failure if it is more than a stream may hold back. */
@@ -81,9 +84,13 @@ export function newHeldEvents({ isStream }: StageOptions): HeldEvents {
 }
 
 function sizeOf(event: StreamEvent): number {
+  return EVENT_BYTES + textBytes(event);
+}
+
+function textBytes(event: StreamEvent): number {
   switch (event.type) {
     case "tool_call":
-      return Buffer.byteLength(event.arguments ?? "");
+      return Buffer.byteLength(event.id + event.name + (event.arguments ?? ""));
     case "thinking_block":
     case "reasoning_item":
     case "annotation":
@@ -97,7 +104,8 @@ function sizeOf(event: StreamEvent): number {
   }
 }
 
-function tooMuchHeld(): Failed<Fault> {
+/** Returns the fault of a stream that has more than can be held back or stored for its check. */
+export function tooMuchHeld(): Failed<Fault> {
   return fault(
     "upstream_response_too_large",
     "The upstream's response holds more than can be held back for its check.",

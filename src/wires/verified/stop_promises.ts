@@ -5,6 +5,9 @@ import type { ResponsePromise } from "./response_promise.ts";
 /** Maximum number of stop texts of a request that are searched for in its response. */
 const MAX_STOPS = 16;
 
+/** Maximum length of a stop text that is searched for: its search takes memory for each character. */
+const MAX_STOP_CHARS = 4_096;
+
 /** Stop texts of a request, by who ends the response at them. */
 export interface StopTexts {
   /** Texts that the upstream receives. */
@@ -37,6 +40,9 @@ export function parseStops(given: Optional, { isSent, verify }: StopRules): Resu
     const isUpstream = isSent(text);
     if (!isUpstream && !verify) {
       return unsupported(path, "A stop text needs a visible character, or 'verify: true'.");
+    }
+    if (!isUpstream && text.length > MAX_STOP_CHARS) {
+      return unsupported(path, `Send at most ${MAX_STOP_CHARS} characters.`);
     }
     (isUpstream ? sent : texts).push(text);
   }

@@ -14,7 +14,7 @@ import {
 } from "./schema_shape.ts";
 import { weighSchema } from "./schema_weight.ts";
 
-/** Maximum number of schemas and `enum` values in one schema: compiling one takes about 50 µs. */
+/** Maximum number of schemas and `enum` values in one schema: building its check takes a few µs each. */
 export const MAX_SCHEMA_NODES = 2_000;
 
 /** Maximum number of schemas within each other, without references. */
@@ -48,8 +48,7 @@ const BOUNDS: ReadonlySet<string> = new Set([
 /**
  * Returns the check of a strict schema (OpenAI API, structured outputs). Each object lists all its
  * properties as required and permits no others. A Refusal names the keyword that is outside of this
- * subset, or that could make a check slow: `pattern`, a recursive schema, too many alternatives. Only
- * known keywords are compiled, so the compiler never receives text that the client chose, except names.
+ * subset, or that could make a check slow: `pattern`, a recursive schema, too many alternatives.
  */
 export function parseStrictSchema(given: JsonObject, path: string): Result<SchemaCheck> {
   const definitions = definitionsOf(given, path);
@@ -164,7 +163,7 @@ function newCleaner(places: ReadonlyMap<string, number>) {
       case "properties":
         return cleanProperties(value, path, level);
       case "required":
-        return isTexts(value) ? success(value) : wrongType(path, "a list of strings");
+        return isTexts(value) ? success([...new Set(value)]) : wrongType(path, "a list of strings");
       case "additionalProperties":
         return value === false ? success(false) : refused(path, "It must be false.");
       default:
@@ -204,7 +203,7 @@ function newCleaner(places: ReadonlyMap<string, number>) {
     const cleaned: [string, JsonObject][] = [];
     for (const [name, schema] of Object.entries(value)) {
       const at = `${path}.${name}`;
-      // The compiler ignores this name.
+      // A copy of the schema would lose this name.
       if (name === "__proto__") return refused(at, "Use another name.");
       if (!isObject(schema)) return wrongType(at, "an object");
       const one = clean(schema, at, level + 1);

@@ -49,6 +49,8 @@ const EQUAL: readonly [sent: Written, plain: Written][] = [
   [{ content: [{ type: "refusal", refusal: "No.", content: null, role: "assistant" }] }, {
     content: [{ type: "refusal", refusal: "No." }],
   }],
+  [{ ...SAID, provider_specific_fields: null }, SAID],
+  [{ ...SAID, provider_specific_fields: { refusal: null, other: [], role: "assistant" } }, SAID],
 ];
 
 for (const wire of TRANSLATED) {
@@ -98,6 +100,17 @@ const NEW: readonly [sent: Written, param: string][] = [
     "content[1].reasoning_content",
   ],
   [{ content: [text("a", { id: 1 })] }, "content[0].id"],
+  [{ ...SAID, provider_specific_fields: "a" }, "provider_specific_fields"],
+  [{ ...SAID, provider_specific_fields: { other: 1 } }, "provider_specific_fields.other"],
+  [{ ...SAID, provider_specific_fields: { refusal: "No." } }, "provider_specific_fields.refusal"],
+  [
+    { ...SAID, provider_specific_fields: { type: "text", text: "a" } },
+    "provider_specific_fields.type",
+  ],
+  [
+    { ...SAID, reasoning_content: "a", provider_specific_fields: { reasoning_content: "b" } },
+    "provider_specific_fields.reasoning_content",
+  ],
   [{ content: [text("a", { other: {} })] }, "content[0].other"],
 ];
 
@@ -135,6 +148,17 @@ Deno.test("reasoning inside a part moves to a message that has none", () => {
   assertEquals(sent.messages[1].content, [...THINKING, text("Ok"), text("!")]);
   const local = { content: [text("Ok", { reasoning_content: "hm" })] };
   assertEquals(JSON.parse(valueOf(encodeSpoken("local", local))).messages[1].thinking, "hm");
+});
+
+Deno.test("copied fields of a message are left out, or move to a message that has none", () => {
+  const filter = newSentBackFilter();
+  const thought = { reasoning_content: "hm", thinking_blocks: THINKING };
+  const plain = { role: "assistant", content: "Ok", ...thought };
+  const copies = { provider_specific_fields: { refusal: null, ...thought } };
+  for (const given of [{ ...plain, ...copies }, { role: "assistant", content: "Ok", ...copies }]) {
+    const filtered = valueOf(filter(JSON.parse(JSON.stringify(given)), "messages[1]"));
+    assertEquals<unknown>(filtered, plain);
+  }
 });
 
 const CITED = { url: "http://a.test", title: "A", start_index: 0, end_index: 2 };

@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { MAX_SCHEMA_NODES, parseStrictSchema } from "../../../src/wires/verified/strict_schema.ts";
@@ -136,7 +137,7 @@ Deno.test("a schema is refused if it is too large, too deep, or has too many alt
   assertEquals(tooDeep.failure.kind, "unsupported_feature");
 });
 
-Deno.test("alternatives that double with each definition are refused before they are compiled", () => {
+Deno.test("alternatives that double with each definition are refused", () => {
   const $defs: JsonObject = { d0: PLAIN };
   for (let level = 1; level <= 30; level++) {
     const $ref = `#/$defs/d${level - 1}`;
@@ -160,6 +161,48 @@ Deno.test("arguments with more than 100,000 elements are not checked but fail", 
   assertEquals(check.problem(`{"a":${"[".repeat(600)}${"]".repeat(600)}}`), "no JSON object");
 });
 
+/** A schema of an array whose elements may be any of these. */
+function listOf(anyOf: JsonObject[]): JsonObject {
+  return strictObject({ a: { type: "array", items: { anyOf } } });
+}
+
+Deno.test("the time of a check is limited, whatever client and model choose", () => {
+  const long: JsonObject = { type: "string", minLength: 5_000_000 };
+  const cases: readonly (readonly [schema: JsonObject, value: JsonValue])[] = [
+    [listOf([...Array<JsonObject>(900).fill({ type: "number" }), PLAIN]), Array(99_000).fill("a")],
+    [listOf([...Array<JsonObject>(480).fill(strictObject({})), PLAIN]), Array(99_000).fill("a")],
+    [listOf([...Array<JsonObject>(900).fill(long), PLAIN]), ["é".repeat(4_000_000)]],
+    [
+      listOf([...Array<JsonObject>(900).fill({ type: "string", format: "email" }), PLAIN]),
+      Array(1_000).fill(`a@${"b.".repeat(150)}!`),
+    ],
+  ];
+  for (const [schema, a] of cases) {
+    const check = checkOf(schema);
+    const text = JSON.stringify({ a });
+    const began = performance.now();
+    assertEquals(check.problem(text), "too large to be checked");
+    assert(performance.now() - began < 5_000);
+  }
+});
+
+Deno.test("a property that is listed many times is required once", () => {
+  const inner = { ...strictObject({ b: PLAIN }), required: Array(190_000).fill("b") };
+  const check = checkOf(strictObject({ a: { type: "array", items: inner } }));
+  const began = performance.now();
+  assertEquals(check.problem(JSON.stringify({ a: Array(2_000).fill({ b: "x" }) })), null);
+  assertEquals(check.problem('{"a":[{}]}'), "no object of the schema");
+  assert(performance.now() - began < 5_000);
+});
+
+Deno.test("a schema with as many properties as permitted is checked", () => {
+  const names = Array.from({ length: MAX_SCHEMA_NODES - 1 }, (_, at) => `p${at}`);
+  const check = checkOf(strictObject(Object.fromEntries(names.map((name) => [name, PLAIN]))));
+  const value = Object.fromEntries(names.map((name) => [name, "x"]));
+  assertEquals(check.problem(JSON.stringify(value)), null);
+  assertEquals(check.problem(JSON.stringify({ ...value, p7: 1 })), "no object of the schema");
+});
+
 const { schema } = fc.letrec<{ readonly schema: JsonObject }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 4 },
@@ -173,7 +216,37 @@ const { schema } = fc.letrec<{ readonly schema: JsonObject }>((tie) => ({
   ),
 }));
 
-Deno.test("each schema that is not refused compiles, and checks a value without an error", () => {
+/** Values that the schemas below often accept. */
+const { value: likely } = fc.letrec<{ readonly value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom<JsonValue>(null, true, 1, 1.5, "", "a"),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(fc.stringMatching(/^[a-c]$/), tie("value"), { maxKeys: 3 }),
+  ),
+}));
+
+Deno.test("the check of a schema has the result of a JSON Schema validator", () => {
+  const properties = fc.dictionary(fc.stringMatching(/^[a-c]$/), schema, { maxKeys: 2 });
+  fc.assert(
+    fc.property(properties, likely, (given, one) => {
+      const root = {
+        ...strictObject(given),
+        $defs: { a: { type: "null" } },
+        definitions: { b: { const: 1 } },
+      };
+      const validate = new Ajv2020({ strict: false, ownProperties: true }).compile(root);
+      for (const value of [one, ...Object.keys(given).map((name) => ({ [name]: one }))]) {
+        const text = JSON.stringify(value);
+        const problem = checkOf(root).problem(text);
+        assertEquals(problem === null, validate(JSON.parse(text)), JSON.stringify([root, text]));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("each schema that is not refused checks a value without an error", () => {
   const properties = fc.dictionary(fc.stringMatching(/^[a-c]$/), schema);
   fc.assert(
     fc.property(properties, fc.json(), (given, text) => {

@@ -97,6 +97,24 @@ Deno.test("no more than 4 MiB are held back in a stream", () => {
   assert(result.ok);
 });
 
+Deno.test("the events that a stream holds back are limited in number and by their names", () => {
+  const begin: StreamEvent = { type: "tool_call", index: 0, id: "c", name: "f" };
+  const piece: StreamEvent = { type: "tool_arguments", index: 0, delta: "1" };
+  const other: StreamEvent = { type: "tool_call", index: 1, id: "d", name: "g".repeat(1_000) };
+  for (const [event, count] of [[piece, 200_000], [other, 5_000]] as const) {
+    const { result } = verify([PROMISES.strict], [begin, ...Array(count).fill(event)]);
+    assertFailed(result, "upstream_response_too_large");
+  }
+  const stop: StreamEvent[] = [...texts("E"), ...Array(200_000).fill(piece)];
+  assertFailed(verify([PROMISES.stop], stop).result, "upstream_response_too_large");
+});
+
+Deno.test("the text of a strict format that is stored for its check is limited in a stream", () => {
+  const long = texts('{"n":"', ...Array<string>(17).fill("a".repeat(1024 * 1024)));
+  assertFailed(verify([PROMISES.schema], long).result, "upstream_response_too_large");
+  assertEquals(verify([PROMISES.schema], long, false).groups.length, long.length);
+});
+
 Deno.test("a choice that requires no call limits which functions are called", () => {
   const { limited } = PROMISES;
   assertKept(limited, [...texts("a"), STOP]);

@@ -1,0 +1,177 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { FORMATS } from "./formats.ts";
+
+/** Work that the check of one text may still cause. */
+export interface CheckBudget {
+  /** Remaining steps: one for each check of a value, more for a check that reads a text. */
+  steps: number;
+}
+
+/** Returns true if a value is valid. False, too, once the steps of the budget are used up. */
+export type ValueCheck = (value: JsonValue, budget: CheckBudget) => boolean;
+
+/** Number of characters that are counted in one step. */
+const CHARS_PER_STEP = 8;
+
+/** Steps of the check of a format, which reads at most 320 characters. */
+const FORMAT_STEPS = 32;
+
+/** Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary floating point. */
+const MAX_MULTIPLE_ERROR = 1e-9;
+
+const REFERENCE = /^#\/definitions\/d(\d+)$/;
+
+const TYPE_CHECKS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  object: isObject,
+  array: Array.isArray,
+  string: (value) => typeof value === "string",
+  number: Number.isFinite,
+  integer: Number.isInteger,
+  boolean: (value) => typeof value === "boolean",
+  null: (value) => value === null,
+};
+
+/**
+ * Returns the check of a schema that holds known keywords only. References are `#/definitions/d<index>`, and
+ * none leads back to itself.
+ */
+export function newValueCheck(root: JsonObject, definitions: readonly JsonObject[]): ValueCheck {
+  const defined = definitions.map(checkOf);
+
+  function checkOf(schema: JsonObject): ValueCheck {
+    const checks = Object.entries(schema).flatMap(([key, given]) =>
+      keywordCheck(schema, key, given ?? null)
+    );
+    return (value, budget) => {
+      budget.steps -= 1;
+      return budget.steps >= 0 && checks.every((check) => check(value, budget));
+    };
+  }
+
+  function keywordCheck(
+    { properties }: JsonObject,
+    key: string,
+    given: JsonValue,
+  ): readonly ValueCheck[] {
+    switch (key) {
+      case "type":
+        return [typeCheck(given)];
+      case "enum":
+        return [memberCheck(Array.isArray(given) ? given : [])];
+      case "const":
+        return [memberCheck([given])];
+      case "format":
+        return typeof given === "string" ? [formatCheck(given)] : [];
+      case "$ref":
+        return [referenceCheck(given)];
+      case "anyOf":
+        return [anyCheck(given)];
+      case "items":
+        return isObject(given) ? [itemsCheck(checkOf(given))] : [];
+      case "additionalProperties":
+        // Each schema of an object has this keyword, and requires all its properties.
+        return [propertiesCheck(isObject(properties) ? properties : {})];
+      default:
+        return typeof given === "number" ? [boundCheck(key, given)] : [];
+    }
+  }
+
+  function referenceCheck(ref: JsonValue): ValueCheck {
+    const [, at] = typeof ref === "string" ? REFERENCE.exec(ref) ?? [] : [];
+    return (value, budget) => defined[Number(at)]?.(value, budget) ?? false;
+  }
+
+  function anyCheck(schemas: JsonValue): ValueCheck {
+    const checks = (Array.isArray(schemas) ? schemas.filter(isObject) : []).map(checkOf);
+    return (value, budget) => checks.some((check) => check(value, budget));
+  }
+
+  /** Returns the check of an object that has all these properties and no others. */
+  function propertiesCheck(schemas: JsonObject): ValueCheck {
+    const checks = new Map<string, ValueCheck>();
+    for (const [name, schema] of Object.entries(schemas)) {
+      if (isObject(schema)) checks.set(name, checkOf(schema));
+    }
+    return (value, budget) => {
+      if (!isObject(value)) return true;
+      const members = Object.entries(value);
+      budget.steps -= members.length;
+      return members.length === checks.size &&
+        members.every(([name, one]) => checks.get(name)?.(one ?? null, budget) ?? false);
+    };
+  }
+
+  return checkOf(root);
+}
+
+function typeCheck(given: JsonValue): ValueCheck {
+  const names = Array.isArray(given) ? given : [given];
+  const checks = names.flatMap((name) => {
+    const check = typeof name === "string" ? TYPE_CHECKS[name] : undefined;
+    return check === undefined ? [] : [check];
+  });
+  return (value) => checks.some((check) => check(value));
+}
+
+function memberCheck(values: readonly JsonValue[]): ValueCheck {
+  const members = new Set(values);
+  return (value) => members.has(value);
+}
+
+function formatCheck(format: string): ValueCheck {
+  const isValid = FORMATS[format];
+  return (value, budget) => {
+    if (typeof value !== "string" || isValid === undefined) return true;
+    budget.steps -= FORMAT_STEPS;
+    return isValid(value);
+  };
+}
+
+function itemsCheck(check: ValueCheck): ValueCheck {
+  return (value, budget) => !Array.isArray(value) || value.every((item) => check(item, budget));
+}
+
+function boundCheck(key: string, bound: number): ValueCheck {
+  switch (key) {
+    case "minLength":
+      return (value, budget) => typeof value !== "string" || lengthOf(value, budget) >= bound;
+    case "maxLength":
+      return (value, budget) => typeof value !== "string" || lengthOf(value, budget) <= bound;
+    case "minItems":
+      return (value) => !Array.isArray(value) || value.length >= bound;
+    case "maxItems":
+      return (value) => !Array.isArray(value) || value.length <= bound;
+    case "minimum":
+      return (value) => typeof value !== "number" || value >= bound;
+    case "maximum":
+      return (value) => typeof value !== "number" || value <= bound;
+    case "exclusiveMinimum":
+      return (value) => typeof value !== "number" || value > bound;
+    case "exclusiveMaximum":
+      return (value) => typeof value !== "number" || value < bound;
+    case "multipleOf":
+      return (value) => typeof value !== "number" || isMultiple(value, bound);
+    default:
+      return () => true;
+  }
+}
+
+/** Returns the length of a text in code points; its count stops when the steps are used up. */
+function lengthOf(text: string, budget: CheckBudget): number {
+  budget.steps -= Math.ceil(text.length / CHARS_PER_STEP);
+  if (budget.steps < 0) return 0;
+  let pairs = 0;
+  for (let at = 0; at < text.length - 1; at++) {
+    if (
+      (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
+    ) {
+      pairs += 1;
+    }
+  }
+  return text.length - pairs;
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of;
+  return Math.abs(Math.round(quotient) - quotient) <= MAX_MULTIPLE_ERROR;
+}
