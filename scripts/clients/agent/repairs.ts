@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { SENTENCES } from "../../../src/api/messages/sentences.ts";
 import { hasBlock, memberOf, messagesOf, toolsOf } from "./exchange.ts";
-import type { Verdict } from "./results.ts";
+import type { ProviderType, Verdict } from "./results.ts";
 import type { Seen, SessionOptions } from "./session.ts";
 import {
   calls,
@@ -21,6 +21,7 @@ interface Repair {
   /** True if the request has what the sentence refuses. */
   has(request: JsonObject, headers: Headers): boolean;
   readonly options?: Partial<SessionOptions>;
+  readonly types?: readonly ProviderType[];
 }
 
 const BETA = "context-management-2025-06-27";
@@ -91,6 +92,8 @@ const REPAIRS: readonly Repair[] = [
   {
     sentence: "max_tokens is too large: 128000. This model supports at most 8192 completion tokens",
     has: sendsMore(8192),
+    // The gateway rewrites it where it translates.
+    types: ["compat", "local", "responses"],
   },
   {
     sentence: "input length and `max_tokens` exceed context limit: 150000 + 128000 > 200000",
@@ -99,7 +102,7 @@ const REPAIRS: readonly Repair[] = [
   {
     sentence: `${RESULT_PATH.slice(0, 20)}: Invalid \`signature\` in \`thinking\` block`,
     has: (request) => hasBlock(request, "thinking"),
-    options: { prompts: [planned(calls(["Bash", { command: "echo" }]), DONE)] },
+    options: { prompts: [planned({ think: "A thought.", say: "First." }), planned(DONE)] },
   },
   {
     sentence: `${RESULT_PATH}.image: Could not process image`,
@@ -114,15 +117,20 @@ const REPAIRS: readonly Repair[] = [
 ];
 
 /** The sentences in the order of the rows, each as a session in which the upstream answers it. */
-export const SENTENCE_USES: readonly Use[] = REPAIRS.map(({ sentence, has, options }) => ({
-  title: `\`\`${sentence}\`\``,
-  options: () => ({
-    prompts: [planned(DONE)],
-    faults: (request, headers) => has(request, headers) ? { status: 400, message: sentence } : null,
-    ...options,
-  }),
-  check: (seen) => checkRepair(seen, has),
-}));
+export const SENTENCE_USES: readonly Use[] = REPAIRS.map((repair) => {
+  const { sentence, has, options, types } = repair;
+  return {
+    title: `\`\` ${sentence} \`\``,
+    ...types === undefined ? {} : { types },
+    options: () => ({
+      prompts: [planned(DONE)],
+      faults: (request, headers) =>
+        has(request, headers) ? { status: 400, message: sentence } : null,
+      ...options,
+    }),
+    check: (seen) => checkRepair(seen, has),
+  };
+});
 
 function checkRepair(seen: Seen, has: Repair["has"]): Verdict {
   const requests = seen.exchanges.filter(({ path }) => path === "/v1/messages");

@@ -1,4 +1,4 @@
-/** Provider types of the columns; `responses` is an upstream with the Responses API of its own. */
+/** Provider types of the columns; `responses` is an upstream that has the Responses API itself. */
 export const PROVIDER_TYPES = ["messages", "compat", "local", "responses"] as const;
 
 /** One of the provider types. */
@@ -37,7 +37,7 @@ export const RESULTS_FILE = new URL("results.json", import.meta.url);
 export function tableOf(head: string, rows: readonly ResultRow[]): string {
   const lines = rows.map(({ title, verdicts }) => [
     title,
-    ...PROVIDER_TYPES.map((type) => verdicts[type] ?? "not run"),
+    ...PROVIDER_TYPES.map((type) => verdicts[type] ?? "does not apply"),
   ]);
   return [[head, ...PROVIDER_TYPES], PROVIDER_TYPES.map(() => "---").concat("---"), ...lines]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)

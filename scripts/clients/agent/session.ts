@@ -39,7 +39,7 @@ export const USUAL: Omit<SessionOptions, "prompts"> = {
   args: [],
 };
 
-/** Runs a session of a client over one provider type, in an empty home and a project of its own. */
+/** Runs a session of a client over one provider type, in an empty home and a new project. */
 export async function runSession(
   binary: string,
   type: ProviderType,
