@@ -22,6 +22,8 @@ interface Repair {
   has(request: JsonObject, headers: Headers): boolean;
   readonly options?: Partial<SessionOptions>;
   readonly types?: readonly ProviderType[];
+  /** Last text of the session; absent means that of the usual plan. */
+  readonly result?: string;
 }
 
 const BETA = "context-management-2025-06-27";
@@ -41,6 +43,15 @@ function hasEffort(request: JsonObject): boolean {
 
 const READS_IMAGE = { prompts: [planned(calls(READ("picture.png")), DONE)] };
 const READS_PAPER = { prompts: [planned(calls(READ("paper.pdf")), DONE)] };
+
+/** Answer to the request for a summary, and to the prompt that the client repeats after it. */
+const SUMMARY = "<summary>Condensed.</summary>";
+
+/** Returns a plan that ends with the summary; escapes keep the words of it out of the prompt. */
+function summaryPlan(...turns: readonly string[]): string {
+  return planned(...turns, SUMMARY)
+    .replaceAll("<", "\\u003c").replace("Condensed", "Conden\\u0073ed");
+}
 
 const REPAIRS: readonly Repair[] = [
   {
@@ -100,6 +111,16 @@ const REPAIRS: readonly Repair[] = [
     has: sendsMore(50_000),
   },
   {
+    sentence: "prompt is too long: 250000 tokens > 200000 maximum",
+    has(request) {
+      const text = JSON.stringify(request.messages);
+      const isLater = messagesOf(request).some(({ role }) => role === "assistant");
+      return isLater && !/<summary>|Condensed/.test(text);
+    },
+    options: { prompts: [summaryPlan("First."), summaryPlan()] },
+    result: SUMMARY,
+  },
+  {
     sentence: `${RESULT_PATH.slice(0, 20)}: Invalid \`signature\` in \`thinking\` block`,
     has: (request) => hasBlock(request, "thinking"),
     options: { prompts: [planned({ think: "A thought.", say: "First." }), planned(DONE)] },
@@ -128,11 +149,11 @@ export const SENTENCE_USES: readonly Use[] = REPAIRS.map((repair) => {
         has(request, headers) ? { status: 400, message: sentence } : null,
       ...options,
     }),
-    check: (seen) => checkRepair(seen, has),
+    check: (seen) => checkRepair(seen, repair),
   };
 });
 
-function checkRepair(seen: Seen, has: Repair["has"]): Verdict {
+function checkRepair(seen: Seen, { has, result = DONE }: Repair): Verdict {
   const requests = seen.exchanges.filter(({ path }) => path === "/v1/messages");
   if (!requests.some(({ body, headers }) => has(body, headers))) {
     return "fail: the client did not send it";
@@ -141,7 +162,7 @@ function checkRepair(seen: Seen, has: Repair["has"]): Verdict {
   const isLeftOut = last !== undefined && !has(last.body, last.headers);
   const tries = errorCount(seen);
   return expected(
-    seen.result === DONE && isLeftOut,
+    seen.result === result && isLeftOut,
     summaryOf(seen),
     tries === 0 ? "refused by the gateway" : tries === 1 ? "" : `after ${tries} refusals`,
   );
