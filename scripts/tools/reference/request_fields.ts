@@ -1,3 +1,8 @@
+import {
+  isMessagesField,
+  MESSAGES_FIELDS,
+  messagesTreatment,
+} from "../../../src/api/messages/fields.ts";
 import { nativeTreatment } from "../../../src/api/responses/native/fields.ts";
 import { translatedTreatment } from "../../../src/api/responses/translate/field_treatment.ts";
 import {
@@ -58,6 +63,19 @@ export const API_SECTIONS: readonly ApiSection[] = [
       { title: "native", treatment: nativeTreatment, others: exact },
       ...[wires.compat, wires.messages, wires.local].map(translatedColumn),
     ],
+  },
+  {
+    name: "messages",
+    title: "Messages",
+    about:
+      "Type `messages` gets the client's own text; the gateway translates for the others. Paths of refusals have\n" +
+      "dots: `messages.1.content.0`. `[]`, `{}` and null request nothing, whatever the field.",
+    paths: MESSAGES_FIELDS,
+    columns: Object.values(wires).map((wire) => ({
+      title: `\`${wire.name}\``,
+      treatment: (path) => isMessagesField(path) ? messagesTreatment(path, wire.name) : refused,
+      others: wire.name === "messages" ? exact : refused,
+    })),
   },
   {
     name: "embeddings",

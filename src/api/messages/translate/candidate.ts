@@ -31,11 +31,16 @@ export function newTranslatedCandidates(
       request: encoded.value,
       hasSideEffects: false,
       ...promises !== undefined && { verified: pathsOf(promises) },
-      lossy: [...lossy, ...(encoded.value.lossy ?? []).map(clientPath)],
+      lossy: [...lossy, ...clientLosses(encoded.value.lossy ?? []).map(clientPath)],
       responseHandler: () => newResponseHandler(call, translated.value, target, promises),
       onComplete: () => null,
     });
   };
+}
+
+/** Returns the losses of a Chat request without that of a name which the translation itself has made. */
+export function clientLosses(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => path !== "response_format.json_schema.name");
 }
 
 function newResponseHandler(
