@@ -1,3 +1,5 @@
+import claudeCode from "../clients/agent/results.json" with { type: "json" };
+import { pageOf, type Results } from "../clients/agent/results.ts";
 import { configReference } from "../../src/config/reference.ts";
 import { cliPage } from "./reference/cli.ts";
 import { clientsPage } from "./reference/clients.ts";
@@ -25,6 +27,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
 export const GENERATED_PARTS: Readonly<Record<string, (page: string) => string>> = {
   "docs/reference/configuration.md": withReference,
   "docs/architecture.md": withImports,
+  "docs/guide/messages.md": withClaudeCode,
 };
 
 /** Returns the reference page of configuration keys with the table that the schema now gives. */
@@ -35,6 +38,11 @@ function withReference(page: string): string {
 /** Returns the page of the architecture with the import table that `deno lint` now enforces. */
 function withImports(page: string): string {
   return withPart(page, "import table", importTable());
+}
+
+/** Returns the page about the Messages API with the results of Claude Code. */
+function withClaudeCode(page: string): string {
+  return withPart(page, "results of Claude Code", pageOf(claudeCode as Results));
 }
 
 /** Returns a page with another text between the comments that `name` begins and ends. */

@@ -38,10 +38,20 @@ const NATIVE = {
 
 /** Capabilities of the simulated providers, by type. */
 const CAPABILITIES = {
-  compat: { embeddings_base64: true },
+  compat: { structured_outputs: true, reasoning_effort: true, embeddings_base64: true },
   messages: KNOWN_HOSTS.anthropic,
   local: KNOWN_HOSTS.ollama,
 };
+
+/**
+ * The provider for each model name of Claude Code. One session stays at one provider, because the
+ * thinking of a tool loop can only continue where it has begun.
+ */
+const CLAUDE_CODE = [
+  ["claude-*sonnet*", "compat"],
+  ["claude-*haiku*", "local"],
+  ["claude-*", "messages"],
+] as const;
 
 /** Command `switchyard demo`: serves the gateway over simulated providers and shows example calls. */
 export const demo: Command = {
@@ -128,13 +138,21 @@ function demoConfig(upstream: string, port: number): Config | string {
     match: { path: "/v1/responses", models: [`${NATIVE_ID}/*`] },
     targets: [{ provider: NATIVE_ID, upstream_request_type: "responses" }],
   };
+  const claudeCode = CLAUDE_CODE.map(([model, provider]) => ({
+    name: `claude-code-${provider}`,
+    match: { models: [model] },
+    targets: [{ provider }],
+  }));
   const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
   const loaded = parseConfig(
     JSON.stringify({
       server: { port },
       logging: { level: "warn" },
       providers: { ...Object.fromEntries(providers), [NATIVE_ID]: native },
-      routing: { default_strategy: "round-robin", routes: [nativeRoute, ...routes, everyone] },
+      routing: {
+        default_strategy: "round-robin",
+        routes: [nativeRoute, ...routes, ...claudeCode, everyone],
+      },
       // The example calls provoke failures, which should not open a circuit breaker for long.
       circuit_breaker: { open_duration: "2s" },
     }),
@@ -189,6 +207,10 @@ function moreCalls(url: string, response: string | null): string {
     "",
     "# any of the three providers, in turn",
     chatCurl(url, { model: "sim-echo" }),
+    "",
+    "# Claude Code: an opus model is answered by messages, a sonnet by compat, a haiku by local",
+    `export ANTHROPIC_BASE_URL=${url} ANTHROPIC_AUTH_TOKEN=any`,
+    "claude",
     "",
     "# embeddings, and the list of models",
     `curl ${url}/v1/embeddings -d '{"model":"local/sim-embed","input":"Say hello."}'`,

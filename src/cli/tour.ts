@@ -4,6 +4,7 @@ import type { World } from "../core/world.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { CHAT_PATH } from "./first_call.ts";
 import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
+import { GREETING, messageLine } from "./message_line.ts";
 import { postJson, texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -14,6 +15,9 @@ const MODEL = "sim-slow-40";
 
 /** Model that calls a function before it answers. */
 const TOOL_MODEL = "sim-tools";
+
+/** Model that thinks before it answers. */
+const THINKING_MODEL = "sim-think";
 
 /** Result of the tour. */
 export interface Toured {
@@ -31,7 +35,7 @@ export interface TourOptions {
 
 /**
  * Sends the same request to each provider and prints the streamed text, then creates a response and
- * its follow-up at each provider. Ends early on cancellation.
+ * its follow-up at each provider, then a message. Ends early on cancellation.
  */
 export async function tour(
   url: string,
@@ -63,6 +67,12 @@ export async function tour(
     const { line, id } = await followUp(`${provider}/${TOOL_MODEL}`, url, world, stop);
     terminal.out(line);
     response = id;
+  });
+  if (stop.isCancelled) return { response };
+  terminal.out(`\nA message for a client of the Messages API: ${GREETING}\n`);
+  await each(async (provider) => {
+    terminal.out(`  ${`${provider}:`.padEnd(10)}`);
+    terminal.out(await messageLine(`${provider}/${THINKING_MODEL}`, url, world, stop));
   });
   terminal.out("\n");
   return { response };

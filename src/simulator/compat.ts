@@ -53,7 +53,7 @@ function encodeMessage(output: ModelOutput, deps: Deps): JsonObject {
   const refused = output.finish === "refusal";
   const message: JsonObject = {
     role: "assistant",
-    content: refused || output.toolCalls.length > 0 ? null : text,
+    content: refused || output.toolCalls.length > 0 && text === "" ? null : text,
     refusal: refused ? text : null,
   };
   if (output.thinking.length > 0) message.reasoning_content = output.thinking.join("");
@@ -97,7 +97,8 @@ interface Delta {
 }
 
 function* encodeDeltas(output: ModelOutput, deps: Deps): Generator<Delta> {
-  const content = output.toolCalls.length > 0 || output.finish === "refusal" ? null : "";
+  const silent = output.toolCalls.length > 0 && output.text.length === 0;
+  const content = silent || output.finish === "refusal" ? null : "";
   yield { delta: { role: "assistant", content, refusal: null } };
   for (const piece of output.thinking) yield { delta: { reasoning_content: piece }, isWord: true };
   const kind = output.finish === "refusal" ? "refusal" : "content";

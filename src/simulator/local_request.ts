@@ -11,7 +11,8 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
   for (const message of localFieldErrors(body)) return { error: newApiError(message) };
   const model = withoutLatestTag(body.model);
   const requestsThinking = body.think !== undefined && body.think !== null && body.think !== false;
-  if (requestsThinking && !canThink(model)) {
+  // A model that does not exist is not found, whatever the request needs.
+  if (requestsThinking && findBehaviour(model) !== null && !canThink(model)) {
     return { error: newApiError(`"${model}" does not support thinking`) };
   }
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
@@ -50,7 +51,7 @@ export function canThink(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "think" || style.kind === "recall" ||
+  return style.kind === "think" || style.kind === "recall" || style.kind === "plan" ||
     style.kind === "tools" && style.thinks;
 }
 

@@ -13,6 +13,22 @@ const RESULT_PART_TYPES: readonly JsonValue[] = [
   "document",
   "search_result",
   "tool_reference",
+  "browser_state",
+];
+const RESULT_FIELDS: readonly string[] = [
+  "tool_use_id",
+  "content",
+  "is_error",
+  "cache_control",
+  "toolset_name",
+];
+const USE_FIELDS: readonly string[] = [
+  "id",
+  "name",
+  "input",
+  "cache_control",
+  "caller",
+  "toolset_name",
 ];
 const TOOL_USE_ID = /^[a-zA-Z0-9_-]+$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -86,7 +102,7 @@ function* toolUseErrors(block: JsonObject, path: string): Generator<string> {
     yield `${path}.name: String should have 1 to 200 characters`;
   }
   if (!isObject(input)) yield `${path}.input: Input should be an object`;
-  yield* unknownFieldErrors(block, ["id", "name", "input", "cache_control", "caller"], path);
+  yield* unknownFieldErrors(block, USE_FIELDS, path);
 }
 
 function* toolResultErrors(block: JsonObject, path: string): Generator<string> {
@@ -101,7 +117,7 @@ function* toolResultErrors(block: JsonObject, path: string): Generator<string> {
   if (isError !== undefined && typeof isError !== "boolean") {
     yield `${path}.is_error: Input should be a valid boolean`;
   }
-  yield* unknownFieldErrors(block, ["tool_use_id", "content", "is_error", "cache_control"], path);
+  yield* unknownFieldErrors(block, RESULT_FIELDS, path);
 }
 
 function* thinkingErrors(block: JsonObject, path: string): Generator<string> {

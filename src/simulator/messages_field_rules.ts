@@ -29,6 +29,31 @@ const BETA_FIELDS: readonly string[] = [
   "fallbacks",
   "compaction",
   "output_format",
+  "safeguards",
+  "fallback_credit_token",
+  "thread",
+  "billing_policy",
+  "tags",
+];
+// Messages API, token counting: fields of create that a count does not have.
+const UNCOUNTED: readonly string[] = [
+  "max_tokens",
+  "stream",
+  "stop_sequences",
+  "temperature",
+  "top_p",
+  "top_k",
+  "metadata",
+  "service_tier",
+  "container",
+  "inference_geo",
+  "diagnostics",
+  "fallbacks",
+  "safeguards",
+  "fallback_credit_token",
+  "thread",
+  "billing_policy",
+  "tags",
 ];
 const BETAS: readonly string[] = [
   "interleaved-thinking-2025-05-14",
@@ -43,6 +68,19 @@ const BETAS: readonly string[] = [
   "token-efficient-tools-2025-02-19",
   "extended-cache-ttl-2025-04-11",
   "structured-outputs-2025-11-13",
+  "claude-code-20250219",
+  "fine-grained-tool-streaming-2025-05-14",
+  "advanced-tool-use-2025-11-20",
+  "effort-2025-11-24",
+  "prompt-caching-scope-2026-01-05",
+  "afk-mode-2026-01-31",
+  "mid-conversation-system-2026-04-07",
+  "thinking-token-count-2026-05-13",
+  "fallback-credit-2026-06-01",
+  "per-turn-control-2026-07-01",
+  "mid-conversation-tool-changes-2026-07-01",
+  "thinking-display-updates-2026-08-18",
+  "dangerous-tool-use-2026-09-03",
 ];
 const OLD_VERSION = "2023-06-01";
 const NEW_VERSION = "2026-10-21";
@@ -70,14 +108,12 @@ function parseBetas(headers: Headers): readonly string[] {
  * Yields the errors in the fields of a body, except its messages and tools (Messages API, create).
  */
 export function* messagesFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
-  const known = parseBetas(headers).length > 0 ? [...FIELDS, ...BETA_FIELDS] : FIELDS;
+  const known = knownFields(headers);
   for (const key of Object.keys(body)) {
     if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
   }
-  const { model, max_tokens: maxTokens, stream, service_tier: tier } = body;
-  if (typeof model !== "string" || model === "" || model.length > 256) {
-    yield "model: Field required, a string of 1 to 256 characters";
-  }
+  yield* modelErrors(body);
+  const { max_tokens: maxTokens, stream, service_tier: tier } = body;
   if (maxTokens === undefined) yield "max_tokens: Field required";
   if (!isNonNegativeInteger(maxTokens)) {
     yield "max_tokens: Input should be a valid integer of at least 0";
@@ -92,7 +128,39 @@ export function* messagesFieldErrors(body: JsonObject, headers: Headers): Genera
   yield* stopErrors(body.stop_sequences);
   yield* metadataErrors(body.metadata);
   yield* samplingErrors(body, headers.get("anthropic-version") === NEW_VERSION);
-  yield* thinkingErrors(body);
+  yield* thinkingErrors(body, hasBeta(headers));
+  const { thinking } = body;
+  if (
+    isObject(thinking) && (numberOf(thinking.budget_tokens) ?? -1) >= (numberOf(maxTokens) ?? 0)
+  ) {
+    yield "`max_tokens` must be greater than `thinking.budget_tokens`";
+  }
+}
+
+/** Yields the errors in the fields of a token count (Messages API, token counting). */
+export function* countFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
+  const known = knownFields(headers).filter((key) => !UNCOUNTED.includes(key));
+  for (const key of Object.keys(body)) {
+    if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
+  }
+  yield* modelErrors(body);
+  yield* systemErrors(body.system);
+  yield* thinkingErrors(body, hasBeta(headers));
+}
+
+/** True if a request has a beta header, with which beta fields are known. */
+export function hasBeta(headers: Headers): boolean {
+  return parseBetas(headers).length > 0;
+}
+
+function knownFields(headers: Headers): readonly string[] {
+  return hasBeta(headers) ? [...FIELDS, ...BETA_FIELDS] : FIELDS;
+}
+
+function* modelErrors({ model }: JsonObject): Generator<string> {
+  if (typeof model !== "string" || model === "" || model.length > 256) {
+    yield "model: Field required, a string of 1 to 256 characters";
+  }
 }
 
 function isNonNegativeInteger(value: JsonValue | undefined): boolean {
@@ -148,21 +216,19 @@ function* samplingErrors(body: JsonObject, removed: boolean): Generator<string> 
   }
 }
 
-function* thinkingErrors(body: JsonObject): Generator<string> {
+function* thinkingErrors(body: JsonObject, beta: boolean): Generator<string> {
   const { thinking, temperature, top_p: topP, top_k: topK } = body;
   if (thinking === undefined) return;
   if (!isObject(thinking)) return yield "thinking: Input should be an object";
   const { type, budget_tokens: budget, display } = thinking;
-  if (display !== undefined && display !== "summarized" && display !== "omitted") {
+  const displays = [undefined, "summarized", "omitted", ...beta ? ["updates"] : []];
+  if (!displays.some((one) => one === display)) {
     yield "thinking.display: Input should be 'summarized' or 'omitted'";
   }
   if (type === "adaptive" || type === "disabled" || type === "between_tools") return;
   if (type !== "enabled") return yield "thinking.type: Input should be a known type";
   if (typeof budget !== "number" || !Number.isInteger(budget) || budget < 1024) {
     return yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024";
-  }
-  if (budget >= (numberOf(body.max_tokens) ?? 0)) {
-    yield "`max_tokens` must be greater than `thinking.budget_tokens`";
   }
   if (temperature !== undefined && temperature !== 1) {
     yield "`temperature` may only be set to 1 when thinking is enabled";

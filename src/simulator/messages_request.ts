@@ -1,7 +1,19 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
-import { headerErrors, messagesFieldErrors } from "./messages_field_rules.ts";
+import {
+  countFieldErrors,
+  hasBeta,
+  headerErrors,
+  messagesFieldErrors,
+} from "./messages_field_rules.ts";
 import { outputConfigErrors, toolErrors } from "./messages_tool_rules.ts";
-import { blocksOf, mergeTurns, type Turn, turnErrors } from "./messages_turn_rules.ts";
+import {
+  blocksOf,
+  dialogueOf,
+  mergeTurns,
+  referencedNames,
+  type Turn,
+  turnErrors,
+} from "./messages_turn_rules.ts";
 import { messagesTranscript } from "./messages_transcript.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
@@ -9,14 +21,30 @@ import { inOrderOfCalls, type ToolResult } from "./transcript.ts";
 
 /** Parses a request of the Messages protocol; returns its first error if it is invalid. */
 export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
+  return parseValid(body, headers, messagesFieldErrors);
+}
+
+/** Parses a token count of the Messages protocol; returns its first error if it is invalid. */
+export function parseMessagesCount(body: JsonObject, headers: Headers): ParsedRequest {
+  return parseValid(body, headers, countFieldErrors);
+}
+
+function parseValid(
+  body: JsonObject,
+  headers: Headers,
+  fieldErrors: typeof messagesFieldErrors,
+): ParsedRequest {
   if (!headers.has("x-api-key") && !headers.has("authorization")) {
     return { error: newApiError("x-api-key header is required", { status: 401 }) };
   }
-  for (const message of requestErrors(body, headers)) return { error: newApiError(message) };
-  const turns = mergeTurns(body);
+  for (const message of requestErrors(body, headers, fieldErrors)) {
+    return { error: newApiError(message) };
+  }
+  const spoken = mergeTurns(body);
+  const turns = dialogueOf(spoken);
   const last = turns.at(-1);
   const choice = isObject(body.tool_choice) ? body.tool_choice : {};
-  const texts = [{ blocks: blocksOf(body.system) }, ...turns].map(countedText);
+  const texts = [{ blocks: blocksOf(body.system) }, ...spoken].map(countedText);
   const model = typeof body.model === "string" ? body.model : "";
   return {
     request: {
@@ -25,8 +53,8 @@ export function parseMessagesRequest(body: JsonObject, headers: Headers): Parsed
       stream: body.stream === true,
       prompt: lastPrompt(turns),
       toolResults: inOrderOfCalls(callIds(turns.at(-2)), toolResults(last?.blocks ?? [])),
-      transcript: () => messagesTranscript(blocksOf(body.system), turns),
-      tools: callableTools(body.tools, choice),
+      transcript: () => messagesTranscript(blocksOf(body.system), spoken),
+      tools: callableTools(body.tools, choice, referencedNames(spoken)),
       oneToolCall: choice.disable_parallel_tool_use === true,
       jsonSchema: schemaOf(body.output_config),
       mayThink: !isObject(body.thinking) || body.thinking.type !== "disabled",
@@ -39,12 +67,16 @@ export function parseMessagesRequest(body: JsonObject, headers: Headers): Parsed
   };
 }
 
-function* requestErrors(body: JsonObject, headers: Headers): Generator<string> {
+function* requestErrors(
+  body: JsonObject,
+  headers: Headers,
+  fieldErrors: typeof messagesFieldErrors,
+): Generator<string> {
   yield* headerErrors(headers);
-  yield* messagesFieldErrors(body, headers);
+  yield* fieldErrors(body, headers);
   yield* toolErrors(body);
-  yield* outputConfigErrors(body.output_config);
-  yield* turnErrors(body);
+  yield* outputConfigErrors(body.output_config, hasBeta(headers));
+  yield* turnErrors(body, hasBeta(headers));
 }
 
 /** Returns the text of content blocks. Blocks without text become their type in brackets. */
@@ -76,11 +108,17 @@ function callIds(turn: Turn | undefined): readonly JsonValue[] {
   return blocks.filter(({ type }) => type === "tool_use").map(({ id = null }) => id);
 }
 
-function callableTools(tools: JsonValue | undefined, choice: JsonObject): readonly Tool[] {
+function callableTools(
+  tools: JsonValue | undefined,
+  choice: JsonObject,
+  referenced: readonly JsonValue[],
+): readonly Tool[] {
   if (!Array.isArray(tools) || choice.type === "none") return [];
   return tools.flatMap((tool) => {
     if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.input_schema)) return [];
     if (choice.type === "tool" && choice.name !== tool.name) return [];
+    // The model does not see a deferred tool before a tool_reference names it.
+    if (tool.defer_loading === true && !referenced.includes(tool.name)) return [];
     return [{ name: tool.name, parameters: tool.input_schema }];
   });
 }

@@ -36,7 +36,7 @@ function* oneToolErrors(tool: JsonValue, path: string): Generator<string> {
     yield `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
   }
   // Hosted tools have a different type and no schema.
-  if (tool.type !== undefined && tool.type !== "custom") return;
+  if (tool.type != null && tool.type !== "custom") return;
   for (const key of Object.keys(tool)) {
     if (!TOOL_FIELDS.includes(key)) yield `${path}.${key}: Extra inputs are not permitted`;
   }
@@ -93,11 +93,14 @@ const KEYWORDS_REFUSED_IN_FORMAT: readonly string[] = [
 ];
 
 /** Yields the errors in effort and output format (Messages API, structured outputs). */
-export function* outputConfigErrors(config: JsonValue | undefined): Generator<string> {
+export function* outputConfigErrors(
+  config: JsonValue | undefined,
+  beta: boolean,
+): Generator<string> {
   if (config === undefined) return;
   if (!isObject(config)) return yield "output_config: Input should be an object";
   for (const key of Object.keys(config)) {
-    if (key !== "effort" && key !== "format") {
+    if (key !== "effort" && key !== "format" && !(beta && key === "task_budget")) {
       yield `output_config.${key}: Extra inputs are not permitted`;
     }
   }

@@ -25,6 +25,27 @@ export function mergeTurns({ messages }: JsonObject): readonly Turn[] {
   return turns;
 }
 
+/** Returns the turns of the user and the assistant, without system messages between them. */
+export function dialogueOf(turns: readonly Turn[]): readonly Turn[] {
+  const dialogue: Turn[] = [];
+  for (const turn of turns) {
+    const last = dialogue.at(-1);
+    if (turn.role === "system") continue;
+    if (last?.role !== turn.role) dialogue.push(turn);
+    else dialogue.splice(-1, 1, { ...last, blocks: [...last.blocks, ...turn.blocks] });
+  }
+  return dialogue;
+}
+
+/** Returns the names of the tools that tool_reference blocks in the results have. */
+export function referencedNames(turns: readonly Turn[]): readonly JsonValue[] {
+  return turns.flatMap(({ blocks }) => blocks)
+    .filter(({ type }) => type === "tool_result")
+    .flatMap(({ content }) => blocksOf(content))
+    .filter(({ type }) => type === "tool_reference")
+    .map(({ tool_name: name = null }) => name);
+}
+
 /** Returns the blocks of a message content. A string is one text block; an empty string is none. */
 export function blocksOf(content: JsonValue | undefined): JsonObject[] {
   if (Array.isArray(content)) return content.filter(isObject);
@@ -32,17 +53,18 @@ export function blocksOf(content: JsonValue | undefined): JsonObject[] {
 }
 
 /** Yields the errors in the messages of a body and in their order (Messages API, messages). */
-export function* turnErrors(body: JsonObject): Generator<string> {
+export function* turnErrors(body: JsonObject, beta: boolean): Generator<string> {
   const { messages } = body;
   if (!Array.isArray(messages)) return yield "messages: Field required";
   if (messages.length === 0) return yield "messages: at least one message is required";
   for (const [at, message] of messages.entries()) {
     const path = `messages.${at}`;
     if (!isObject(message)) return yield `${path}: Input should be an object`;
-    yield* messageErrors(message, path);
+    yield* messageErrors(message, path, beta);
   }
-  const turns = mergeTurns(body);
-  if (turns[0]?.role !== "user") yield 'messages: first message must use the "user" role';
+  const spoken = mergeTurns(body);
+  const turns = dialogueOf(spoken);
+  if (spoken[0]?.role !== "user") yield 'messages: first message must use the "user" role';
   yield* toolPairingErrors(turns);
   yield* prefillErrors(turns);
   const usesTools = turns.some(({ blocks }) => idsOf(blocks, "tool_use", "id").length > 0);
@@ -50,6 +72,7 @@ export function* turnErrors(body: JsonObject): Generator<string> {
     yield "Requests which include `tool_use` or `tool_result` blocks must define tools.";
   }
   yield* toolLoopErrors(body, turns);
+  yield* referenceErrors(body, spoken);
 }
 
 /**
@@ -67,29 +90,44 @@ function* toolLoopErrors(body: JsonObject, turns: readonly Turn[]): Generator<st
   }
 }
 
+function* referenceErrors({ tools }: JsonObject, turns: readonly Turn[]): Generator<string> {
+  const known = new Set(
+    Array.isArray(tools) ? tools.map((tool) => isObject(tool) ? tool.name : null) : [],
+  );
+  for (const name of referencedNames(turns)) {
+    if (!known.has(name)) yield `Tool reference '${name}' not found in available tools`;
+  }
+}
+
 function isThinking(body: JsonObject): boolean {
   if (enablesThinking(body)) return true;
   const isOff = isObject(body.thinking) && body.thinking.type === "disabled";
   return !isOff && typeof body.model === "string" && thinksBeforeCalls(body.model);
 }
 
-function* messageErrors(message: JsonObject, path: string): Generator<string> {
+const SYSTEM_BETA_FIELDS: readonly string[] = ["output_config", "clear_at"];
+
+function* messageErrors(message: JsonObject, path: string, beta: boolean): Generator<string> {
   const { role, content } = message;
+  const known = ["role", "content", ...beta && role === "system" ? SYSTEM_BETA_FIELDS : []];
   for (const key of Object.keys(message)) {
-    if (key !== "role" && key !== "content") yield `${path}.${key}: Extra inputs are not permitted`;
+    if (!known.includes(key)) yield `${path}.${key}: Extra inputs are not permitted`;
   }
-  if (role !== "user" && role !== "assistant") {
-    yield `${path}.role: Input should be 'user' or 'assistant'`;
+  if (role !== "user" && role !== "assistant" && role !== "system") {
+    yield `${path}.role: Input should be 'user', 'assistant' or 'system'`;
   }
   if (typeof content !== "string" && !Array.isArray(content)) {
     return yield `${path}.content: Input should be a string or a list of blocks`;
   }
   const blocks = blocksOf(content);
-  if (role === "user" && blocks.length === 0) {
-    yield `${path}: user messages must have non-empty content`;
+  if (role !== "assistant" && blocks.length === 0) {
+    yield `${path}: ${role} messages must have non-empty content`;
   }
   if (Array.isArray(content)) {
     for (const [at, block] of content.entries()) {
+      if (role === "system" && isObject(block) && block.type !== "text") {
+        yield `${path}.content.${at}: system messages have text blocks only`;
+      }
       yield* blockErrors(block, role === "user", `${path}.content.${at}`);
     }
   }

@@ -7,6 +7,7 @@ export type Style =
     readonly kind:
       | "echo"
       | "transcript"
+      | "plan"
       | "think"
       | "think_tags"
       | "json"
@@ -36,6 +37,7 @@ const BEHAVIOURS: ReadonlyMap<string, ModelBehaviour> = new Map<string, ModelBeh
   ["sim-echo", answering({ kind: "echo" })],
   ["sim-embed", answering({ kind: "echo" })],
   ["sim-transcript", answering({ kind: "transcript" })],
+  ["sim-plan", answering({ kind: "plan" })],
   ["sim-long", answering({ kind: "long", words: 200 })],
   ["sim-slow", answering({ kind: "slow", pauseMs: 100 })],
   ["sim-tools", answering({ kind: "tools", calls: 1, thinks: false })],
@@ -78,12 +80,14 @@ export const MODELS: readonly string[] = [...BEHAVIOURS.keys()];
 
 /**
  * Returns the behaviour of a model: one of `MODELS`, or `sim-long-N` (N words), `sim-slow-N` (N
- * milliseconds before each word), `sim-error-N` (status 400 to 599), or a native quirk with the
- * suffix `-first`. Null for any other name.
+ * milliseconds before each word), `sim-error-N` (status 400 to 599), a native quirk with the
+ * suffix `-first`, or `claude-*`, which is `sim-plan`. Null for any other name.
  */
 export function findBehaviour(model: string): ModelBehaviour | null {
   const listed = BEHAVIOURS.get(model);
   if (listed !== undefined) return listed;
+  // Claude Code requests its usual models by name, whatever the upstream is.
+  if (model.startsWith("claude-")) return answering({ kind: "plan" });
   const early = parseFirstEventQuirk(model);
   if (early !== null) return withQuirk(early);
   const [, word, digits] = /^sim-(long|slow|error)-(\d{1,6})$/.exec(model) ?? [];
@@ -100,7 +104,8 @@ export function thinksBeforeCalls(model: string): boolean {
   const behaviour = findBehaviour(model);
   if (behaviour?.kind !== "answer") return false;
   const { style } = behaviour;
-  return style.kind === "recall" || style.kind === "tools" && style.thinks;
+  return style.kind === "recall" || style.kind === "plan" ||
+    style.kind === "tools" && style.thinks;
 }
 
 function answering(style: Style): ModelBehaviour {

@@ -1,6 +1,7 @@
 import type { Style } from "./model_behaviour.ts";
 import { sampleArguments, sampleFromSchema } from "./schema_sample.ts";
 import type { ModelOutput, SimRequest, ToolCall } from "./protocol.ts";
+import { plannedTurn } from "./plan.ts";
 import { splitFragments, splitWords } from "./tokens.ts";
 
 const EMPTY_OUTPUT: ModelOutput = {
@@ -31,6 +32,8 @@ function unlimitedOutput(style: Style, request: SimRequest): ModelOutput {
       return textOutput(request.prompt);
     case "transcript":
       return textOutput(request.transcript().join("\n"));
+    case "plan":
+      return planOutput(request);
     case "long":
       return textOutput(Array.from({ length: style.words }, (_, at) => `word${at + 1}`).join(" "));
     case "slow":
@@ -71,6 +74,23 @@ function thinkingWords(request: SimRequest): readonly string[] {
 function jsonOutput({ jsonSchema, prompt }: SimRequest): ModelOutput {
   const document = jsonSchema === null ? { text: prompt } : sampleFromSchema(jsonSchema);
   return { ...EMPTY_OUTPUT, text: splitFragments(JSON.stringify(document)) };
+}
+
+function planOutput(request: SimRequest): ModelOutput {
+  const turn = plannedTurn(request.transcript());
+  if (turn === null) {
+    return request.jsonSchema === null ? textOutput(request.prompt) : jsonOutput(request);
+  }
+  const { calls, finish } = turn;
+  const missing = calls.find(({ name }) => !request.tools.some((tool) => tool.name === name));
+  if (missing !== undefined) return textOutput(`The tool ${missing.name} is not offered.`);
+  return {
+    ...textOutput(finish === "cut" ? EIGHT_WORDS : turn.text),
+    thinking: request.mayThink ? splitWords(turn.thinking) : [],
+    toolCalls: calls,
+    finish: finish === "refusal" ? "refusal" : calls.length > 0 ? "tool_calls" : "stop",
+    defect: finish === "cut" ? "stream" : null,
+  };
 }
 
 function toolOutput(calls: 1 | 2, request: SimRequest, thinking: readonly string[]): ModelOutput {

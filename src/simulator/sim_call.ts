@@ -68,10 +68,14 @@ const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
 /** Returns an error response in the call's protocol. Retryable statuses carry `retry-after: 1`. */
 export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Response {
   const { status } = error;
-  const headers = RETRYABLE_STATUSES.includes(status)
-    ? { ...JSON_TYPE, "retry-after": "1" }
-    : JSON_TYPE;
-  return new Response(JSON.stringify(protocol.encodeError(error, deps)), { status, headers });
+  const body = protocol.encodeError(error, deps);
+  const headers = {
+    ...JSON_TYPE,
+    ...RETRYABLE_STATUSES.includes(status) ? { "retry-after": "1" } : {},
+    // Messages API, errors: the header repeats the request ID of the body.
+    ...typeof body.request_id === "string" ? { "request-id": body.request_id } : {},
+  };
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** Returns the 404 response for an object that the account does not have. */

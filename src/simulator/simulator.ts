@@ -7,6 +7,7 @@ import { COMPAT } from "./compat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
+import { countMessagesTokens } from "./messages_count.ts";
 import { NATIVE_ROUTES } from "./native_routes.ts";
 import { findRoute, type RouteTable } from "./routes.ts";
 import type { RoutedCall, RouteHandler } from "./routes.ts";
@@ -35,6 +36,7 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
     protocol: MESSAGES,
     routes: new Map<string, RouteHandler>([
       ["POST /messages", answerChat],
+      ["POST /messages/count_tokens", countMessagesTokens],
       ["GET /models", ({ query }) => Response.json(messagesModels(query))],
       ["GET /models/*id", (call) => modelResponse(messagesModel, call)],
     ]),

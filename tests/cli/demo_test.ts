@@ -5,7 +5,7 @@ import { testClient, whileServing } from "./test_terminal.ts";
 const PROVIDERS = ["compat", "messages", "local"];
 const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
 
-Deno.test("the demo sends a request to each provider type and prints its text and a response with a follow-up", async () => {
+Deno.test("the demo sends a request to each provider type and prints its text, a response with a follow-up and a message", async () => {
   const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
     await terminal.said(/Ctrl-C ends/);
   });
@@ -21,6 +21,11 @@ Deno.test("the demo sends a request to each provider type and prints its text an
       out,
       `\n  ${`${provider}:`.padEnd(10)}calls weather({"city":"text"}), ` +
         'receives "sunny", answers: The tools said "sunny".\n',
+    );
+    const greeting = "Say hello to the Messages API.";
+    assertStringIncludes(
+      out,
+      `\n  ${`${provider}:`.padEnd(10)}thinks "The user says: ${greeting}", says "${greeting}"\n`,
     );
   }
 });
@@ -63,6 +68,32 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
     const stored = await client.fetch(`${url}/v1/chat/completions`);
     assertStringIncludes(await stored.text(), `"data":[{"id":"${idIn(answers[6]?.[1])}"`);
     assertStringIncludes(answers[8]?.[1] ?? "", "upstream_stream_error");
+  });
+});
+
+Deno.test("the demo prints the environment of Claude Code and serves its model names over each type", async () => {
+  using client = testClient();
+  await whileServing(["demo", "--port", "0"], async (terminal) => {
+    const environment = /ANTHROPIC_BASE_URL=(http\S+) ANTHROPIC_AUTH_TOKEN=(\S+)\n/;
+    const [, url = "", token = ""] = await terminal.said(environment);
+    const answeredBy = async (model: string) => {
+      const answer = await client.fetch(`${url}/v1/messages?beta=true`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "anthropic-version": "2023-06-01" },
+        body: JSON.stringify({
+          model,
+          max_tokens: 100,
+          messages: [{ role: "user", content: "good day" }],
+          output_config: { effort: "medium" },
+        }),
+      });
+      assertStringIncludes(await answer.text(), '"text":"good day"');
+      return answer.headers.get("x-gateway-provider");
+    };
+    assertEquals(await answeredBy("claude-opus-5-5"), "messages");
+    assertEquals(await answeredBy("claude-sonnet-5-5"), "compat");
+    assertEquals(await answeredBy("claude-3-5-haiku-20241022"), "local");
+    await terminal.said(/Ctrl-C ends/);
   });
 });
 

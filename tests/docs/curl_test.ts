@@ -93,6 +93,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^GET \/v1\/responses\/[\w-]+\/input_items$/, '"object":"list"'],
   [/^POST \/v1\/responses\/[\w-]+\/cancel$/, '"status":"cancelled"'],
   [/^POST \/v1\/responses\/input_tokens$/, '"object":"response.input_tokens"'],
+  [/^POST \/v1\/messages\/count_tokens$/, '"input_tokens":2'],
   [/^POST \/v1\/conversations$/, '"object":"conversation"'],
   [/^(?:GET|POST) \/v1\/conversations\/[\w-]+\/items$/, '"object":"list"'],
   [/^DELETE \/v1\/conversations\/[\w-]+$/, '"object":"conversation.deleted"'],

@@ -17,6 +17,7 @@ const IMAGE = "switchyard";
 /** The system commands in the documentation, by their first word. */
 export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
   export: ([word = "", ...rest]) => /^[A-Z_]+=\S+$/.test(word) && rest.length === 0,
+  claude: (args) => args.length === 0,
   async kill(args) {
     const [, reload = ""] = /\nExecReload=\/bin\/kill (\S+) /.exec(await unit()) ?? [];
     return args.join(" ") === `${reload} ${variable("PID")}`;
