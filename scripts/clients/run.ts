@@ -1,3 +1,4 @@
+import { cliPrograms } from "./cli/programs.ts";
 import { type MatrixGateways, serveGateways } from "./gateway.ts";
 import {
   CAPABILITY_SETS,
@@ -35,7 +36,7 @@ export const URLS = "{urls}";
 const PROGRAMS: Readonly<Record<Part, Programs>> = {
   node: nodePrograms,
   python: pythonPrograms,
-  cli: () => Promise.resolve([]),
+  cli: cliPrograms,
 };
 
 /** A line of a client program: a client that begins, or a cell that it has tried. */

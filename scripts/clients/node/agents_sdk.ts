@@ -8,7 +8,7 @@ import {
   tool,
 } from "@openai/agents";
 import OpenAI from "openai";
-import type { Client, Place } from "./client.ts";
+import type { Client, Place } from "../client.ts";
 import {
   checkImage,
   checkRecalled,

@@ -10,7 +10,7 @@ import {
   streamText,
   tool,
 } from "ai";
-import type { Client, Place } from "./client.ts";
+import type { Client, Place } from "../client.ts";
 import {
   checkEmbeddings,
   checkImage,

@@ -8,7 +8,7 @@ import {
 } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { ChatOpenAI, type ChatOpenAIFields, OpenAIEmbeddings } from "@langchain/openai";
-import type { Client, Place } from "./client.ts";
+import type { Client, Place } from "../client.ts";
 import {
   checkEmbeddings,
   checkImage,

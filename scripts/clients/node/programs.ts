@@ -4,13 +4,14 @@ import { type ClientProgram, URLS } from "../run.ts";
 /** Returns the program that runs the npm clients; their packages come from the import map. */
 export function nodePrograms(clients: readonly string[]): Promise<readonly ClientProgram[]> {
   const config = new URL("../../../deno.json", import.meta.url).pathname;
-  const program = new URL("main.ts", import.meta.url).pathname;
+  const program = new URL("../main.ts", import.meta.url).pathname;
   const command = [
     Deno.execPath(),
     ..."run --quiet --allow-net=127.0.0.1 --allow-env --allow-read --allow-sys".split(" "),
     "--config",
     config,
     program,
+    new URL("clients/", import.meta.url).pathname,
     URLS,
     ...clients,
   ];

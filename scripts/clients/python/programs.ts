@@ -1,3 +1,4 @@
+import { folderFor, makeOnce, runCommand } from "../cache.ts";
 import { type ClientProgram, URLS } from "../run.ts";
 
 const CLIENTS = new URL("clients/", import.meta.url);
@@ -58,28 +59,11 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 
 /** Returns the Python of an environment with these packages; makes it if it is missing. */
 async function environmentFor(packages: readonly string[]): Promise<string> {
-  const folder = `${cacheFolder()}/${packages.join("+").replaceAll(/[^\w.+-]/g, "_")}`;
-  const ready = `${folder}/ready`;
+  const folder = folderFor(packages);
   const python = `${folder}/bin/python`;
-  if (await Deno.stat(ready).then(() => true, () => false)) return python;
-  await run(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);
-  await run(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
-  await Deno.writeTextFile(ready, "");
+  await makeOnce(folder, async () => {
+    await runCommand(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);
+    await runCommand(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
+  });
   return python;
-}
-
-function cacheFolder(): string {
-  const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
-  return `${home}/switchyard-clients`;
-}
-
-async function run(command: string, args: readonly string[]): Promise<void> {
-  console.error([command, ...args].join(" "));
-  const { success } = await new Deno.Command(command, {
-    args: [...args],
-    stdin: "null",
-    stdout: "inherit",
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new Error(`${command} ${args.join(" ")} failed`);
 }

@@ -1,6 +1,6 @@
 import { OpenAIChatCompletionsModel } from "@openai/agents";
 import { agentsShots } from "../agents_sdk.ts";
-import type { Client } from "../client.ts";
+import type { Client } from "../../client.ts";
 
 /** The Agents SDK over Chat Completions. */
 export const client: Client = {

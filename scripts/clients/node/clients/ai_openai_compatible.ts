@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { aiShots } from "../ai_sdk.ts";
-import type { Client, Place } from "../client.ts";
+import type { Client, Place } from "../../client.ts";
 
 function connect({ baseURL, apiKey }: Place) {
   return createOpenAICompatible({

@@ -1,6 +1,6 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { aiShots } from "../ai_sdk.ts";
-import type { Client } from "../client.ts";
+import type { Client } from "../../client.ts";
 
 /** The AI SDK with its OpenAI package over Responses. */
 export const client: Client = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
-import type { Client, Place } from "../client.ts";
+import type { Client, Place } from "../../client.ts";
 import {
   checkImage,
   checkRecalled,

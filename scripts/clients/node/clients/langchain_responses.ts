@@ -1,4 +1,4 @@
-import type { Client } from "../client.ts";
+import type { Client } from "../../client.ts";
 import { langchainShots } from "../langchain.ts";
 
 const { embeddings: _embeddings, ...shots } = langchainShots({ useResponsesApi: true }, true);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
-import type { Client, Place } from "../client.ts";
+import type { Client, Place } from "../../client.ts";
 import {
   checkEmbeddings,
   checkImage,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { zodResponsesFunction, zodTextFormat } from "openai/helpers/zod";
-import type { Client, Place } from "../client.ts";
+import type { Client, Place } from "../../client.ts";
 import {
   checkImage,
   checkRecalled,

@@ -1,4 +1,4 @@
-import type { ShotName } from "../matrix.ts";
+import type { ShotName } from "./matrix.ts";
 
 /** Where one use of a client sends its requests. */
 export interface Place {
@@ -14,10 +14,13 @@ export interface Place {
 /** Uses a client once, and throws if it did not receive what was promised. */
 export type Shot = (place: Place) => Promise<void>;
 
-/** A client of the matrix: the export `client` of a file in `clients/`. */
+/** A client of the matrix: the export `client` of a file in a folder `clients/`. */
 export interface Client {
   readonly title: string;
-  /** The npm packages whose versions the reference page shows; the import map has the versions. */
+  /**
+   * The npm packages that the reference page shows. Those of imported clients have their versions in
+   * the import map; those of command-line clients are written with it, such as `opencode-ai@1.18.33`.
+   */
   readonly packages: readonly string[];
   readonly shots: Readonly<Partial<Record<ShotName, Shot>>>;
 }

@@ -4,24 +4,22 @@ import {
   PROVIDER_TYPES,
   SHOTS,
   type TriedCell,
-} from "../matrix.ts";
+} from "./matrix.ts";
 import type { Client, Shot } from "./client.ts";
 
-// Runs the clients in `clients/` and prints a line of JSON for each client and each cell. Its first
-// argument is the JSON of the gateways' base URLs; others choose clients by their files' names.
+// Runs the clients of a folder and prints a line of JSON for each client and each cell. Its arguments
+// are the folder, the JSON of the gateways' base URLs, and the names of the files to run, if not all.
 
 /** Time after which a cell has failed. */
-const CELL_TIMEOUT_MS = 30_000;
+const CELL_TIMEOUT_MS = 60_000;
 
-const CLIENTS = new URL("clients/", import.meta.url);
-
-const [urlsJson = "", ...chosen] = Deno.args;
+const [folder = "", urlsJson = "", ...chosen] = Deno.args;
 const urls: Readonly<Record<CapabilitySet, string>> = JSON.parse(urlsJson);
-const files = [...Deno.readDirSync(CLIENTS)].map(({ name }) => name).toSorted();
+const files = [...Deno.readDirSync(folder)].map(({ name }) => name).toSorted();
 for (const file of files) {
   const id = file.replace(/\.ts$/, "");
   if (chosen.length > 0 && !chosen.includes(id)) continue;
-  const { client }: { client: Client } = await import(new URL(file, CLIENTS).href);
+  const { client }: { client: Client } = await import(new URL(file, `file://${folder}`).href);
   const { title, packages, shots } = client;
   console.log(JSON.stringify({ client: title, packages }));
   for (const shot of Object.keys(SHOTS) as (keyof typeof SHOTS)[]) {

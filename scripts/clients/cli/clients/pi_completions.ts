@@ -1,0 +1,4 @@
+import { piClient } from "../pi.ts";
+
+/** pi over Chat Completions. */
+export const client = piClient("pi, Chat Completions", "openai-completions");
