@@ -10,15 +10,17 @@ import { parseRequestedModel, type RequestedModel } from "./routing/requested_mo
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
-/** Answers a request: plans its candidates, looks for a stored response, then sends to the candidates. */
+/** Serves a request: plans its candidates, looks for a stored response, then sends to the candidates. */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
   const lookup = lookUp(call, inference, plan.value);
-  const cached = lookup?.answer ?? null;
+  const cached = lookup?.response ?? null;
   if (cached !== null) return success({ kind: "whole", response: cached });
   const reply = await runCandidates(call, plan.value);
-  if (reply.ok && lookup !== null) remember(call, inference, plan.value, lookup, reply.value);
+  if (reply.ok && lookup !== null) {
+    remember(call, inference, { candidates: plan.value, lookup, reply: reply.value });
+  }
   return reply;
 }
 

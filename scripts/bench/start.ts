@@ -1,5 +1,5 @@
-import { hostName } from "../compile.ts";
-import { PERMISSIONS } from "../permissions.ts";
+import { hostName } from "../packaging/compile.ts";
+import { PERMISSIONS } from "../packaging/permissions.ts";
 
 /** Startup times and idle memory of a program. */
 export interface StartResult {

@@ -43,11 +43,11 @@ export async function measureState(
   const { port } = await servers.start("gateway.ts", config, gatewayCore);
   const url = `http://127.0.0.1:${port}`;
   // Memory that the same calls need without storing anything does not count as state.
-  for (const phase of PHASES) await createResponses(url, phase, false);
+  for (const phase of PHASES) await createResponses(url, { ...phase, store: false });
   const before = await readState(url);
   const results: StateResult[] = [];
   for (const phase of PHASES) {
-    await createResponses(url, phase, true);
+    await createResponses(url, { ...phase, store: true });
     const { entries, storedBytes, processBytes } = await readState(url);
     const more = processBytes - before.processBytes;
     results.push({
@@ -63,8 +63,7 @@ export async function measureState(
 
 async function createResponses(
   url: string,
-  { count, input }: StatePhase,
-  store: boolean,
+  { count, input, store }: StatePhase & { readonly store: boolean },
 ): Promise<void> {
   const body = JSON.stringify({ model: "json", input, store });
   for (let at = 0; at < count; at += CONCURRENT_REQUEST_COUNT) {

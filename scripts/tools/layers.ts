@@ -30,6 +30,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   hono: ["server"],
   zod: ["config", "api"],
   yaml: ["config"],
+  re2js: ["wires"],
 };
 
 /** Folders whose subfolders must not import each other; files directly in them may import each. */

@@ -10,7 +10,7 @@ const SUMMARY = new RegExp(
 );
 
 /** Parses a line such as `ok | 12 passed (3 steps) | 0 failed (3s)`; null for any other line. */
-export function countsOf(line: string): Counts | null {
+export function parseCounts(line: string): Counts | null {
   const found = SUMMARY.exec(withoutColours(line));
   return found === null ? null : { passed: Number(found[1]), failed: Number(found[2]) };
 }
@@ -29,7 +29,7 @@ export const PROGRAM_TESTS: readonly string[] = [
 ];
 
 /** Arguments of the runner. `--binary FILE` names an executable to test in place of the sources. */
-export interface Asked {
+export interface TestArguments {
   /** Path of the executable; null if the sources are tested. */
   readonly binary: string | null;
   /** The other arguments. Without a path, an executable has the tests that start the program. */
@@ -37,7 +37,7 @@ export interface Asked {
 }
 
 /** Parses `--binary FILE` and the rest of the arguments; null if the file does not exist. */
-export function asked(args: readonly string[]): Asked | null {
+export function parseArguments(args: readonly string[]): TestArguments | null {
   const at = args.indexOf("--binary");
   if (at === -1) return { binary: null, given: args };
   const binary = args[at + 1] ?? "";
@@ -86,7 +86,7 @@ export function summarySieve(): Sieve {
   function finishLine(): string {
     const whole = line.trimEnd();
     const rest = line.slice(shown);
-    const isSummary = shown === 0 && countsOf(whole) !== null;
+    const isSummary = shown === 0 && parseCounts(whole) !== null;
     line = "";
     shown = 0;
     if (!isSummary) return rest;
@@ -123,7 +123,7 @@ function mayBeSummary(line: string): boolean {
 }
 
 async function run(): Promise<number> {
-  const wanted = asked(Deno.args);
+  const wanted = parseArguments(Deno.args);
   if (wanted === null) {
     console.error("--binary needs the path of an executable.");
     return 2;
@@ -144,7 +144,7 @@ async function run(): Promise<number> {
     copyThrough(child.stdout, sieve),
   ]);
   const { code } = await child.status;
-  const counts = sieve.summary === null ? null : countsOf(sieve.summary);
+  const counts = sieve.summary === null ? null : parseCounts(sieve.summary);
   if (sieve.summary === null || counts === null) {
     console.log("0 passed, 1 failed");
     return code || 1;

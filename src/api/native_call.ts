@@ -35,7 +35,7 @@ export interface NativeCall {
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
   /** Stores the state that follows from a valid resource, before the response is sent; null for nothing. */
-  settle?(resource: JsonObject): Promise<Result<void>> | null;
+  onComplete?(resource: JsonObject): Promise<Result<void>> | null;
   /** Returns the body for the client in place of the valid resource; null forwards the same bytes. */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Handler for a response that is not one JSON resource. */
@@ -60,7 +60,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
     },
     hasSideEffects: true,
     responseHandler: () => native.reader ?? newResponseHandler(native, received),
-    onComplete: ({ resource }) => resource === null ? null : native.settle?.(resource) ?? null,
+    onComplete: ({ resource }) => resource === null ? null : native.onComplete?.(resource) ?? null,
   });
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
@@ -97,34 +97,37 @@ function newResponseHandler(
     kind: "whole",
     limit: MAX_RESOURCE_BYTES,
     takesAnySuccess: withoutBody !== undefined,
-    read(answer) {
-      if (withoutBody !== undefined && answer.body.length === 0) {
+    read(response) {
+      if (withoutBody !== undefined && response.body.length === 0) {
         const outcome = { resource: withoutBody ?? {}, usage: null };
-        return success({ response: answerWithoutBody(answer, withoutBody), outcome });
+        return success({ response: responseWithoutBody(response, withoutBody), outcome });
       }
-      const document = parseResponseDocument(answer);
+      const document = parseResponseDocument(response);
       if (!document.ok) return document;
       const { value: resource, members } = document.value;
       // With a repeated key, another parser could take a different id from the same bytes.
       if (hasKeyTwice(members, resource) || !isValid(resource)) {
         return fault(
           "invalid_upstream_response",
-          "The provider's answer is not what was asked for.",
+          "The provider's response is not the requested resource.",
         );
       }
       const counted = usage?.(resource) ?? success(null);
       if (!counted.ok) return counted;
       received.document = document.value;
       return success({
-        response: { ...answer, headers: answer.headers() },
+        response: { ...response, headers: response.headers() },
         outcome: { resource, usage: counted.value },
       });
     },
   };
 }
 
-function answerWithoutBody(answer: UpstreamResponse, resource: JsonObject | null): HttpResponse {
-  const { "content-type": _theirs, ...headers } = answer.headers();
+function responseWithoutBody(
+  response: UpstreamResponse,
+  resource: JsonObject | null,
+): HttpResponse {
+  const { "content-type": _unused, ...headers } = response.headers();
   if (resource === null) return { status: 204, headers, body: new Uint8Array() };
   return {
     status: 200,

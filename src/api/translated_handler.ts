@@ -55,7 +55,7 @@ export function newTranslatedHandler(
     ? world
     : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
-  const verifier = newVerifierOf(translated);
+  const verifier = newCallVerifier(translated);
   if (translated.isStream) {
     const decoder = wire.newDecoder(mint);
     const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
@@ -89,7 +89,7 @@ export function newTranslatedHandler(
   };
 }
 
-function newVerifierOf({ call, promises, isStream }: TranslatedCall): Stage | null {
+function newCallVerifier({ call, promises, isStream }: TranslatedCall): Stage | null {
   if (promises === undefined) return null;
   const { world: mint, metrics } = call;
   return newVerifier(promises, { isStream, mint, onResult: metrics.verified });

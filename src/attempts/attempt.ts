@@ -90,7 +90,7 @@ function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Res
   if (reason !== null) return Promise.resolve(failed(reason));
   return call.state.slots.isInUse
     ? sendInSlot(call, candidate, number)
-    : sendUnlessOpen(call, candidate, number, NO_SLOT);
+    : sendUnlessOpen(call, candidate, { number, slot: NO_SLOT });
 }
 
 const NO_SLOT: Slot = { release() {} };
@@ -102,10 +102,10 @@ async function sendInSlot(
 ): Promise<Result<Reply>> {
   const began = call.world.now();
   const slot = await takeSlot(call, candidate);
-  if (slot.ok) return await sendUnlessOpen(call, candidate, number, slot.value);
+  if (slot.ok) return await sendUnlessOpen(call, candidate, { number, slot: slot.value });
   // A call that was cancelled in the queue has made no attempt.
   if (call.cancellation.reason === null) {
-    recordAttempt(call, candidate, number, began, slot.failure);
+    recordAttempt(call, candidate, { number, began, failure: slot.failure });
   }
   return slot;
 }
@@ -114,8 +114,7 @@ async function sendInSlot(
 async function sendUnlessOpen(
   call: Call,
   candidate: Candidate,
-  number: number,
-  slot: Slot,
+  { number, slot }: { readonly number: number; readonly slot: Slot },
 ): Promise<Result<Reply>> {
   const { state, generation, report } = call;
   const { account } = candidate.target.provider;
@@ -124,7 +123,7 @@ async function sendUnlessOpen(
   if ("openFor" in permit) {
     slot.release();
     const refused = circuitOpen(permit.openFor);
-    recordAttempt(call, candidate, number, began, refused.failure);
+    recordAttempt(call, candidate, { number, began, failure: refused.failure });
     return refused;
   }
   let isCommitted = false;
@@ -143,7 +142,7 @@ async function sendUnlessOpen(
     if (!reply.ok) permit.end(verdictOf(reply.failure));
     else if (isStream) permit.committed();
     else permit.end("success");
-    recordAttempt(call, candidate, number, began, reply.ok ? null : reply.failure);
+    recordAttempt(call, candidate, { number, began, failure: reply.ok ? null : reply.failure });
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.
@@ -152,13 +151,20 @@ async function sendUnlessOpen(
   }
 }
 
+/** An attempt that ends now. */
+interface EndedAttempt {
+  /** 1 for the first attempt at the candidate. */
+  readonly number: number;
+  readonly began: number;
+  /** Null if the attempt has succeeded. */
+  readonly failure: Failure | null;
+}
+
 /** Adds an attempt that ends now to the report of the call. */
 function recordAttempt(
   { report, world }: Call,
   { target: { provider, model } }: Candidate,
-  number: number,
-  began: number,
-  failure: Failure | null,
+  { number, began, failure }: EndedAttempt,
 ): void {
   report.attempts.push({
     provider: provider.id,

@@ -28,9 +28,11 @@ export function decideRetry(situation: FailedAttempt): RetryDecision {
   if (hasSideEffects && failure.mayHaveRun) return { kind: "stop" };
   if (mayHelp && retryAllowed && retry.enabled && attempts < retry.max_attempts) {
     const wait = retryDelayMs(attempts - 1, retry, situation.random);
-    const asked = failure.retryAfterMs ?? 0;
+    const retryAfterMs = failure.retryAfterMs ?? 0;
     // A `Retry-After` longer than `max_delay` ends the retries.
-    if (asked <= retry.max_delay) return { kind: "retry", delayMs: Math.max(wait, asked) };
+    if (retryAfterMs <= retry.max_delay) {
+      return { kind: "retry", delayMs: Math.max(wait, retryAfterMs) };
+    }
   }
   return fallback ? { kind: "fallback" } : { kind: "stop" };
 }

@@ -9,7 +9,7 @@ export interface Lookup {
   /** Cache key of the first candidate. */
   readonly key: string;
   /** The cached response; null for a miss. */
-  readonly answer: HttpResponse | null;
+  readonly response: HttpResponse | null;
 }
 
 /**
@@ -22,15 +22,22 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
   const [{ target }] = candidates;
   const key = cacheKey(call, inference, candidates[0]);
   if (key === null) return null;
-  const answer = state.cache.get(key) ?? null;
-  report.cache = answer === null ? "MISS" : "HIT";
-  if (answer !== null) {
+  const stored = state.cache.get(key) ?? null;
+  report.cache = stored === null ? "MISS" : "HIT";
+  if (stored !== null) {
     report.provider = target.provider.id;
     report.model = target.model;
     // Only a response that kept its promises is stored.
     setCarriage(report, candidates[0]);
   }
-  return { key, answer };
+  return { key, response: stored };
+}
+
+/** Reply of a call that missed the cache, with the candidates of which one has served it. */
+interface Served {
+  readonly candidates: Candidates;
+  readonly lookup: Lookup;
+  readonly reply: Reply;
 }
 
 /**
@@ -40,9 +47,7 @@ export function lookUp(call: Call, inference: Inference, candidates: Candidates)
 export function remember(
   call: Call,
   inference: Inference,
-  candidates: Candidates,
-  lookup: Lookup,
-  reply: Reply,
+  { candidates, lookup, reply }: Served,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
   // A client that gets a cached response could not continue it without that state.
@@ -50,8 +55,8 @@ export function remember(
   const served = findServed(call, candidates);
   const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
   if (key === null) return;
-  const answer = storableAnswer(reply.response);
-  call.state.cache.set(key, answer, key.length + bytesOf(answer));
+  const stored = storableResponse(reply.response);
+  call.state.cache.set(key, stored, key.length + bytesOf(stored));
 }
 
 /**
@@ -69,7 +74,7 @@ function findServed({ report }: Call, candidates: Candidates): Candidate {
  * Returns the response with its content type only: other headers belong to one request, such as its
  * ID, its date and a remaining quota.
  */
-function storableAnswer({ status, headers, body }: HttpResponse): HttpResponse {
+function storableResponse({ status, headers, body }: HttpResponse): HttpResponse {
   const type = headers["content-type"];
   return { status, headers: type === undefined ? {} : { "content-type": type }, body };
 }

@@ -54,7 +54,7 @@ export interface Call {
   /** Null while data sharing is off. */
   readonly capture: Capture | null;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
-  readonly answerHeaders: Record<string, string>;
+  readonly responseHeaders: Record<string, string>;
 }
 
 /** Parses the control headers of a request. */

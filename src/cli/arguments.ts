@@ -14,11 +14,11 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 /** Values of the options on the command line, in order; a flag has an empty list. */
-export type Given = ReadonlyMap<string, readonly string[]>;
+export type OptionValues = ReadonlyMap<string, readonly string[]>;
 
 /** Parsed arguments, or the problem with them as a sentence. */
 export type Parsed =
-  | { readonly ok: true; readonly given: Given }
+  | { readonly ok: true; readonly values: OptionValues }
   | { readonly ok: false; readonly trouble: string };
 
 /**
@@ -30,10 +30,10 @@ export function parseArguments(
   options: Options,
   word: string | null = null,
 ): Parsed {
-  const given = new Map<string, string[]>();
-  for (const token of tokensOf(args, options)) {
-    if (token.kind === "positional" && word !== null && !given.has(word)) {
-      given.set(word, [token.value]);
+  const found = new Map<string, string[]>();
+  for (const token of parseTokens(args, options)) {
+    if (token.kind === "positional" && word !== null && !found.has(word)) {
+      found.set(word, [token.value]);
       continue;
     }
     if (token.kind !== "option") {
@@ -46,25 +46,25 @@ export function parseArguments(
     const { name, rawName, value, inlineValue } = token;
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
     if (option === undefined) return wrong(unknownOption(rawName, options));
-    const values = given.get(name) ?? [];
+    const values = found.get(name) ?? [];
     if (option.value === null) {
       if (value !== undefined) return wrong(`${rawName} takes no value.`);
     } else if (value === undefined || (!inlineValue && value.startsWith("-"))) {
       return wrong(`${rawName} needs a value: ${rawName} ${option.value}.`);
     } else {
       if (values.length > 0 && option.isRepeatable !== true) {
-        return wrong(`${rawName} is given twice.`);
+        return wrong(`${rawName} is set twice.`);
       }
       values.push(value);
     }
-    given.set(name, values);
+    found.set(name, values);
   }
-  return { ok: true, given };
+  return { ok: true, values: found };
 }
 
 /** Returns the value of an option that is not repeatable. */
-export function valueOf(given: Given, name: string): string | undefined {
-  return given.get(name)?.[0];
+export function optionValue(values: OptionValues, name: string): string | undefined {
+  return values.get(name)?.[0];
 }
 
 /** Returns the port in an argument; null if the text is not a port. */
@@ -73,7 +73,7 @@ export function parsePort(text: string): number | null {
   return /^\d{1,5}$/.test(text) && port <= 65_535 ? port : null;
 }
 
-function tokensOf(args: readonly string[], options: Options) {
+function parseTokens(args: readonly string[], options: Options) {
   const types = Object.entries(options).map(([name, { value }]) => {
     const type: "boolean" | "string" = value === null ? "boolean" : "string";
     return [name, { type, ...(name === "help" ? { short: "h" } : {}) }] as const;

@@ -3,7 +3,7 @@ import { usedCapabilities } from "../config/unused_keys.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
-import { valueOf } from "./arguments.ts";
+import { optionValue } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
 import { undeclaredLines } from "./undeclared.ts";
 import {
@@ -20,8 +20,8 @@ export const check: Command = {
   name: "check",
   about: "Checks a configuration file and prints its routes with what each target can do.",
   options: { config: CONFIG_OPTION },
-  async run(given, terminal) {
-    const path = valueOf(given, "config") ?? USUAL_CONFIG;
+  async run(options, terminal) {
+    const path = optionValue(options, "config") ?? USUAL_CONFIG;
     const loaded = await load(path, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port } = loaded.config.server;

@@ -1,4 +1,4 @@
-import type { Given, Options } from "./arguments.ts";
+import type { Options, OptionValues } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Exit code of a command that succeeded. */
@@ -19,7 +19,7 @@ export interface Command {
   readonly word?: string;
   readonly options: Options;
   /** Runs the command; resolves with the exit code of the process. */
-  run(given: Given, terminal: Terminal): Promise<number>;
+  run(options: OptionValues, terminal: Terminal): Promise<number>;
 }
 
 /** The option of every command that reads a configuration. */

@@ -2,7 +2,7 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { parsePort, valueOf } from "./arguments.ts";
+import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
@@ -60,8 +60,8 @@ export const demo: Command = {
   options: {
     port: { value: "PORT", about: `The port of the gateway; default: ${USUAL_PORT}.` },
   },
-  async run(given, terminal) {
-    const written = valueOf(given, "port");
+  async run(options, terminal) {
+    const written = optionValue(options, "port");
     const port = parsePort(written ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
@@ -90,7 +90,7 @@ async function demonstrate(
   const stop = terminal.stop();
   terminal.out(greeting(server.url, server.generation));
   const ids = PROVIDERS.map(([id]) => id);
-  const { response } = await tour(server.url, ids, server.world, terminal, stop);
+  const { response } = await tour(server.url, ids, { world: server.world, terminal, stop });
   if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
   await stopped(stop);
   await server.close();

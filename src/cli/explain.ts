@@ -1,7 +1,7 @@
 import { load } from "../config/load.ts";
 import { parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
-import { type Given, valueOf } from "./arguments.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -22,10 +22,10 @@ export const explain: Command = {
   options: {
     config: CONFIG_OPTION,
     model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
-    path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} when not given.` },
+    path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} by default.` },
     header: {
       value: "NAME=VALUE",
-      about: "A header of the request; may be given several times.",
+      about: "A header of the request; may be repeated.",
       isRepeatable: true,
     },
     provider: {
@@ -33,14 +33,14 @@ export const explain: Command = {
       about: "The requested provider, as in the X-Gateway-Provider header.",
     },
   },
-  async run(given, terminal) {
-    const model = valueOf(given, "model");
+  async run(options, terminal) {
+    const model = optionValue(options, "model");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
-    const path = valueOf(given, "path") ?? CHAT_PATH;
+    const path = optionValue(options, "path") ?? CHAT_PATH;
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
-    const headers = headersOf(given);
+    const headers = parseHeaders(options);
     if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
-    const file = valueOf(given, "config") ?? USUAL_CONFIG;
+    const file = optionValue(options, "config") ?? USUAL_CONFIG;
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
@@ -55,16 +55,16 @@ export const explain: Command = {
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Returns the headers of the request, or their problem as a sentence. */
-function headersOf(given: Given): Headers | string {
+function parseHeaders(options: OptionValues): Headers | string {
   const headers = new Headers();
-  for (const written of given.get("header") ?? []) {
+  for (const written of options.get("header") ?? []) {
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+)=([^]*)$/.exec(written) ?? [];
     if (name === undefined || !HEADER_VALUE.test(value)) {
       return "--header must be written NAME=VALUE.";
     }
     headers.append(name, value);
   }
-  const provider = valueOf(given, "provider") ?? "";
+  const provider = optionValue(options, "provider") ?? "";
   if (!HEADER_VALUE.test(provider)) return "--provider must be the ID of a provider.";
   if (provider !== "") headers.set("x-gateway-provider", provider);
   return headers;

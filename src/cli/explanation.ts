@@ -31,30 +31,30 @@ export interface Explanation {
 
 /** Returns the routing of a request, without sending it. */
 export function explanation(call: RouteInput, model: string): Explanation {
-  const wanted = parseRequestedModel(call, model);
-  if (!wanted.ok) return { lines: [`Refused: ${wanted.failure.message}`], isServed: false };
+  const requested = parseRequestedModel(call, model);
+  if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
   const matchesAs = findRequestTypes(call.path);
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
-  const { input, type } = findMatchInput(call, matchesAs, wanted.value);
+  const { input, type } = findMatchInput(call, matchesAs, requested.value);
   const lines = [
     `Request: ${call.path} (${type}), ` +
-    `model ${wanted.value.model ?? "left to the route"}, ` +
-    `provider ${wanted.value.provider ?? "left to the route"}`,
-    ...nameHints(call, wanted.value),
+    `model ${requested.value.model ?? "left to the route"}, ` +
+    `provider ${requested.value.provider ?? "left to the route"}`,
+    ...nameHints(call, requested.value),
   ];
   let serving: Route | null = null;
   let isServed = false;
   for (const route of call.generation.routes) {
-    const reason = mismatchReason(route, input, type, wanted.value);
+    const reason = mismatchReason(route, input, type, requested.value);
     if (serving !== null || reason !== null) {
       const why = reason ?? `route ${serving?.name} comes first`;
       lines.push(`Route ${route.name}: skipped, ${why}`);
       continue;
     }
     serving = route;
-    const explained = routeExplanation(route, type, wanted.value, call.controls.noFallback);
+    const explained = routeExplanation(route, type, requested.value, call.controls.noFallback);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;
   }
@@ -64,11 +64,11 @@ export function explanation(call: RouteInput, model: string): Explanation {
 }
 
 /** Returns hints about providers and routes that are not configured, mostly typing errors. */
-function nameHints({ controls, generation }: RouteInput, wanted: RequestedModel): string[] {
+function nameHints({ controls, generation }: RouteInput, requested: RequestedModel): string[] {
   const hints: string[] = [];
   const ids = [...generation.providers.keys()];
-  if (wanted.provider !== null && !ids.includes(wanted.provider)) {
-    hints.push(`There is no provider ${wanted.provider}${likely(wanted.provider, ids)}`);
+  if (requested.provider !== null && !ids.includes(requested.provider)) {
+    hints.push(`There is no provider ${requested.provider}${likely(requested.provider, ids)}`);
   }
   const names = generation.routes.map(({ name }) => name);
   if (controls.route !== null && !names.includes(controls.route)) {
@@ -85,20 +85,20 @@ function likely(written: string, known: readonly string[]): string {
 function routeExplanation(
   route: Route,
   type: RequestType,
-  wanted: RequestedModel,
+  requested: RequestedModel,
   noFallback: boolean,
 ): Explanation {
   const prepare = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
-  const evaluated = evaluateTargets(route.targets, wanted, prepare);
+  const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
-    return line(share, one, wanted);
+    return line(share, one, requested);
   });
   let place = 0;
-  const fallbacks = evaluateFallbacks(route.fallback, wanted, prepare)
-    .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, wanted));
-  const isLimited = wanted.provider !== null && route.fallback.length > 0;
+  const fallbacks = evaluateFallbacks(route.fallback, requested, prepare)
+    .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, requested));
+  const isLimited = requested.provider !== null && route.fallback.length > 0;
   const isRescued = able.length === 0 && place > 0 && !noFallback &&
     goesToFallbacks(chooseRefusal(route, evaluated));
   return {
@@ -116,9 +116,9 @@ function routeExplanation(
   };
 }
 
-function line(label: string, one: Evaluation<unknown>, wanted: RequestedModel): string {
+function line(label: string, one: Evaluation<unknown>, requested: RequestedModel): string {
   const { target } = one;
-  const name = `${target.provider.id}/${target.model ?? resolveModel(target, wanted) ?? "?"}`;
+  const name = `${target.provider.id}/${target.model ?? resolveModel(target, requested) ?? "?"}`;
   const verified = verifiedText(target);
   const rest = one.kind === "eligible"
     ? `: ${serverText(target)}${verified === null ? "" : `; ${verified}`}`

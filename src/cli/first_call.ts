@@ -40,15 +40,15 @@ export function chatCurl(
   header = "",
 ): string {
   const messages = [{ role: "user", content: "Say hello." }];
-  return curlOf(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
+  return formatCurl(`${url}${CHAT_PATH}`, { ...fields, messages }, header);
 }
 
 /** Returns a curl command that creates a response, quoted for a shell. */
 export function responsesCurl(url: string, fields: Readonly<Record<string, unknown>>): string {
-  return curlOf(`${url}${RESPONSES_PATH}`, fields, "");
+  return formatCurl(`${url}${RESPONSES_PATH}`, fields, "");
 }
 
-function curlOf(
+function formatCurl(
   address: string,
   fields: Readonly<Record<string, unknown>>,
   header: string,
@@ -90,9 +90,12 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
   const call = { path: CHAT_PATH, headers, controls: parseControls(headers), generation };
-  const wanted = parseRequestedModel(call, model);
-  if (!wanted.ok || matchRoute(call, ["chat_completions"], wanted.value) !== route) return false;
+  const requested = parseRequestedModel(call, model);
+  if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
+    return false;
+  }
   return route.targets.some((target) =>
-    target.weight > 0 && matchesProvider(target, wanted.value) && matchesModel(target, wanted.value)
+    target.weight > 0 && matchesProvider(target, requested.value) &&
+    matchesModel(target, requested.value)
   );
 }

@@ -94,7 +94,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
       outbound.apply(next);
       return changes;
     },
-    reloaded: (isTaken) => gateway.metrics.reloaded(isTaken),
+    reloaded: (result) => gateway.metrics.reloaded(result),
     async close() {
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server);

@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { valueOf } from "./arguments.ts";
+import { optionValue } from "./arguments.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { columns } from "./help.ts";
 import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
@@ -12,8 +12,8 @@ export const help: Command = {
   about: "Prints a page of the documentation, or the list of all pages.",
   word: TOPIC,
   options: {},
-  run(given, terminal) {
-    const topic = valueOf(given, TOPIC);
+  run(options, terminal) {
+    const topic = optionValue(options, TOPIC);
     if (topic === undefined) {
       terminal.out(pageList());
       return Promise.resolve(OK_STATUS);

@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { valueOf } from "./arguments.ts";
+import { optionValue } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
@@ -24,15 +24,15 @@ export const init: Command = {
   options: {
     print: { value: null, about: "Prints it instead of writing the file." },
   },
-  run(given, terminal) {
+  run(options, terminal) {
     return Promise.resolve(begun());
 
     function begun(): number {
-      const kind = valueOf(given, KIND) ?? "";
+      const kind = optionValue(options, KIND) ?? "";
       const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
       if (starter === undefined) return wrongUsage(terminal, "init", unknownKind(kind));
       const text = starter(newSecret);
-      if (given.has("print")) {
+      if (options.has("print")) {
         terminal.out(text);
         return OK_STATUS;
       }

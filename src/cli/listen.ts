@@ -53,7 +53,7 @@ export function listen(
     };
   } catch (error) {
     const isTaken = error instanceof Deno.errors.AddrInUse;
-    return { ok: false, isTaken, trouble: troubleOf(error, hostname, port) };
+    return { ok: false, isTaken, trouble: explainFailure(error, hostname, port) };
   }
 }
 
@@ -78,7 +78,7 @@ function urlOf(hostname: string, port: number): string {
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
-function troubleOf(error: unknown, hostname: string, port: number): string {
+function explainFailure(error: unknown, hostname: string, port: number): string {
   if (error instanceof Deno.errors.AddrInUse) {
     return `Port ${port} on ${hostname} is in use; choose another with --port.`;
   }

@@ -11,7 +11,7 @@ export interface Reloadable {
   /** Applies a configuration; returns descriptions of the changes. */
   reload(config: Config): readonly string[];
   /** Counts a reload that applied a change or was refused. */
-  reloaded(isTaken: boolean): void;
+  reloaded(result: "success" | "failure"): void;
 }
 
 /** Source of the configuration. */
@@ -54,7 +54,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     for (const problem of found.problems) log.error(problem);
     if (!found.ok) {
       log.error("configuration not reloaded: the previous one stays in use");
-      return gateway.reloaded(false);
+      return gateway.reloaded("failure");
     }
     for (const provider of found.leftOut) log.error("broken provider left out", { provider });
     const isSame = isDeepStrictEqual(found.config, latest);
@@ -64,15 +64,15 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     }
     warned = found.warnings;
     if (isSame) return log.debug("configuration unchanged");
-    take(found.config);
+    apply(found.config);
   }
 
-  function take(file: Config) {
+  function apply(file: Config) {
     const { config, waiting } = applicable(gateway.config, file, latest, origin);
     latest = file;
     for (const key of waiting) log.warn(`${key} has changed: it needs a restart`);
     const changes = gateway.reload(config);
-    gateway.reloaded(true);
+    gateway.reloaded("success");
     log.info("configuration reloaded", { changes: changes.join("; ") || "none" });
   }
 
@@ -87,18 +87,18 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
 
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
-  const wanted = override(file);
+  const next = override(file);
   const { server, telemetry } = running;
   const { format } = running.logging;
   // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
   const level = isSame ? running.logging.level : file.logging.level;
   const waiting = [
-    ...changedKeys("server", server, wanted.server),
-    ...changedKeys("logging", { format }, { format: wanted.logging.format }),
-    ...changedKeys("telemetry", telemetry, wanted.telemetry),
+    ...changedKeys("server", server, next.server),
+    ...changedKeys("logging", { format }, { format: next.logging.format }),
+    ...changedKeys("telemetry", telemetry, next.telemetry),
   ];
-  return { config: { ...wanted, server, telemetry, logging: { level, format } }, waiting };
+  return { config: { ...next, server, telemetry, logging: { level, format } }, waiting };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {

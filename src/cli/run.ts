@@ -38,15 +38,15 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     command.word ?? null,
   );
   if (!parsed.ok) return wrongUsage(terminal, name, parsed.trouble);
-  if (parsed.given.has("help")) {
+  if (parsed.values.has("help")) {
     terminal.out(helpText(command, COMMANDS));
     return OK_STATUS;
   }
-  if (parsed.given.has("version")) {
+  if (parsed.values.has("version")) {
     terminal.out(`switchyard ${VERSION}\n`);
     return OK_STATUS;
   }
-  return await command.run(parsed.given, terminal);
+  return await command.run(parsed.values, terminal);
 }
 
 function unknownCommand(name: string): string {

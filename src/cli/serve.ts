@@ -3,7 +3,7 @@ import { load, type Loaded, reload } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Level } from "../observe/log.ts";
-import { type Given, parsePort, valueOf } from "./arguments.ts";
+import { optionValue, type OptionValues, parsePort } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -33,15 +33,15 @@ export const serve: Command = {
     "host": { value: "HOST", about: "The address to listen on; overrides the file." },
     "port": { value: "PORT", about: "The port to listen on; overrides the file." },
   },
-  async run(given, terminal) {
-    const wrong = wrongValue(given);
+  async run(values, terminal) {
+    const wrong = wrongValue(values);
     if (wrong !== null) return wrongUsage(terminal, "", wrong);
-    const path = valueOf(given, "config") ?? await usualFile();
+    const path = optionValue(values, "config") ?? await usualFile();
     // The watch starts before the file is read, so that no change is missed.
     const watch = path === null ? null : watchConfig(path);
     const loaded = path === null ? await offered(terminal) : await load(path, terminal.environment);
     const code = loaded.ok
-      ? await serveUntilStopped({ loaded, path, watch, given }, terminal)
+      ? await serveUntilStopped({ loaded, path, watch, values }, terminal)
       : printProblems(terminal, loaded.problems);
     await watch?.close();
     return code;
@@ -53,12 +53,12 @@ interface Started {
   /** Path of the file; null if the configuration comes from the environment. */
   readonly path: string | null;
   readonly watch: ConfigWatch | null;
-  readonly given: Given;
+  readonly values: OptionValues;
 }
 
 async function serveUntilStopped(started: Started, terminal: Terminal): Promise<number> {
-  const { loaded, given } = started;
-  const server = await openGateway(overridden(loaded.config, given), terminal);
+  const { loaded, values } = started;
+  const server = await openGateway(overridden(loaded.config, values), terminal);
   if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   for (const warning of loaded.warnings) server.log.warn(warning);
@@ -73,7 +73,7 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */
 function follow(
-  { loaded, path, watch, given }: Started,
+  { loaded, path, watch, values }: Started,
   server: Reloadable,
   terminal: Terminal,
 ): () => Promise<void> {
@@ -85,7 +85,7 @@ function follow(
   if (watch === null) log.warn("the configuration file cannot be watched; SIGHUP reloads it");
   const reloader = newReloader(server, {
     read: () => reload(path, terminal.environment),
-    override: (config) => overridden(config, given),
+    override: (config) => overridden(config, values),
   }, loaded);
   let latest = Promise.resolve();
   const request = () => void (latest = reloader.request());
@@ -110,21 +110,21 @@ async function offered(terminal: Terminal): Promise<Loaded> {
   return offer.loaded;
 }
 
-function wrongValue(given: Given): string | null {
-  const port = valueOf(given, "port");
+function wrongValue(values: OptionValues): string | null {
+  const port = optionValue(values, "port");
   if (port !== undefined && parsePort(port) === null) {
     return "--port must be a number from 0 to 65535.";
   }
-  const level = valueOf(given, "log-level");
+  const level = optionValue(values, "log-level");
   return level === undefined || LEVELS.some((one) => one === level)
     ? null
     : "--log-level must be debug, info, warn or error.";
 }
 
-function overridden(config: Config, given: Given): Config {
+function overridden(config: Config, values: OptionValues): Config {
   const { server, logging } = config;
-  const level = LEVELS.find((one) => one === valueOf(given, "log-level")) ?? logging.level;
-  const host = valueOf(given, "host") ?? server.host;
-  const port = parsePort(valueOf(given, "port") ?? "") ?? server.port;
+  const level = LEVELS.find((one) => one === optionValue(values, "log-level")) ?? logging.level;
+  const host = optionValue(values, "host") ?? server.host;
+  const port = parsePort(optionValue(values, "port") ?? "") ?? server.port;
   return { ...config, server: { ...server, host, port }, logging: { ...logging, level } };
 }

@@ -1,7 +1,7 @@
 import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
 import { newSimulator } from "../simulator/simulator.ts";
-import { parsePort, valueOf } from "./arguments.ts";
+import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { listen, stopped } from "./listen.ts";
 
@@ -17,8 +17,8 @@ export const simulate: Command = {
       about: `The loopback port; ${USUAL_PORT} by default, 0 selects a free port.`,
     },
   },
-  async run(given, terminal) {
-    const port = parsePort(valueOf(given, "port") ?? String(USUAL_PORT));
+  async run(options, terminal) {
+    const port = parsePort(optionValue(options, "port") ?? String(USUAL_PORT));
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }

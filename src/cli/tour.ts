@@ -25,6 +25,14 @@ export interface Toured {
   readonly response: string | null;
 }
 
+/** Dependencies of the tour. */
+export interface TourOptions {
+  readonly world: Pick<World, "send">;
+  readonly terminal: Pick<Terminal, "out">;
+  /** Cancellation that ends the tour early. */
+  readonly stop: Cancellation;
+}
+
 /**
  * Sends the same request to each provider and prints the streamed text, then creates a response and
  * its follow-up at each provider, then a message. Ends early on cancellation.
@@ -32,10 +40,9 @@ export interface Toured {
 export async function tour(
   url: string,
   providers: readonly string[],
-  world: Pick<World, "send">,
-  terminal: Pick<Terminal, "out">,
-  stop: Cancellation,
+  options: TourOptions,
 ): Promise<Toured> {
+  const { world, terminal, stop } = options;
   let response: string | null = null;
 
   async function each(show: (provider: string) => Promise<void>): Promise<void> {
@@ -52,7 +59,7 @@ export async function tour(
   }
 
   terminal.out(`Question: ${QUESTION}\n`);
-  await each((provider) => ask(provider, url, world, terminal, stop));
+  await each((provider) => showStream(provider, url, options));
   if (stop.isCancelled) return { response };
   terminal.out(`\nA response and its follow-up: ${WEATHER_QUESTION}\n`);
   await each(async (provider) => {
@@ -71,12 +78,10 @@ export async function tour(
   return { response };
 }
 
-async function ask(
+async function showStream(
   provider: string,
   url: string,
-  world: Pick<World, "send">,
-  terminal: Pick<Terminal, "out">,
-  stop: Cancellation,
+  { world, terminal, stop }: TourOptions,
 ): Promise<void> {
   const model = `${provider}/${MODEL}`;
   const messages = [{ role: "user", content: QUESTION }];

@@ -19,8 +19,8 @@ export function withoutBroken(value: unknown, problems: readonly Problem[]): Sal
     providerAt(path) === null && !namesOneOf(broken, targetAt(value.routing, path))
   );
   if (isElsewhere) return null;
-  const kept = Object.entries(value.providers).filter(([id]) => !broken.has(id));
-  const providers = Object.fromEntries(kept);
+  const intact = Object.entries(value.providers).filter(([id]) => !broken.has(id));
+  const providers = Object.fromEntries(intact);
   const routing = routingWithout(broken, value.routing);
   return { value: { ...value, providers, routing }, leftOut: [...broken] };
 }

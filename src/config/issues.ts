@@ -20,11 +20,11 @@ export function issueProblems(issues: readonly Issue[], value: unknown): Problem
   const knownKeys = newKnownKeys();
   return issues.flatMap((issue) => {
     const path = issue.path.filter((step) => typeof step !== "symbol");
-    return problemsOf(issue, path, valueAt(value, path), knownKeys);
+    return listProblems(issue, path, valueAt(value, path), knownKeys);
   });
 }
 
-function problemsOf(issue: Issue, path: Path, value: unknown, knownKeys: KnownKeys): Problem[] {
+function listProblems(issue: Issue, path: Path, value: unknown, knownKeys: KnownKeys): Problem[] {
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(path);
     return issue.keys.map((key) => {

@@ -62,8 +62,8 @@ export function parseConfig(text: string, variables: Variables): Loaded {
 function configIn(source: Source, outside: Outside): Loaded {
   const checked = checkTree(source.value, source.problems, outside);
   return checked.ok
-    ? { ok: true, config: checked.config, warnings: warningsOf(source, checked.config) }
-    : { ok: false, problems: problemsOf(source, checked.problems) };
+    ? { ok: true, config: checked.config, warnings: warningLines(source, checked.config) }
+    : { ok: false, problems: problemLines(source, checked.problems) };
 }
 
 /**
@@ -77,27 +77,27 @@ export function parseReload(text: string, variables: Variables): Reloaded {
 function salvagedIn(source: Source, outside: Outside): Reloaded {
   const checked = checkTree(source.value, source.problems, outside);
   if (checked.ok) {
-    const warnings = warningsOf(source, checked.config);
+    const warnings = warningLines(source, checked.config);
     return { ok: true, config: checked.config, warnings, leftOut: [], problems: [] };
   }
   const rest = withoutBroken(source.value, checked.problems);
-  const again = rest === null ? null : checkTree(rest.value, [], outside);
-  if (rest === null || again === null) {
-    return { ok: false, problems: problemsOf(source, checked.problems) };
+  const repaired = rest === null ? null : checkTree(rest.value, [], outside);
+  if (rest === null || repaired === null) {
+    return { ok: false, problems: problemLines(source, checked.problems) };
   }
-  if (!again.ok) {
-    const left = again.problems.map((problem) => {
+  if (!repaired.ok) {
+    const left = repaired.problems.map((problem) => {
       return { ...problem, text: `${problem.text} once the broken providers are left out` };
     });
-    return { ok: false, problems: problemsOf(source, [...checked.problems, ...left]) };
+    return { ok: false, problems: problemLines(source, [...checked.problems, ...left]) };
   }
   return {
     ok: true,
-    config: again.config,
+    config: repaired.config,
     // Warnings about routes are omitted: their list indices are wrong after targets were removed.
-    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, again.config)]),
+    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, repaired.config)]),
     leftOut: rest.leftOut.map(source.names.providerText),
-    problems: problemsOf(source, checked.problems),
+    problems: problemLines(source, checked.problems),
   };
 }
 
@@ -115,13 +115,13 @@ async function readConfig(path: string, environment: Variables) {
 }
 
 /** Returns the problems as lines, with the warnings of unset variables at the same paths: often the cause. */
-function problemsOf(source: Source, problems: readonly Problem[]): string[] {
+function problemLines(source: Source, problems: readonly Problem[]): string[] {
   const places = new Set(problems.map(({ path }) => JSON.stringify(path)));
   const reasons = source.warnings.filter(({ path }) => places.has(JSON.stringify(path)));
   return source.lines([...problems, ...reasons]);
 }
 
-function warningsOf(source: Source, config: Config): string[] {
+function warningLines(source: Source, config: Config): string[] {
   return source.lines([
     ...source.warnings,
     ...settingWarnings(source.value, config),

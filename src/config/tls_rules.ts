@@ -42,7 +42,7 @@ export function tlsProblems(providers: unknown, outside: Outside): Problem[] {
   return tlsIn(providers).flatMap(({ tls, path, baseUrl }) => {
     const texts = new Map<FileKey, string>();
     const problems = FILE_KEYS.flatMap((key) => {
-      const found = contentOf(tls[key], key, outside.files);
+      const found = checkFile(tls[key], key, outside.files);
       if (found === null) return [];
       if ("trouble" in found) return [problem([...path, key], found.trouble)];
       texts.set(key, found.text);
@@ -75,7 +75,7 @@ function nameOf(value: unknown): string | null {
 }
 
 /** Returns the text of a TLS file, or its problem; null if no file is configured. */
-function contentOf(value: unknown, key: FileKey, files: Outside["files"]) {
+function checkFile(value: unknown, key: FileKey, files: Outside["files"]) {
   const name = nameOf(value);
   if (name === null) return null;
   const file = files.get(name);

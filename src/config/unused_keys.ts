@@ -62,14 +62,14 @@ export function withoutUnused(value: JsonObject): JsonObject {
   const { providers } = value;
   if (!isObject(providers)) return value;
   let isChanged = false;
-  const kept = Object.entries(providers).map(([id, written]) => {
+  const used = Object.entries(providers).map(([id, written]) => {
     const unused = unusedKeys(id, written);
     if (unused.length === 0 || !isObject(written)) return [id, written] as const;
     isChanged = true;
     const places = new Set(unused.map(({ path }) => JSON.stringify(path)));
     return [id, withoutPlaces(written, [], places)] as const;
   });
-  return isChanged ? { ...value, providers: Object.fromEntries(kept) } : value;
+  return isChanged ? { ...value, providers: Object.fromEntries(used) } : value;
 }
 
 function withoutPlaces(
@@ -77,14 +77,14 @@ function withoutPlaces(
   path: readonly string[],
   places: ReadonlySet<string>,
 ): JsonObject {
-  const kept = Object.entries(written).flatMap(([key, value]) => {
+  const used = Object.entries(written).flatMap(([key, value]) => {
     const inner = [...path, key];
     if (places.has(JSON.stringify(inner))) return [];
     // Keys without effect are at most two levels below the provider.
     const isSection = isObject(value) && path.length === 0;
     return [[key, isSection ? withoutPlaces(value, inner, places) : value] as const];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(used);
 }
 
 function unusedKeys(id: string, written: unknown): Unused[] {

@@ -73,7 +73,7 @@ function lines(
   mark: Mark | null,
 ): (problems: readonly Problem[]) => string[] {
   return (problems) => {
-    const placed = problems.map((problem) => ({ problem, at: offsetOf(problem, mark) }));
+    const placed = problems.map((problem) => ({ problem, at: findOffset(problem, mark) }));
     placed.sort((one, other) => one.at - other.at);
     const written = placed.map(({ problem, at }) => {
       const { line, col } = counter.linePos(at);
@@ -85,7 +85,7 @@ function lines(
   };
 }
 
-function offsetOf({ path, at }: Problem, root: Mark | null): number {
+function findOffset({ path, at }: Problem, root: Mark | null): number {
   if (typeof at === "number") return at;
   const { mark, isExact } = find(path, root);
   if (mark === null) return 0;

@@ -144,8 +144,8 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "The gateway does not know which provider stores the completion, " +
       "or it belongs to another client key.",
     cure: "Name the provider with the header `X-Gateway-Provider`.",
-    example: "It is not known which provider keeps this completion; " +
-      "name that one with the X-Gateway-Provider header.",
+    example: "It is not known which provider stores this completion; " +
+      "name the provider in the X-Gateway-Provider header.",
   },
   conversation_not_found: {
     cause: "The conversation does not exist, was deleted, has expired, " +

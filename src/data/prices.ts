@@ -8,10 +8,6 @@ export interface Price {
   readonly cache_write?: number | undefined;
 }
 
-function price(input: number, output: number, cached_input?: number, cache_write?: number): Price {
-  return { input, output, cached_input, cache_write };
-}
-
 /**
  * The vendors' list prices by provider ID and model, as of November 2025: the standard tier and
  * cache writes for five minutes. Surcharges for long contexts and discounts for batches are not
@@ -19,41 +15,41 @@ function price(input: number, output: number, cached_input?: number, cache_write
  */
 const PRICES: Readonly<Record<string, ReadonlyMap<string, Price>>> = {
   openai: new Map([
-    ["gpt-5.1", price(1.25, 10, 0.125)],
-    ["gpt-5", price(1.25, 10, 0.125)],
-    ["gpt-5-mini", price(0.25, 2, 0.025)],
-    ["gpt-5-nano", price(0.05, 0.4, 0.005)],
-    ["gpt-4.1", price(2, 8, 0.5)],
-    ["gpt-4.1-mini", price(0.4, 1.6, 0.1)],
-    ["gpt-4.1-nano", price(0.1, 0.4, 0.025)],
-    ["gpt-4o", price(2.5, 10, 1.25)],
-    ["gpt-4o-2024-05-13", price(5, 15)],
-    ["gpt-4o-mini", price(0.15, 0.6, 0.075)],
-    ["o1", price(15, 60, 7.5)],
-    ["o3", price(2, 8, 0.5)],
-    ["o3-mini", price(1.1, 4.4, 0.55)],
-    ["o4-mini", price(1.1, 4.4, 0.275)],
-    ["gpt-4-turbo", price(10, 30)],
-    ["gpt-4", price(30, 60)],
-    ["gpt-3.5-turbo", price(0.5, 1.5)],
-    ["text-embedding-3-small", price(0.02, 0)],
-    ["text-embedding-3-large", price(0.13, 0)],
-    ["text-embedding-ada-002", price(0.1, 0)],
+    ["gpt-5.1", { input: 1.25, output: 10, cached_input: 0.125 }],
+    ["gpt-5", { input: 1.25, output: 10, cached_input: 0.125 }],
+    ["gpt-5-mini", { input: 0.25, output: 2, cached_input: 0.025 }],
+    ["gpt-5-nano", { input: 0.05, output: 0.4, cached_input: 0.005 }],
+    ["gpt-4.1", { input: 2, output: 8, cached_input: 0.5 }],
+    ["gpt-4.1-mini", { input: 0.4, output: 1.6, cached_input: 0.1 }],
+    ["gpt-4.1-nano", { input: 0.1, output: 0.4, cached_input: 0.025 }],
+    ["gpt-4o", { input: 2.5, output: 10, cached_input: 1.25 }],
+    ["gpt-4o-2024-05-13", { input: 5, output: 15 }],
+    ["gpt-4o-mini", { input: 0.15, output: 0.6, cached_input: 0.075 }],
+    ["o1", { input: 15, output: 60, cached_input: 7.5 }],
+    ["o3", { input: 2, output: 8, cached_input: 0.5 }],
+    ["o3-mini", { input: 1.1, output: 4.4, cached_input: 0.55 }],
+    ["o4-mini", { input: 1.1, output: 4.4, cached_input: 0.275 }],
+    ["gpt-4-turbo", { input: 10, output: 30 }],
+    ["gpt-4", { input: 30, output: 60 }],
+    ["gpt-3.5-turbo", { input: 0.5, output: 1.5 }],
+    ["text-embedding-3-small", { input: 0.02, output: 0 }],
+    ["text-embedding-3-large", { input: 0.13, output: 0 }],
+    ["text-embedding-ada-002", { input: 0.1, output: 0 }],
   ]),
   anthropic: new Map([
-    ["claude-opus-4-5", price(5, 25, 0.5, 6.25)],
-    ["claude-opus-4-1", price(15, 75, 1.5, 18.75)],
-    ["claude-opus-4", price(15, 75, 1.5, 18.75)],
-    ["claude-opus-4-0", price(15, 75, 1.5, 18.75)],
-    ["claude-sonnet-4-5", price(3, 15, 0.3, 3.75)],
-    ["claude-sonnet-4", price(3, 15, 0.3, 3.75)],
-    ["claude-sonnet-4-0", price(3, 15, 0.3, 3.75)],
-    ["claude-haiku-4-5", price(1, 5, 0.1, 1.25)],
-    ["claude-3-7-sonnet", price(3, 15, 0.3, 3.75)],
-    ["claude-3-5-sonnet", price(3, 15, 0.3, 3.75)],
-    ["claude-3-5-haiku", price(0.8, 4, 0.08, 1)],
-    ["claude-3-opus", price(15, 75, 1.5, 18.75)],
-    ["claude-3-haiku", price(0.25, 1.25, 0.03, 0.3)],
+    ["claude-opus-4-5", { input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    ["claude-opus-4-1", { input: 15, output: 75, cached_input: 1.5, cache_write: 18.75 }],
+    ["claude-opus-4", { input: 15, output: 75, cached_input: 1.5, cache_write: 18.75 }],
+    ["claude-opus-4-0", { input: 15, output: 75, cached_input: 1.5, cache_write: 18.75 }],
+    ["claude-sonnet-4-5", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    ["claude-sonnet-4", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    ["claude-sonnet-4-0", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    ["claude-haiku-4-5", { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }],
+    ["claude-3-7-sonnet", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    ["claude-3-5-sonnet", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    ["claude-3-5-haiku", { input: 0.8, output: 4, cached_input: 0.08, cache_write: 1 }],
+    ["claude-3-opus", { input: 15, output: 75, cached_input: 1.5, cache_write: 18.75 }],
+    ["claude-3-haiku", { input: 0.25, output: 1.25, cached_input: 0.03, cache_write: 0.3 }],
   ]),
 };
 

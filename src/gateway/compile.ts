@@ -56,7 +56,7 @@ function compileProvider(id: string, settings: ProviderConfig, generation: numbe
     account: digestAccount(settings, base, query),
     namespace: `${id}@${generation}`,
     secrets: collectSecrets(settings),
-    transport: transportOf(settings),
+    transport: newTransport(settings),
   };
 }
 
@@ -67,20 +67,20 @@ function splitUrl(url: string): { readonly address: string; readonly query: stri
     : { address: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-function transportOf({ connect_timeout, keep_alive, tls }: ProviderConfig): Transport {
+function newTransport({ connect_timeout, keep_alive, tls }: ProviderConfig): Transport {
   return {
     connectTimeoutMs: connect_timeout,
     keepAliveMs: keep_alive,
-    tls: tls === undefined ? null : tlsOf(tls),
+    tls: tls === undefined ? null : newTlsSettings(tls),
   };
 }
 
-function tlsOf(tls: NonNullable<ProviderConfig["tls"]>): TlsSettings {
+function newTlsSettings(tls: NonNullable<ProviderConfig["tls"]>): TlsSettings {
   const { ca, identity, serverName } = tls;
-  return { id: digestOf(tls), caCerts: ca === null ? [] : [ca], identity, serverName };
+  return { id: digest(tls), caCerts: ca === null ? [] : [ca], identity, serverName };
 }
 
-function digestOf(value: unknown): string {
+function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
@@ -96,7 +96,7 @@ function digestAccount(settings: ProviderConfig, base: string, query: string): s
   const identity = api_key !== "" ? null : tls?.identity ?? null;
   const certificate = identity === null ? [] : [identity.cert];
   const queries = query === "" ? [] : [query];
-  return digestOf([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
+  return digest([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
 }
 
 /** Minimum length of a secret that is redacted; shorter texts would match unrelated text. */

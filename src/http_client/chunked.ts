@@ -43,12 +43,14 @@ export function newChunkedFraming(): BodyFraming {
         place = left === 0 ? "trailers" : "data";
         break;
       case "behind":
-        if (end !== start) throw new Error("a chunk of the answer is longer than it says");
+        if (end !== start) throw new Error("a chunk of the response is longer than it says");
         place = "size";
         break;
       case "trailers":
         trailers += end - start + 2;
-        if (trailers > MAX_TRAILERS_BYTES) throw new Error("the answer's trailers have no end");
+        if (trailers > MAX_TRAILERS_BYTES) {
+          throw new Error("the trailers of the response have no end");
+        }
         if (end === start) place = "over";
         else isExact &&= isTrailer(decodeLatin1(bytes.subarray(start, end)));
         break;
@@ -74,11 +76,11 @@ export function newChunkedFraming(): BodyFraming {
         }
         const end = bytes.indexOf(LF, used);
         if ((end < 0 ? bytes.length : end) - used > MAX_LINE_BYTES) {
-          throw new Error("an answer's line has no end");
+          throw new Error("a line of the response has no end");
         }
         if (end < 0) break;
         if (end === used || bytes[end - 1] !== CR) {
-          throw new Error("a line of the answer has a malformed end");
+          throw new Error("a line of the response has a malformed end");
         }
         line(bytes, used, end - 1);
         used = end + 1;
@@ -106,11 +108,11 @@ function endOfDigits(bytes: Uint8Array, start: number, end: number): number {
 
 /** Returns the value of hexadecimal digits; throws if there are none or the chunk is too large. */
 function parseSize(digits: Uint8Array): number {
-  if (digits.length === 0) throw new Error("a chunk of the answer has no size");
+  if (digits.length === 0) throw new Error("a chunk of the response has no size");
   let size = 0;
   for (const digit of digits) {
     size = size * 16 + parseDigit(digit);
-    if (size > MAX_CHUNK_BYTES) throw new Error("a chunk of the answer is too large");
+    if (size > MAX_CHUNK_BYTES) throw new Error("a chunk of the response is too large");
   }
   return size;
 }
@@ -128,6 +130,6 @@ const EXACT_EXTENSION =
 
 /** False if other parsers refuse the text after a chunk size; throws if this parser does. */
 function isExactExtension(text: string): boolean {
-  if (!EXTENSION.test(text)) throw new Error("a chunk of the answer has no size");
+  if (!EXTENSION.test(text)) throw new Error("a chunk of the response has no size");
   return EXACT_EXTENSION.test(text);
 }

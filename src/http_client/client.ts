@@ -26,7 +26,7 @@ export function newHttpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);
   const targets = new Map<string, Destination>();
 
-  function targetOf(url: string): Destination {
+  function findOrAddDestination(url: string): Destination {
     const known = targets.get(url);
     if (known !== undefined) return known;
     if (targets.size >= MAX_CACHED_DESTINATIONS) targets.clear();
@@ -36,7 +36,7 @@ export function newHttpClient(clock: Clock = realClock): HttpClient {
   }
 
   async function send(url: string, request: Outgoing): Promise<Incoming> {
-    const target = targetOf(url);
+    const target = findOrAddDestination(url);
     const { transport = DEFAULT_TRANSPORT } = request;
     // Checked before dialing: an unsendable request needs no connection.
     const parts = requestParts(target, request, transport.keepAliveMs <= 0);

@@ -73,15 +73,15 @@ export function newPool(clock: Clock): Pool {
   const idle = new Map<string, PooledConnection[]>();
   const open = new Set<Connection>();
   const dialing = new Set<Cancellation>();
-  const cutOff = newForceShutdown();
+  const forceShutdown = newForceShutdown();
   const keepAlive = newKeepAlive();
   let isClosed = false;
   let stopSweep: (() => void) | null = null;
 
-  function newLine(key: string, connection: Deno.Conn): Connection {
+  function newPooledConnection(key: string, connection: Deno.Conn): Connection {
     const received = newReadBuffer(connection);
     let isWriting = false;
-    const line: PooledConnection = {
+    const pooled: PooledConnection = {
       received,
       since: 0,
       until: 0,
@@ -96,52 +96,52 @@ export function newPool(clock: Clock): Pool {
         }
       },
       release(rest) {
-        const kept = keptOf(key);
-        closeOld(kept);
-        if (kept.length >= MAX_IDLE_CONNECTIONS || !open.has(line)) return line.close();
-        line.since = clock.now();
-        line.until = line.since + rest;
-        kept.push(line);
+        const idleHere = findOrAddIdle(key);
+        closeOld(idleHere);
+        if (idleHere.length >= MAX_IDLE_CONNECTIONS || !open.has(pooled)) return pooled.close();
+        pooled.since = clock.now();
+        pooled.until = pooled.since + rest;
+        idleHere.push(pooled);
         stopSweep ??= clock.every(SWEEP_INTERVAL_MS, sweep);
         received.watch(() => {
           // Bytes may also arrive after the next request has begun: the connection is not idle
           // then.
-          const at = kept.indexOf(line);
+          const at = idleHere.indexOf(pooled);
           if (at < 0) return;
-          kept.splice(at, 1);
-          line.close();
+          idleHere.splice(at, 1);
+          pooled.close();
         });
       },
       close() {
-        if (!open.delete(line)) return;
-        if (isWriting) cutOff(connection);
+        if (!open.delete(pooled)) return;
+        if (isWriting) forceShutdown(connection);
         connection.close();
       },
-      isOpen: () => open.has(line),
+      isOpen: () => open.has(pooled),
     };
-    open.add(line);
-    return line;
+    open.add(pooled);
+    return pooled;
   }
 
-  function keptOf(key: string): PooledConnection[] {
-    const kept = idle.get(key) ?? [];
-    if (kept.length === 0) idle.set(key, kept);
-    return kept;
+  function findOrAddIdle(key: string): PooledConnection[] {
+    const idleHere = idle.get(key) ?? [];
+    if (idleHere.length === 0) idle.set(key, idleHere);
+    return idleHere;
   }
 
-  function closeOld(kept: PooledConnection[]) {
+  function closeOld(idleHere: PooledConnection[]) {
     const now = clock.now();
     // Connections of one origin can have different idle timeouts.
-    for (const line of kept.filter(({ until }) => until <= now)) {
-      kept.splice(kept.indexOf(line), 1);
-      line.close();
+    for (const pooled of idleHere.filter(({ until }) => until <= now)) {
+      idleHere.splice(idleHere.indexOf(pooled), 1);
+      pooled.close();
     }
   }
 
   function sweep() {
-    for (const [key, kept] of idle) {
-      closeOld(kept);
-      if (kept.length === 0) idle.delete(key);
+    for (const [key, idleHere] of idle) {
+      closeOld(idleHere);
+      if (idleHere.length === 0) idle.delete(key);
     }
     if (idle.size === 0) stop();
   }
@@ -157,10 +157,10 @@ export function newPool(clock: Clock): Pool {
       return since !== undefined && since + LONG_IDLE_MS <= clock.now();
     },
     idle(target, transport) {
-      const kept = idle.get(poolKey(target, transport));
-      if (kept === undefined) return null;
-      closeOld(kept);
-      return kept.pop() ?? null;
+      const idleHere = idle.get(poolKey(target, transport));
+      if (idleHere === undefined) return null;
+      closeOld(idleHere);
+      return idleHere.pop() ?? null;
     },
     async open(target, transport, request) {
       if (isClosed) throw new ConnectionError("aborted", "the client is closed");
@@ -173,11 +173,11 @@ export function newPool(clock: Clock): Pool {
         cancellation.cancel(null);
       });
       try {
-        const connection = await dial(target, cancellation, cutOff, transport);
+        const connection = await dial(target, cancellation, forceShutdown, transport);
         keepAlive.turnOn(connection);
-        const line = newLine(poolKey(target, transport), connection);
-        if (!cancellation.isCancelled) return line;
-        line.close();
+        const pooled = newPooledConnection(poolKey(target, transport), connection);
+        if (!cancellation.isCancelled) return pooled;
+        pooled.close();
         throw new ConnectionError("aborted", "the connection was given up");
       } catch (error) {
         throw isLate
@@ -194,9 +194,9 @@ export function newPool(clock: Clock): Pool {
       stop();
       idle.clear();
       for (const cancellation of dialing) cancellation.cancel(null);
-      for (const line of open) line.close();
+      for (const pooled of open) pooled.close();
       keepAlive.close();
-      cutOff.close();
+      forceShutdown.close();
     },
   };
 }

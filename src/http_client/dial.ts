@@ -33,7 +33,7 @@ export interface DialOptions {
 export async function dial(
   { hostname, port, isSecure }: Origin,
   cancellation: Cancellation,
-  cutOff: ForceShutdown,
+  forceShutdown: ForceShutdown,
   { tls = null, find = lookUpAddresses }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -52,7 +52,7 @@ export async function dial(
         connection,
         () => Promise.resolve(connection),
         aborted,
-        cutOff,
+        forceShutdown,
       );
     }
     const losers = new Cancellation();
@@ -66,7 +66,7 @@ export async function dial(
       tcp,
       () => startTls(tcp, tls?.serverName ?? hostname, tls),
       aborted,
-      cutOff,
+      forceShutdown,
     );
   } finally {
     unsubscribe();
@@ -78,7 +78,7 @@ async function completeHandshake(
   raw: Deno.Conn,
   start: () => Promise<Deno.TlsConn>,
   aborted: Promise<never>,
-  cutOff: ForceShutdown,
+  forceShutdown: ForceShutdown,
 ): Promise<Deno.TlsConn> {
   let connection: Deno.Conn = raw;
   try {
@@ -88,7 +88,7 @@ async function completeHandshake(
     return tls;
   } catch (error) {
     // A TLS handshake that waits for the server continues after its connection is closed.
-    if (error instanceof ConnectionError && error.kind === "aborted") cutOff(raw);
+    if (error instanceof ConnectionError && error.kind === "aborted") forceShutdown(raw);
     closeQuietly(connection);
     throw error instanceof ConnectionError
       ? error

@@ -29,19 +29,19 @@ export function newForceShutdown(
   later: Later = inLaterTurn,
 ): ForceShutdown {
   /** Local addresses by remote address. */
-  let wanted = new Map<string, Set<string>>();
+  let remaining = new Map<string, Set<string>>();
   let sockets: Sockets | null = null;
   let isSearching = false;
   let isClosed = false;
   /** The next step of a search, and how to cancel the turn that it waits for. */
   let pending: { readonly step: () => void; readonly cancel: () => void } | null = null;
 
-  function cutOff({ localAddr, remoteAddr }: Ends) {
+  function forceShutdown({ localAddr, remoteAddr }: Ends) {
     // The addresses of a TLS connection do not name their transport.
     if (!("hostname" in localAddr && "hostname" in remoteAddr)) return;
     const remote = `${remoteAddr.hostname} ${remoteAddr.port}`;
-    const locals = wanted.get(remote) ?? new Set();
-    wanted.set(remote, locals.add(`${localAddr.hostname} ${localAddr.port}`));
+    const locals = remaining.get(remote) ?? new Set();
+    remaining.set(remote, locals.add(`${localAddr.hostname} ${localAddr.port}`));
     if (isSearching) return;
     isSearching = true;
     schedule(search, (task) => {
@@ -64,14 +64,14 @@ export function newForceShutdown(
 
   function search(): void {
     sockets ??= open();
-    const all = wanted;
-    wanted = new Map();
+    const all = remaining;
+    remaining = new Map();
     if (sockets === null) return finish();
     walk(sockets.bound(), shutDownIn(sockets, all), (step) => schedule(step, later), finish);
   }
 
   function finish(): void {
-    if (wanted.size > 0) return search();
+    if (remaining.size > 0) return search();
     isSearching = false;
     if (isClosed) unload();
   }
@@ -81,7 +81,7 @@ export function newForceShutdown(
     sockets = null;
   }
 
-  return Object.assign(cutOff, {
+  return Object.assign(forceShutdown, {
     close() {
       isClosed = true;
       const waiting = pending;
@@ -103,14 +103,14 @@ function inLaterTurn(task: () => void): () => void {
  * Returns a visitor of descriptors that shuts matching connections down; it returns false after the
  * last one.
  */
-function shutDownIn(sockets: Sockets, wanted: Map<string, Set<string>>) {
+function shutDownIn(sockets: Sockets, remaining: Map<string, Set<string>>) {
   return (descriptor: number) => {
     const remote = sockets.remote(descriptor);
-    const locals = remote === null ? undefined : wanted.get(remote);
+    const locals = remote === null ? undefined : remaining.get(remote);
     if (remote !== null && locals?.delete(sockets.local(descriptor) ?? "") === true) {
       sockets.shutDown(descriptor);
-      if (locals.size === 0) wanted.delete(remote);
+      if (locals.size === 0) remaining.delete(remote);
     }
-    return wanted.size > 0;
+    return remaining.size > 0;
   };
 }

@@ -14,7 +14,7 @@ export function newBodyFraming({ status, fields, isPersistent }: Head): BodyFram
     // Chunked coding came with HTTP/1.1: an HTTP/1.0 server may mean something else by it (RFC
     // 9112, 6.1).
     if (codings.size === 1 && coding === "chunked" && isPersistent) return newChunkedFraming();
-    throw new Error("the answer has an unknown transfer coding");
+    throw new Error("the response has an unknown transfer coding");
   }
   const length = fields.get("content-length");
   return length === undefined ? newConnectionFraming() : newLengthFraming(parseLength(length));
@@ -41,7 +41,7 @@ function parseLength(value: string): number {
   const lengths = new Set(value.split(",").map((one) => one.trim()));
   const [length = ""] = lengths;
   if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) {
-    throw new Error("the answer has a malformed length");
+    throw new Error("the response has a malformed length");
   }
   return Number(length);
 }

@@ -41,12 +41,12 @@ export async function readHead(received: ReadBuffer): Promise<Head> {
     isReusable &&= head.isReusable;
     // 101 is the last response in this protocol; no upgrade was requested.
     if (head.status >= 200 || head.status === 101) return { ...head, isReusable };
-    // An interim answer has no body, but some parsers look for the one that it declares.
+    // An interim response has no body, but some parsers look for the one that it declares.
     if (head.fields.has("content-length") || head.fields.has("transfer-encoding")) {
       isReusable = false;
     }
   }
-  throw new Error("the answer is announced without end");
+  throw new Error("too many interim responses");
 }
 
 async function nextHead(received: ReadBuffer): Promise<Head> {
@@ -55,7 +55,7 @@ async function nextHead(received: ReadBuffer): Promise<Head> {
     const bytes = received.bytes();
     const length = headLength(bytes, seen);
     if (length > MAX_HEAD_BYTES || (length === 0 && bytes.length >= MAX_HEAD_BYTES)) {
-      throw new Error("the head of the answer is larger than 64 KiB");
+      throw new Error("the head of the response is larger than 64 KiB");
     }
     if (length > 0) {
       const text = decodeLatin1(bytes.subarray(0, length));
@@ -64,7 +64,7 @@ async function nextHead(received: ReadBuffer): Promise<Head> {
     }
     // The last two bytes may be the start of the blank line that ends the head.
     seen = Math.max(bytes.length - 2, 0);
-    if (!await received.more()) throw new Error("the connection ended before an answer");
+    if (!await received.more()) throw new Error("the connection ended before a response");
   }
 }
 
@@ -107,14 +107,14 @@ export function decodeLatin1(bytes: Uint8Array): string {
 function parseHead(text: string): Head {
   const [first = "", ...lines] = text.replace(/\r?\n\r?\n$/, "").split(/\r?\n/);
   const line = STATUS_LINE.exec(first);
-  if (line === null) throw new Error("the answer is not HTTP/1.1");
+  if (line === null) throw new Error("the response is not HTTP/1.1");
   const fields = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     const value = line.slice(colon + 1);
     // A folded line has no field name. Folding is obsolete, and parsers disagree on it.
-    if (!isField(name, value)) throw new Error("the answer has a malformed header");
+    if (!isField(name, value)) throw new Error("the response has a malformed header");
     const before = fields.get(name);
     fields.set(name, before === undefined ? trimBlanks(value) : `${before}, ${trimBlanks(value)}`);
   }

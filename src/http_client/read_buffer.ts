@@ -38,7 +38,7 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
     if (start === end) start = end = 0;
     if (end < room.length) return;
     if (start === 0 && room.length === MAX_WAITING_BYTES) {
-      throw new Error("an answer's line has no end");
+      throw new Error("a line of the response has no end");
     }
     const larger = start === 0 ? new Uint8Array(2 * room.length) : room;
     larger.set(room.subarray(start, end));

@@ -85,10 +85,10 @@ function collectFields(
   headers: Outgoing["headers"],
 ): Map<string, string> {
   const fields = new Map<string, string>();
-  for (const [written, given] of Object.entries(headers)) {
+  for (const [written, text] of Object.entries(headers)) {
     const name = written.toLowerCase();
     // Surrounding blanks and line ends are not part of a header value (Fetch, "normalize").
-    const value = AROUND.test(given) ? given.replace(ALL_AROUND, "") : given;
+    const value = AROUND.test(text) ? text.replace(ALL_AROUND, "") : text;
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }

@@ -70,7 +70,7 @@ export async function roundTrip(
     async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
       for (;;) {
         if (state === "ended") return null;
-        if (state === "broken") throw new Error("the answer was given up");
+        if (state === "broken") throw new Error("the response was given up");
         if (framing.isOver()) return end(framing.isExact() ? rest() : 0);
         const bytes = received.bytes();
         const { length, used } = framing.take(bytes);
@@ -79,7 +79,7 @@ export async function roundTrip(
         if (framing.isOver() || await received.more()) continue;
         // If this side closed the connection, its end does not show the end of the response.
         if (!framing.endsWithConnection || !line.isOpen()) {
-          throw new Error("the connection ended before the answer");
+          throw new Error("the connection ended before the response");
         }
         return end(0);
       }
@@ -111,7 +111,7 @@ function describeError(
   hasEnded: boolean,
 ): Pick<ConnectionError, "kind" | "message"> {
   if (error instanceof ConnectionError) return error;
-  const message = error instanceof Error ? error.message : "the answer cannot be read";
+  const message = error instanceof Error ? error.message : "the response cannot be read";
   return { kind: hasEnded ? "closed" : "malformed", message };
 }
 

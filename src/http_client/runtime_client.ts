@@ -119,7 +119,11 @@ function toConnectionError(error: unknown, { cancellation }: Outgoing): Connecti
     return new ConnectionError(kind, "no connection could be made through the proxy");
   }
   const progress = { mayHaveRun: true, isAnswered: false };
-  return new ConnectionError(sendCause(text), "the connection failed before its answer", progress);
+  return new ConnectionError(
+    sendCause(text),
+    "the connection failed before its response",
+    progress,
+  );
 }
 
 /** Returns the message of an error and of its causes, which newer runtimes nest. */

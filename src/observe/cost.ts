@@ -11,12 +11,12 @@ export function computeCost(
   provider: string,
   model: string,
 ): number | null {
-  const price = priceOf(pricing, provider, model);
+  const price = findPrice(pricing, provider, model);
   return price === null ? null : costAt(price, usage);
 }
 
 /** Returns the configured price, else the vendor's list price; null if neither has the model. */
-function priceOf(
+function findPrice(
   pricing: Config["pricing"],
   provider: string,
   model: string,

@@ -31,7 +31,7 @@ export interface Metrics {
   /** Counts an opened or closed WebSocket. */
   sockets(change: 1 | -1): void;
   /** Counts a changed configuration that was applied or refused. */
-  reloaded(isTaken: boolean): void;
+  reloaded(result: "success" | "failure"): void;
   /** Counts a request that was sent again because its reused connection was closed. */
   reconnected(provider: string): void;
   /** Counts a failed connection of a request outside a call. */
@@ -101,10 +101,10 @@ export function newMetrics(sources: MetricSources): Metrics {
     sink(report) {
       add(report.endpoint.path, -1);
       const labels = { provider: report.provider ?? "", model: label(report.model) };
-      waiting.push([countedOf(report), labels]);
+      waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
-    reloaded: (isTaken) => instruments.reloads.inc({ result: isTaken ? "success" : "failure" }),
+    reloaded: (result) => instruments.reloads.inc({ result }),
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),
@@ -121,7 +121,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   };
 }
 
-function countedOf(report: Readonly<CallReport>): Counted {
+function collectFacts(report: Readonly<CallReport>): Counted {
   const {
     endpoint,
     ms,
@@ -213,13 +213,13 @@ function modelLabels({ config }: MetricSources): (model: string | null) => strin
   return (model) => {
     if (model === null) return "";
     const current = config();
-    if (current !== latest) models = modelsOf(current);
+    if (current !== latest) models = configuredModels(current);
     latest = current;
     return models.has(model) ? model : OTHER_MODELS;
   };
 }
 
-function modelsOf({ providers, routing }: Config): ReadonlySet<string | undefined> {
+function configuredModels({ providers, routing }: Config): ReadonlySet<string | undefined> {
   const targets = routing.routes.flatMap((route) => [...route.targets, ...route.fallback]);
   return new Set([
     ...targets.map(({ model }) => model),

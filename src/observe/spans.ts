@@ -75,7 +75,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     }, outside);
     const inside = trace.setSpan(ROOT_CONTEXT, request);
     for (const one of report.attempts) {
-      const { failure, ended } = endingOf(report, one);
+      const { failure, ended } = decideEnding(report, one);
       const options: SpanOptions = {
         kind: SpanKind.CLIENT,
         startTime: at(one.began),
@@ -104,7 +104,7 @@ function isEnabled(environment: SpanSettings["environment"]): boolean {
 }
 
 /** Returns failure and end of an attempt; the attempt that delivers a stream ends and fails with the stream. */
-function endingOf(report: Readonly<CallReport>, one: Attempt) {
+function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   const isDelivering = report.stream && one.outcome === "success" && one === report.attempts.at(-1);
   if (!isDelivering) {
     return { failure: one.outcome === "success" ? null : one.outcome, ended: one.ended };

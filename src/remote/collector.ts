@@ -95,7 +95,7 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
       events: held.events - batch.length,
       bytes: batch.reduce((left, event) => left - event.length, held.bytes),
     };
-    if (outcome.kind !== "taken") dropped(batch.length);
+    if (outcome.kind !== "accepted") dropped(batch.length);
     if (!cut.isCancelled) logOutcome(outcome);
     sending = null;
     if (!isClosed) schedule();
@@ -116,7 +116,7 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
   }
 
   function logOutcome(outcome: PostResult) {
-    if (outcome.kind !== "taken") return warn(outcome.reason);
+    if (outcome.kind !== "accepted") return warn(outcome.reason);
     if (isFailing) log.info("the dashboard accepts events again");
     isFailing = false;
   }

@@ -65,14 +65,14 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
   return {
     headers: sharedHeaders(call),
     upstreamRequestType: upstreamType(sent),
-    targetIndex: targetIndexOf(call),
+    targetIndex: findTargetIndex(call),
     breaker: provider === undefined
       ? null
       : enabled
       ? state.breakers.state(provider.account)
       : "closed",
     baseUrl: provider === undefined ? null : bareUrl(provider.base),
-    ...samplingOf(sent),
+    ...parseSampling(sent),
   };
 }
 
@@ -93,7 +93,7 @@ function upstreamType(sent: SentRequest | null): string | null {
   return UPSTREAM_TYPES.find(([path]) => sent?.path.startsWith(path))?.[1] ?? null;
 }
 
-function targetIndexOf({ report, generation }: Call): number | null {
+function findTargetIndex({ report, generation }: Call): number | null {
   const route = generation.routes.find(({ name }) => name === report.route);
   if (route === undefined || report.provider === null) return null;
   const from = report.fallbacks > 0 ? route.targets.length : 0;
@@ -108,12 +108,12 @@ function bareUrl(base: string): string {
   return url === null ? "" : `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function samplingOf(
+function parseSampling(
   sent: SentRequest | null,
 ): Pick<DashboardFields, "temperature" | "topP" | "topK"> {
   const body = sent?.payload?.text() ?? "";
   const isLocal = sent?.path.startsWith("/api/") ?? false;
-  const members = body.length > MAX_PARSED_CHARS ? [] : settingsOf(body, isLocal);
+  const members = body.length > MAX_PARSED_CHARS ? [] : parseSettings(body, isLocal);
   const figure = (name: string) => {
     const member = members.findLast(({ key }) => key === name);
     return member === undefined ? null : numberOf(parseJson(body.slice(member.start, member.end)));
@@ -126,7 +126,7 @@ function samplingOf(
 }
 
 /** Returns the members with sampling settings; local runtimes have them in `options`. */
-function settingsOf(body: string, isLocal: boolean): readonly Member[] {
+function parseSettings(body: string, isLocal: boolean): readonly Member[] {
   const members = parseMembers(body);
   if (!isLocal) return members;
   const options = members.findLast(({ key }) => key === "options");

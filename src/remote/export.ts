@@ -39,10 +39,10 @@ export function newEvents(
   if (clientType === null) return [];
   const shared = call.fields();
   const both = commonFields(report, shared, clientType, ended);
-  const tags = tagsOf(report, shared, clientType, settings);
+  const tags = buildTags(report, shared, clientType, settings);
   const metric: ExportEvent = {
     type: "metric",
-    data: { ...both, ...figuresOf(report, shared), tags },
+    data: { ...both, ...buildFigures(report, shared), tags },
   };
   if (!sharesContent(settings)) return [metric];
   const log = {
@@ -86,7 +86,7 @@ function commonFields(
   };
 }
 
-function figuresOf(report: Readonly<CallReport>, shared: DashboardFields) {
+function buildFigures(report: Readonly<CallReport>, shared: DashboardFields) {
   const { usage, ms } = report;
   return {
     duration_ms: rounded(ms.total),
@@ -108,7 +108,7 @@ function figuresOf(report: Readonly<CallReport>, shared: DashboardFields) {
 }
 
 /** Returns the tags of a call. Shared headers become tags: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
-function tagsOf(
+function buildTags(
   report: Readonly<CallReport>,
   shared: DashboardFields,
   clientType: string,

@@ -24,14 +24,14 @@ export interface PostDeps {
  * is longer than 4 KiB or incomplete.
  */
 export type PostResult =
-  | { readonly kind: "taken"; readonly text: string | null }
+  | { readonly kind: "accepted"; readonly text: string | null }
   | { readonly kind: "refused" | "failed"; readonly reason: string };
 
 /** Maximum length of a response body. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
 /**
- * Sends one POST request once, without following redirects. The result is `taken` after a 2xx status,
+ * Sends one POST request once, without following redirects. The result is `accepted` after a 2xx status,
  * `failed` after a network error, a timeout, 429 or 5xx, and `refused` after any other status.
  */
 export async function postOnce(request: PostRequest, deps: PostDeps): Promise<PostResult> {
@@ -54,7 +54,7 @@ export async function postOnce(request: PostRequest, deps: PostDeps): Promise<Po
     const reason = `status ${status}`;
     if (status === 429 || status >= 500) return { kind: "failed", reason };
     if (status < 200 || status > 299) return { kind: "refused", reason };
-    return { kind: "taken", text };
+    return { kind: "accepted", text };
   } catch (error) {
     const cause = error instanceof ConnectionError ? `: ${error.kind}` : "";
     const reason = cancellation.isCancelled ? "no response in time" : `no connection${cause}`;

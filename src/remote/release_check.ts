@@ -57,7 +57,7 @@ export function newReleaseCheck(
   async function checkOnce() {
     const result = await postOnce(request, { world, timeoutMs: timeout, cut });
     if (cut.isCancelled) return;
-    if (result.kind === "taken") logVersion(parseVersionBody(result.text));
+    if (result.kind === "accepted") logVersion(parseVersionBody(result.text));
     else log.debug("the release check failed", { reason: result.reason });
     cancel = world.after(interval, next);
   }

@@ -56,7 +56,7 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
   async function run(command: RemoteCommand, cancellation: Cancellation): Promise<SandboxResponse> {
     const cancelTimeout = world.after(COMMAND_TIMEOUT_MS, () => cancellation.cancel(null));
     try {
-      const response = await handle(requestOf(command, cancellation));
+      const response = await handle(newRequest(command, cancellation));
       const body = await readRemoteBody(response, cancellation, MAX_BODY_BYTES);
       return outcome(command.id, response, body);
     } catch (error) {
@@ -102,7 +102,7 @@ export function refusal(id: string, status: number, error: string): SandboxRespo
   return { command_id: id, ok: false, status_code: status, headers: {}, body: null, error };
 }
 
-function requestOf(
+function newRequest(
   { path, headers, body }: RemoteCommand,
   cancellation: Cancellation,
 ): Request {

@@ -19,7 +19,7 @@ export function mismatchReason(
   }
   if (!call.path.startsWith(route.path)) return `the path does not begin with ${route.path}`;
   const header = route.headers.find(([name, value]) =>
-    headerOf(name, call, type, requested) !== value
+    findHeader(name, call, type, requested) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
   if (route.models === null) return null;
@@ -73,7 +73,7 @@ function findRoute({ input, type }: MatchInput, requested: RequestedModel): Rout
 }
 
 /** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
-function headerOf(
+function findHeader(
   name: string,
   call: RouteInput,
   type: RequestType,

@@ -15,10 +15,10 @@ import type { RequestedModel } from "./requested_model.ts";
 export function planRequiredTarget(
   call: Call,
   inference: Inference,
-  pin: RequiredTarget,
+  required: RequiredTarget,
   requested: RequestedModel,
 ): Result<Candidates> {
-  const { provider, protocol } = pin;
+  const { provider, protocol } = required;
   if (requested.provider !== null && requested.provider !== provider.id) {
     return refuse(
       "invalid_value",
@@ -26,7 +26,7 @@ export function planRequiredTarget(
       "provider",
     );
   }
-  const route = findRoute(call, inference, pin.origin?.route ?? null, requested);
+  const route = findRoute(call, inference, required.origin?.route ?? null, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
@@ -35,17 +35,22 @@ export function planRequiredTarget(
     .filter((target) => target.provider.id === provider.id);
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
   if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
-  if (able.length === 0) return refuseContinuation(route, pin, own.length > 0);
-  const attempt = prepareCandidate(route, inference, pin, requested, able);
+  if (able.length === 0) return refuseContinuation(route, required, own.length > 0);
+  const attempt = prepareCandidate(inference, required, { route, requested, able });
   return attempt.ok ? success([attempt.value]) : attempt;
 }
 
+/** The targets of a route that can serve a continuation, and the requested model. */
+interface Choice {
+  readonly route: Route;
+  readonly requested: RequestedModel;
+  readonly able: readonly RouteTarget[];
+}
+
 function prepareCandidate(
-  route: Route,
   inference: Inference,
   { provider, origin }: RequiredTarget,
-  requested: RequestedModel,
-  able: readonly RouteTarget[],
+  { route, requested, able }: Choice,
 ): Result<Candidate> {
   const [first] = able;
   // Clients send the model of the first request again, also if a fallback answered with another model.

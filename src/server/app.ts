@@ -100,15 +100,15 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     }, { once: true });
     const result = await runEndpoint(call, req, endpoint, limits);
     isAnswered = true;
-    const answer = respond(call, result, responder);
-    if (result.ok || call.answerHeaders["connection"] !== "close") return answer;
+    const response = respond(call, result, responder);
+    if (result.ok || call.responseHeaders["connection"] !== "close") return response;
     if (result.failure.kind === "request_timeout") {
-      return await endConnection(answer, call.headers, env, gateway.world);
+      return await endConnection(response, call.headers, env, gateway.world);
     }
     // Newer runtimes keep the connection open, whatever the header, because the body was not read.
     // Requests over HTTP/2, which have no `Host` header here, share their connection.
     if (call.headers.has("host")) env.disconnect?.();
-    return answer;
+    return response;
   }
 
   function serveSocket(
@@ -120,14 +120,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const stopped = admit(call, req.raw, env) ??
       (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, responder);
-    const opened = openSocket(
-      gateway,
-      call,
-      req.raw,
-      env,
-      open(limits.max_json_members),
-      responder,
-    );
+    const session = open(limits.max_json_members);
+    const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
@@ -135,7 +129,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const stopped = admit(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, responder);
-    call.answerHeaders["allow"] = methods.flatMap(withHead).join(", ");
+    call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);
   }

@@ -29,7 +29,7 @@ export async function readBody(
       ? success(EMPTY)
       : await receiveBody(call, request.body, declared, body_timeout, maxBodyBytes));
   if (!bytes.ok) {
-    call.answerHeaders["connection"] = "close";
+    call.responseHeaders["connection"] = "close";
     return bytes;
   }
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);

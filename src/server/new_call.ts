@@ -34,6 +34,6 @@ export function newCall(
     caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
-    answerHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
+    responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

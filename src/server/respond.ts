@@ -6,7 +6,7 @@ import type { Call } from "../call/call.ts";
 import { computeCost } from "../observe/cost.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Flusher } from "./flusher.ts";
-import { streamBody } from "./stream_body.ts";
+import { type ResponseEnding, streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream",
@@ -29,13 +29,12 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
   if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder);
-  const body = streamBody(
-    reply,
-    call.world,
-    call.cancellation,
-    responder.flusher,
-    (isWhole) => finishCall(call, responder, isWhole),
-  );
+  const body = streamBody(reply, {
+    world: call.world,
+    cancellation: call.cancellation,
+    flusher: responder.flusher,
+    onEnd: (ending) => finishCall(call, responder, ending),
+  });
   return new Response(body, {
     status: 200,
     headers: { ...ownId(call), ...reply.headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
@@ -71,23 +70,23 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
 
 function wholeResponse(
   call: Call,
-  answer: HttpResponse,
+  whole: HttpResponse,
   now: number,
   responder: Responder,
 ): Response {
-  call.report.status = answer.status;
-  const response = new Response(answer.status === 204 ? null : answer.body, {
-    status: answer.status,
+  call.report.status = whole.status;
+  const response = new Response(whole.status === 204 ? null : whole.body, {
+    status: whole.status,
     // Without no-transform the runtime would compress the body, and its bytes would differ from the
     // upstream's.
     headers: {
       "cache-control": "no-transform",
       ...ownId(call),
-      ...noTransform(answer.headers),
+      ...noTransform(whole.headers),
       ...gatewayHeaders(call, now),
     },
   });
-  finishCall(call, responder, true);
+  finishCall(call, responder, { isWhole: true });
   return response;
 }
 
@@ -100,15 +99,15 @@ function ownId({ id, report }: Call): HeaderFields {
 const NO_HEADERS: HeaderFields = {};
 
 function noTransform(headers: HeaderFields): HeaderFields {
-  const { "cache-control": theirs } = headers;
-  if (theirs === undefined) return headers;
-  return { ...headers, "cache-control": `${theirs}, no-transform` };
+  const { "cache-control": directives } = headers;
+  if (directives === undefined) return headers;
+  return { ...headers, "cache-control": `${directives}, no-transform` };
 }
 
-function gatewayHeaders({ id, report, answerHeaders }: Call, now: number): HeaderFields {
+function gatewayHeaders({ id, report, responseHeaders }: Call, now: number): HeaderFields {
   const { provider, model, route, cache, lossy, verified } = report;
   return {
-    ...answerHeaders,
+    ...responseHeaders,
     "x-gateway-request-id": id,
     // SDKs read the request ID from this header. An upstream's own ID never replaces it.
     "x-request-id": id,
@@ -168,7 +167,7 @@ function headerText(text: string): string {
  * calls in flight, releases its concurrency slot and its body memory, and passes the call to
  * `ended`.
  */
-export function finishCall(call: Call, { ended }: Responder, isWhole: boolean): void {
+export function finishCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
   const { id, report, world, state, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {

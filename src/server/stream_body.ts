@@ -11,24 +11,35 @@ const GATHER_MS = 1;
 /** Flush threshold. Only enqueued data exerts backpressure on the upstream. */
 const MAX_GATHERED_CHARS = 64 * 1024;
 
+/** The way in which a response ended. */
+export interface ResponseEnding {
+  /** True if every byte was written. */
+  readonly isWhole: boolean;
+}
+
+/** Dependencies of a stream body, and the task to run at its end. */
+export interface StreamBodyOptions {
+  readonly world: Pick<World, "now" | "after">;
+  readonly cancellation: Cancellation;
+  readonly flusher: Flusher;
+  /** Called once, when nothing more is written. */
+  onEnd(ending: ResponseEnding): void;
+}
+
 /**
  * Returns stream records as a response body. Every write has whole records only. The first record
  * after a pause is written immediately; records that follow quickly are buffered, because a write
- * costs more than a record. Cancelling the body disconnects the client. `onEnd` runs once, when
- * nothing more is written; its parameter is true if all records were written. The keep-alive record
+ * costs more than a record. Cancelling the body disconnects the client. The keep-alive record
  * of the reply is written after each silence, unless the client reads too slowly to receive it.
  */
 export function streamBody(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
-  world: Pick<World, "now" | "after">,
-  cancellation: Cancellation,
-  flusher: Flusher,
-  onEnd: (isWhole: boolean) => void,
+  { world, cancellation, flusher, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
   let isWaiting = false;
-  let takeBack = () => {};
+  let cancelFlush = () => {};
   let resume = () => {};
   let cancelKeepAlive = () => {};
 
@@ -60,7 +71,7 @@ export function streamBody(
           if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
-          takeBack = flusher.soon(() => write(controller));
+          cancelFlush = flusher.soon(() => write(controller));
         }
         if (cancellation.isClientGone) return;
       }
@@ -73,9 +84,9 @@ export function streamBody(
       // A bug: the client must not take a partial response for a complete one.
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
-      takeBack();
+      cancelFlush();
       cancelKeepAlive();
-      onEnd(isWhole);
+      onEnd({ isWhole });
     }
   }
 

@@ -11,7 +11,7 @@ import {
 import type { SimCall } from "./sim_call.ts";
 import { newApiError } from "./protocol.ts";
 
-/** Answers a chat call in the call's protocol, as a whole body or as a stream. */
+/** Responds to a chat call in the call's protocol, as a whole body or as a stream. */
 export async function answerChat(call: SimCall): Promise<Response> {
   const { protocol, httpRequest, deps } = call;
   const body = await readJsonBody(httpRequest);

@@ -16,14 +16,14 @@ const MAX_ITEMS_PER_REQUEST = 20;
 export async function createConversation(call: RoutedCall): Promise<Response> {
   const body = await readOptionalBody(call);
   if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
-  const { items: given = [], metadata } = body;
-  for (const error of itemListErrors(given ?? [])) return errorResponse(error, call);
+  const { items: newItems = [], metadata } = body;
+  for (const error of itemListErrors(newItems ?? [])) return errorResponse(error, call);
   if (metadata != null && !isMetadata(metadata)) return errorResponse(WRONG_METADATA, call);
   const deps = call.account.newAnswerDeps()();
   const id = newId("conv_", deps);
   const created = { id, object: "conversation", created_at: deps.unix() };
   const resource = { ...created, metadata: metadata ?? {} };
-  call.account.conversations.set(id, { resource, items: toListedItems(given, deps) });
+  call.account.conversations.set(id, { resource, items: toListedItems(newItems, deps) });
   return Response.json(resource);
 }
 

@@ -15,7 +15,7 @@ const COMPAT_FIELDS: readonly string[] = [
   "user",
 ];
 
-/** Answers an embeddings call of the compat protocol, as numbers or as base64. */
+/** Responds to an embeddings call of the compat protocol, as numbers or as base64. */
 export async function embedCompat(call: SimCall): Promise<Response> {
   const body = await readJsonBody(call.httpRequest);
   if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
@@ -52,7 +52,7 @@ export async function embedCompat(call: SimCall): Promise<Response> {
   });
 }
 
-/** Answers an embeddings call of the local protocol. */
+/** Responds to an embeddings call of the local protocol. */
 export async function embedLocal(call: SimCall): Promise<Response> {
   const body = await readJsonBody(call.httpRequest);
   if (body === null) return errorResponse(newApiError("invalid JSON body"), call);

@@ -32,9 +32,9 @@ function newStoringProtocol(account: Account): Protocol {
 
   return {
     ...COMPAT,
-    parseRequest(given, headers) {
-      body = given;
-      return COMPAT.parseRequest(given, headers);
+    parseRequest(requestBody, headers) {
+      body = requestBody;
+      return COMPAT.parseRequest(requestBody, headers);
     },
     encodeWhole(output, request, deps) {
       if (body.store !== true) return COMPAT.encodeWhole(output, request, deps);

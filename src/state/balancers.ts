@@ -45,7 +45,7 @@ interface Balance {
 export function newBalancers(random: () => number): Balancers {
   const balances = new Map<string, Balance>();
 
-  function balanceOf(route: string): Balance {
+  function findOrAddBalance(route: string): Balance {
     const known = balances.get(route);
     if (known !== undefined) return known;
     const [oldest] = balances.size >= MAX_ROUTES ? balances.keys() : [];
@@ -62,9 +62,9 @@ export function newBalancers(random: () => number): Balancers {
         case "random":
           return pickRandom(live, random);
         case "weighted":
-          return pickMostOwed(balanceOf(route), key, (item) => item.weight, live);
+          return pickMostOwed(findOrAddBalance(route), key, (item) => item.weight, live);
         case "round-robin":
-          return pickMostOwed(balanceOf(route), key, () => 1, live);
+          return pickMostOwed(findOrAddBalance(route), key, () => 1, live);
       }
     },
   };

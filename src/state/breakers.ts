@@ -62,7 +62,7 @@ const FREE_PASS: Permit = { end() {}, committed() {} };
 export function newBreakers(now: () => number): Breakers {
   const circuits = new Map<string, Circuit>();
 
-  function circuitOf(account: string): Circuit {
+  function findOrAddCircuit(account: string): Circuit {
     const circuit = circuits.get(account) ?? newCircuit(now);
     circuits.delete(account);
     circuits.set(account, circuit);
@@ -78,7 +78,7 @@ export function newBreakers(now: () => number): Breakers {
   return {
     admit(account, settings) {
       if (!settings.enabled) return FREE_PASS;
-      const circuit = circuitOf(account);
+      const circuit = findOrAddCircuit(account);
       const openFor = circuit.wait(settings);
       return openFor > 0 ? { openFor } : circuit.permit(settings);
     },

@@ -5,7 +5,7 @@ export interface BucketSettings {
 }
 
 /** Result of taking a token. */
-export interface Taken {
+export interface TokenResult {
   readonly isTaken: boolean;
   /** Whole tokens that remain. */
   readonly remaining: number;
@@ -16,7 +16,7 @@ export interface Taken {
 /** One token bucket for each caller. */
 export interface Buckets {
   /** Takes a token if there is one. The current settings apply, also to tokens taken before. */
-  take(caller: string, settings: BucketSettings): Taken;
+  take(caller: string, settings: BucketSettings): TokenResult;
   /** Number of stored buckets. */
   readonly size: number;
 }

@@ -69,7 +69,7 @@ type After = (ms: number, run: () => void) => () => void;
  */
 export function newProviderSlots(after: After): ProviderSlots {
   const pools = new Map<string, Pool>();
-  const poolOf = (owner: SlotOwner) => pools.size === 0 ? undefined : pools.get(keyOf(owner));
+  const findPool = (owner: SlotOwner) => pools.size === 0 ? undefined : pools.get(keyOf(owner));
 
   return {
     get isInUse() {
@@ -86,10 +86,10 @@ export function newProviderSlots(after: After): ProviderSlots {
       }
       for (const [key, pool] of pools) if (pool.retire(!current.has(key))) pools.delete(key);
     },
-    isFree: (owner) => poolOf(owner)?.isFree() ?? true,
-    hasRoom: (owner) => poolOf(owner)?.hasRoom() ?? true,
-    enter: (owner) => poolOf(owner)?.enter() ?? UNLIMITED,
-    counts: (owner) => poolOf(owner)?.counts() ?? NONE,
+    isFree: (owner) => findPool(owner)?.isFree() ?? true,
+    hasRoom: (owner) => findPool(owner)?.hasRoom() ?? true,
+    enter: (owner) => findPool(owner)?.enter() ?? UNLIMITED,
+    counts: (owner) => findPool(owner)?.counts() ?? NONE,
   };
 }
 

@@ -7,17 +7,19 @@ import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import { upstreamRequestHeaders } from "./headers.ts";
 
-/** Options for sending one request: its connections, and whether a stale connection may be replaced. */
-export type Sending = Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">>;
+/** One request with its connection policy; `isRepeatable` permits to replace a stale connection. */
+export interface Sending
+  extends Required<Pick<Outgoing, "transport" | "isRepeatable" | "onRepeat">> {
+  readonly request: UpstreamRequest;
+  readonly headers: HeaderFields;
+  readonly cancellation: Cancellation;
+}
 
 /** Sends one request and returns the response. Redirects are returned, not followed. */
 export async function connect(
   world: World,
   url: string,
-  request: UpstreamRequest,
-  headers: HeaderFields,
-  cancellation: Cancellation,
-  { transport, isRepeatable, onRepeat }: Sending,
+  { request, headers, cancellation, transport, isRepeatable, onRepeat }: Sending,
 ): Promise<Result<Incoming>> {
   try {
     return success(

@@ -11,7 +11,7 @@ export interface Stream {
   readonly source: RecordReader;
   readonly translation: StreamTranslation;
   /** Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal is sent. */
-  settle(outcome: Outcome): Promise<Result<void>> | null;
+  onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
   /** Called with an error that a codec or a store threw, which is a bug. */
@@ -128,10 +128,10 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   }
   if (failure !== null || terminal === null) return { records, failure };
   const outcome = translation.outcome();
-  const settling = outcome === null ? null : stream.settle(outcome);
-  if (settling !== null) {
-    const settled = await awaitStore(settling, stream.onBug);
-    if (!settled.ok) return { records, failure: settled.failure };
+  const storing = outcome === null ? null : stream.onComplete(outcome);
+  if (storing !== null) {
+    const stored = await awaitStore(storing, stream.onBug);
+    if (!stored.ok) return { records, failure: stored.failure };
   }
   pushAll(records, terminal);
   return { records, failure: null };
@@ -179,14 +179,14 @@ function tooMuchWaiting(): Failure {
 
 /** Translates one record. A codec that throws is a bug, and the client still receives one terminal. */
 function translate(
-  delivery: StreamTranslation,
+  translation: StreamTranslation,
   record: StreamRecord | null,
-  threw: (error: unknown) => void,
+  onBug: (error: unknown) => void,
 ): Result<readonly StreamRecord[]> {
   try {
-    return record === null ? delivery.end() : delivery.push(record);
+    return record === null ? translation.end() : translation.push(record);
   } catch (error) {
-    threw(error);
+    onBug(error);
     return internalError();
   }
 }
@@ -194,12 +194,12 @@ function translate(
 /** Waits for a store operation. A store that throws is a bug as well. */
 async function awaitStore(
   storing: Promise<Result<void>>,
-  threw: (error: unknown) => void,
+  onBug: (error: unknown) => void,
 ): Promise<Result<void>> {
   try {
     return await storing;
   } catch (error) {
-    threw(error);
+    onBug(error);
     return internalError();
   }
 }

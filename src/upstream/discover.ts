@@ -46,7 +46,10 @@ async function fetchCatalog(
     const request = { method: "GET", path: wire.catalog.path, payload: null } as const;
     const headers = wire.headers(provider, new Headers());
     const url = upstreamUrl(provider, request.path);
-    const response = await connect(world, url, request, headers, timer.cancellation, {
+    const response = await connect(world, url, {
+      request,
+      headers,
+      cancellation: timer.cancellation,
       transport: provider.transport,
       isRepeatable: true,
       onRepeat: () => metrics.reconnected(provider.id),

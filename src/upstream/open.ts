@@ -52,13 +52,16 @@ export async function open(
   const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
   try {
-    const response = await connect(world, url, candidate.request, headers, timer.cancellation, {
+    const response = await connect(world, url, {
+      request: candidate.request,
+      headers,
+      cancellation: timer.cancellation,
       transport: provider.transport,
       isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
     if (!response.ok) return response;
-    const reply = await answered(response.value, openBody(response.value, timer));
+    const reply = await readReply(response.value, openBody(response.value, timer));
     if (!reply.ok) return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
     isDelivering = reply.value.kind === "stream";
     return reply;
@@ -67,7 +70,7 @@ export async function open(
     if (!isDelivering) timer.close();
   }
 
-  async function answered(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
+  async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isSuccess(response.status, reader)) {
       return await rejection(call, candidate.target, response, body);
     }
@@ -83,18 +86,18 @@ export async function open(
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
-      const settling = candidate.onComplete(outcome);
-      const settled = settling === null ? null : await settling;
-      if (settled?.ok === false) return settled;
+      const storing = candidate.onComplete(outcome);
+      const stored = storing === null ? null : await storing;
+      if (stored?.ok === false) return stored;
       const isPersonal = outcome.reasoning !== undefined;
       return success({ kind: "whole", response: whole, ...isPersonal && { isPersonal } });
     }
     const { translation } = reader;
     let isCommitted = false;
     const records = await commit({
-      source: newRecordReader(body, framingOf(wire)),
+      source: newRecordReader(body, newFraming(wire)),
       translation,
-      settle(outcome) {
+      onComplete(outcome) {
         report.usage = outcome.usage;
         return candidate.onComplete(outcome);
       },
@@ -142,6 +145,6 @@ async function awaitEnd(
   if (rest.ok && rest.value !== null) await body.cancel();
 }
 
-function framingOf(wire: Wire): Framing {
+function newFraming(wire: Wire): Framing {
   return wire.framing === "sse" ? newSseFraming() : newNdjsonFraming();
 }

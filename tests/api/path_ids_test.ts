@@ -117,7 +117,7 @@ for (const [type, kind] of Object.entries(KINDS)) {
   });
 }
 
-Deno.test("an id of an item that leads out of its list is refused before a provider is asked", async () => {
+Deno.test("an item ID that leads out of its list is refused before a request is sent", async () => {
   const leading = ["../x", "a/..", "a/../../../files/x", "..\\x", "a\\.\\b", "/./"];
   const encoded = ["%2e%2e%2fx", "..%2Fx", "%252e%252e%252fx", "a%5C..", "..;/x", "..;a=b%2Fx"];
   for (const id of [...leading, ...encoded]) {

@@ -200,7 +200,7 @@ for (const wire of WIRES) {
       }
     });
 
-    Deno.test(`a count with a fraction is an invalid answer: ${how}`, async () => {
+    Deno.test(`a token count with a fraction is an invalid response: ${how}`, async () => {
       const whole = { input: 5, output: 4, cached: 1 };
       for (const counts of [{ input: 1.5 }, { output: 0.5 }, { cached: 0.1 }]) {
         for (const api of ["chat", "responses"] as const) {
@@ -247,7 +247,7 @@ Deno.test("times and prices beside the counts may have fractions", async () => {
   }
 });
 
-Deno.test("embeddings with a fraction of a token are an invalid answer", async () => {
+Deno.test("embeddings with a fraction of a token are an invalid response", async () => {
   const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
   const whole = {
     object: "list",

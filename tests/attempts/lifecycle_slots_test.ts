@@ -86,7 +86,7 @@ Deno.test("calls for stored objects wait for their turn in the same queue", asyn
   }
 });
 
-Deno.test("a native creation counts until its answer is read, also one in the background", async () => {
+Deno.test("a native creation holds its slot until its response is read, also a background one", async () => {
   for (const background of [false, true]) {
     const held = nativeGateway("max_concurrent: 1");
     const creating = create(held, { background });

@@ -243,7 +243,7 @@ Deno.test("a call that arrives after the gateway has cancelled its calls does no
   assertEquals(held.sent.length, 1);
 });
 
-Deno.test("a breaker's trial is taken with the slot, so that a queue cannot starve it", async () => {
+Deno.test("a breaker's trial begins with the slot, so that a queue cannot starve it", async () => {
   const held = heldGateway({
     a: LIMITED,
     more: "retry: {enabled: false}\ncircuit_breaker: " +

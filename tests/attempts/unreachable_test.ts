@@ -41,7 +41,7 @@ for (const [what, first] of ADDRESSES) {
   });
 }
 
-Deno.test("an upstream that never answers is a timeout, tried again and fallen back from", async () => {
+Deno.test("an upstream that never responds is a timeout, which is retried and falls back", async () => {
   await using silent = startUpstream((exchange) => exchange.closedByPeer);
   await using other = startUpstream(succeed);
   const setting = { first: silent.url, provider: "timeout: 60ms", retry: RETRY };

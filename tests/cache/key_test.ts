@@ -71,7 +71,7 @@ function requests(value: JsonObject, gap = ""): Request {
   });
 }
 
-Deno.test("two requests that differ in any member never share an answer", async () => {
+Deno.test("two requests that differ in any member never share a cached response", async () => {
   const name = fc.constantFrom(...Object.keys(SAY));
   await fc.assert(
     fc.asyncProperty(body, name, fc.nat(), async (first, member, at) => {

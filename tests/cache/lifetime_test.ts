@@ -94,7 +94,7 @@ Deno.test("the response of a fallback is cached under the fallback's model alone
   assertEquals(direct.text, first.text);
 });
 
-Deno.test("a reload that changes nothing about the cache keeps the answers", async () => {
+Deno.test("a reload without a change of the cache settings keeps the cached responses", async () => {
   const gateway = cachedGateway(caching("ttl: 1h"));
   await gateway.ask(chatRequest());
   gateway.reload(`${caching("ttl: 60m, max_size: 1000")}logging: {level: debug}`);
@@ -113,7 +113,7 @@ Deno.test("a reload that changes any setting of the cache empties it", async () 
   }
 });
 
-Deno.test("switched off the cache holds nothing, not even the answer to a call that is running", async () => {
+Deno.test("a cache that is switched off stores nothing, not even the response to a running call", async () => {
   const { promise, resolve } = Promise.withResolvers<Response>();
   const gateway = cachedGateway(
     caching(),
@@ -127,7 +127,7 @@ Deno.test("switched off the cache holds nothing, not even the answer to a call t
   assertEquals(gateway.kept(), [0, 0]);
 });
 
-Deno.test("a call that is running keeps to the limits of the moment its answer comes", async () => {
+Deno.test("the cache limits at the time of the response apply to a running call", async () => {
   const { promise, resolve } = Promise.withResolvers<Response>();
   const gateway = cachedGateway(caching(), () => promise);
   const running = gateway.statusOf(chatRequest());
@@ -155,7 +155,7 @@ Deno.test("responses of an earlier definition of a provider are not served, when
   assertEquals(await gateway.statusOf(seeded(1)), "HIT");
 });
 
-Deno.test("a provider whose neighbour changes keeps its answers", async () => {
+Deno.test("a reload that changes one provider keeps the cached responses of other providers", async () => {
   const gateway = cachedGateway(SECOND);
   await gateway.ask(chatRequest());
   gateway.reload(SECOND.replace("http://spare", "http://other"));

@@ -42,7 +42,7 @@ const MESSAGES = [
 ].map((line) => `              off: ${line}`);
 const BACKGROUND = "              off: background_responses (refuses background: true)";
 
-Deno.test("a target says how many attempts may run at its provider at once", async () => {
+Deno.test("explain prints the limit of concurrent attempts of a target", async () => {
   const cases = {
     "max_concurrent: 2": "at most 2 at once, none queued",
     "max_concurrent: 3, max_queued: 20": "at most 3 at once, 20 queued up to 30s",
@@ -177,7 +177,7 @@ routing:
   assertEquals([code, out.includes("off:"), out.includes("refuses")], [0, false, false]);
 });
 
-Deno.test("a target says that it refuses hosted tools only where it could have them", async () => {
+Deno.test("explain prints that a target refuses hosted tools only if its type could support them", async () => {
   for (const [type, isThere] of [["responses", true], ["chat_completions", false]] as const) {
     using file = await configFile(`
 providers: {openai: {api_key: k}}
@@ -188,7 +188,7 @@ routing: {routes: [{name: all, targets: [{provider: openai, upstream_request_typ
   }
 });
 
-Deno.test("a target that verifies nothing because of its setting says so", async () => {
+Deno.test("explain prints that a target verifies nothing because of its setting", async () => {
   using file = await configFile(`
 providers: {ollama: {verify: false}}
 routing: {routes: [{name: all, targets: [{provider: ollama, model: m}]}]}

@@ -5,7 +5,7 @@ import { testClient, whileServing } from "./test_terminal.ts";
 const PROVIDERS = ["compat", "messages", "local"];
 const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
 
-Deno.test("the demo asks each provider type and shows its words, a response with a follow-up and a message", async () => {
+Deno.test("the demo sends a request to each provider type and prints its text, a response with a follow-up and a message", async () => {
   const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
     await terminal.said(/Ctrl-C ends/);
   });

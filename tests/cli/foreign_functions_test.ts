@@ -1,5 +1,5 @@
 import { missingFunctions } from "../../src/cli/foreign_functions.ts";
-import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "../../scripts/permissions.ts";
+import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "../../scripts/packaging/permissions.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { programWith } from "./program.ts";
 import { configFile, testClient } from "./test_terminal.ts";
@@ -50,7 +50,7 @@ async function logWith(permissions: readonly string[]): Promise<string> {
   return log;
 }
 
-Deno.test("without the right to call libraries the program serves, and says at debug what is missing", async () => {
+Deno.test("without permission to call libraries the program serves, and logs at debug what is missing", async () => {
   const missing = /DEBUG .*has no right to call the C library/i;
   assertMatch(await logWith(PERMISSIONS_WITHOUT_FFI), missing);
   const usual = await logWith(PERMISSIONS);

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../scripts/permissions.ts";
+import { PERMISSIONS } from "../../scripts/packaging/permissions.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 

@@ -59,7 +59,7 @@ Deno.test("the program ends with 1 and every problem of a broken file", async ()
   }
 });
 
-Deno.test("without a file the program says what to do, or serves what the environment offers", async () => {
+Deno.test("without a file the program prints what to do, or serves the providers of the environment", async () => {
   const cwd = await Deno.makeTempDir();
   const blank = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", OLLAMA_HOST: "" };
   const nothing = program([], { cwd, env: blank });

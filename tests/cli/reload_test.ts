@@ -46,7 +46,7 @@ async function reloading(
   });
 }
 
-Deno.test("a changed file is served without a signal, and the log says what has changed", async () => {
+Deno.test("a changed file is loaded without a signal, and the log names the changes", async () => {
   using file = await configFile(FILE);
   using client = testClient();
   const { err } = await whileServing(["--config", file.path], async (terminal) => {

@@ -43,7 +43,7 @@ Deno.test("wrong usage ends with 2, one sentence and a pointer to the help", asy
       ["--config", "--port", "1"],
       '--config needs a value: --config FILE. See "switchyard --help".',
     ],
-    [["--port=1", "--port=2"], '--port is given twice. See "switchyard --help".'],
+    [["--port=1", "--port=2"], '--port is set twice. See "switchyard --help".'],
     [["--port", "65536"], '--port must be a number from 0 to 65535. See "switchyard --help".'],
     [
       ["--log-level", "loud"],

@@ -46,7 +46,7 @@ Deno.test("a number that could be written in more than one way must be quoted", 
   }
 });
 
-Deno.test("numbers are text wherever text is meant, and only there", () => {
+Deno.test("a number is read as text where the schema expects text, and only there", () => {
   const config = configOf(`
 server: {host: 127, allowed_hosts: [10]}
 providers:

@@ -137,7 +137,7 @@ Deno.test("a certificate that is broken in itself is no certificate", async () =
   }
 });
 
-Deno.test("a provider whose certificate is gone at a reload is left out, and the running ones stay", async () => {
+Deno.test("a provider whose certificate file is missing at a reload is left out, and the other providers stay", async () => {
   await using directory = await directoryWith("ca_file: none.pem");
   const text = await Deno.readTextFile(directory.file);
   const both = text.replace("routing:", "  openai: {api_key: k}\nrouting:")

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { parseArguments, valueOf } from "../../src/cli/arguments.ts";
+import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
@@ -54,7 +54,7 @@ function clusterConfig(): Config {
 function configNamed(args: readonly string[]): string {
   const parsed = parseArguments(args, serve.options);
   assert(parsed.ok, parsed.ok ? "" : parsed.trouble);
-  return valueOf(parsed.given, "config") ?? "";
+  return optionValue(parsed.values, "config") ?? "";
 }
 
 /** Milliseconds that a supervisor must wait for the end, as documented. */
@@ -128,7 +128,7 @@ Deno.test("the image starts the program with arguments that it knows, where it l
 });
 
 Deno.test("the documented unit is part of the one that the package brings", async () => {
-  const unit = new URL("../../scripts/deb/switchyard.service", import.meta.url);
+  const unit = new URL("../../scripts/packaging/deb/switchyard.service", import.meta.url);
   const lines = (await Deno.readTextFile(unit)).split("\n");
   const [shown, ...others] = blocksIn("ini");
   assertEquals(others, []);

@@ -1,4 +1,4 @@
-import { TARGETS } from "../../scripts/compile.ts";
+import { TARGETS } from "../../scripts/packaging/compile.ts";
 import { blocksIn, variable } from "./pages.ts";
 import type { ShellCommand } from "./shell.ts";
 
@@ -45,7 +45,9 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
       release.includes("/switchyard-$version-$machine.tar.gz\n");
   },
   async apt([verb = "", what = ""]) {
-    const isPackage = /\nPackage: switchyard\n/.test(`\n${await textOf("scripts/deb/control")}`);
+    const isPackage = /\nPackage: switchyard\n/.test(
+      `\n${await textOf("scripts/packaging/deb/control")}`,
+    );
     const file = `./switchyard_${VERSION}_amd64.deb`;
     return isPackage && (verb === "install" ? what === file : verb === "purge" && what === UNIT);
   },
@@ -58,7 +60,7 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
   },
   journalctl: (args) => args.join(" ") === `-u ${UNIT} -f`,
   async brew(args) {
-    const formula = await textOf("scripts/homebrew/switchyard.rb");
+    const formula = await textOf("scripts/packaging/homebrew/switchyard.rb");
     return args.join(" ") === `install ${variable("TAP")}/switchyard`
       ? formula.startsWith("class Switchyard < Formula\n")
       : args.join(" ") === "services start switchyard" && formula.includes("\n  service do\n");
@@ -101,7 +103,7 @@ function isContainer(args: readonly string[]): boolean {
 }
 
 function unit(): Promise<string> {
-  return textOf(`scripts/deb/${UNIT}.service`);
+  return textOf(`scripts/packaging/deb/${UNIT}.service`);
 }
 
 function textOf(path: string): Promise<string> {

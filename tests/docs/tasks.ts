@@ -1,5 +1,5 @@
 import manifest from "../../deno.json" with { type: "json" };
-import { readOptions } from "../../scripts/compile.ts";
+import { readOptions } from "../../scripts/packaging/compile.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const TASKS: Readonly<Record<string, string>> = manifest.tasks;

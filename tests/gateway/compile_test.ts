@@ -28,7 +28,7 @@ Deno.test("a provider stays the same while its definition does, whatever else ch
   );
 });
 
-Deno.test("a provider that was gone comes back under another namespace", () => {
+Deno.test("a provider that was removed and added again has another cache namespace", () => {
   const first = compile(config("", ""), 1);
   const second = compile(config("", null), 2, first);
   const third = compile(config("", ""), 3, second);
@@ -83,7 +83,7 @@ routing: {routes: [{name: main, targets: [{provider: one}]}]}
   return made;
 }
 
-Deno.test("an address is taken apart into the base of the paths and its query", () => {
+Deno.test("a base URL is split into its path and its query", () => {
   const parts = (url: string) => {
     const { base, query } = provider(url);
     return [base, query];
@@ -104,7 +104,7 @@ Deno.test("an address without a query keeps its account; another query is anothe
   assertEquals(new Set(accounts).size, 3);
 });
 
-Deno.test("long parameters of an address are secrets, as they are written and as they are meant", () => {
+Deno.test("long query parameters of a base URL are secrets, encoded and decoded", () => {
   assertEquals(provider("http://one?alt=json&v=1234567").secrets, []);
   assertEquals(provider("http://one?key=abc%2Fdefgh&flag").secrets, ["abc/defgh", "abc%2Fdefgh"]);
   assertEquals(provider("http://one?key=12345678").secrets, ["12345678"]);

@@ -19,7 +19,7 @@ const CHUNK = `data: {"id":"c","object":"chat.completion.chunk","created":1,"mod
 
 const DRAINING = [503, "server_error", "draining"];
 
-Deno.test("a call that waits for its provider is cut off with 503", async () => {
+Deno.test("a call that waits for its provider is cancelled with 503", async () => {
   const upstream = heldUpstream();
   const { gateway, app, reports, world } = reloadable(CONFIG, { fetch: upstream.fetch });
   const running = app(chatRequest());
@@ -33,7 +33,7 @@ Deno.test("a call that waits for its provider is cut off with 503", async () => 
   assertEquals(gateway.state.breakers.state(account), "closed");
 });
 
-Deno.test("a call that waits to try again is cut off at once", async () => {
+Deno.test("a call that waits for its retry is cancelled at once", async () => {
   const { gateway, app, reports, world } = reloadable(CONFIG, {
     fetch: () => answers(429, { error: { message: "later" } }),
   });
@@ -65,7 +65,7 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   assertEquals(gateway.state.inFlight.count, 0);
 });
 
-Deno.test("a call that comes after the cut asks no provider", async () => {
+Deno.test("a call that arrives after all calls were cancelled sends no request to a provider", async () => {
   const { gateway, app, reports } = reloadable(CONFIG, { fetch: () => answers(200, COMPLETION) });
   gateway.state.inFlight.cancelAll();
   assertEquals(verdictOf(await got(await app(chatRequest()))), DRAINING);

@@ -45,7 +45,7 @@ Deno.test("a call that runs keeps its configuration, the next one gets the new o
   assertEquals([answer.status, ...way(answer.headers)], [200, "old", "m-old"]);
 });
 
-Deno.test("a stream goes on over the provider it began with, though that is gone", async () => {
+Deno.test("a stream continues at its provider after a reload has removed the provider", async () => {
   const upstream = heldUpstream();
   const { gateway, app, reports } = reloadable(config("old"), { fetch: upstream.fetch });
   const running = app(anyModel({ stream: true }));

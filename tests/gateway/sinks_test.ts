@@ -12,7 +12,7 @@ const throwing: Sink = () => {
   throw new RangeError("a sink is broken");
 };
 
-Deno.test("a sink or a capture that throws keeps no sink from its report, and no client from its answer", async () => {
+Deno.test("a sink or a capture that throws affects neither other sinks nor the response", async () => {
   const reports: Readonly<CallReport>[] = [];
   const bugs: unknown[] = [];
   const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });

@@ -26,7 +26,7 @@ Deno.test("requests at the same time have a connection each", async () => {
   assertEquals(served.connections(), 3);
 });
 
-Deno.test("an answer that comes before the body is taken is the answer", async () => {
+Deno.test("a response that arrives before the request body is sent is returned", async () => {
   await using served = server(async (line) => {
     await line.read();
     await line.write(encoder.encode("HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n"));

@@ -68,7 +68,7 @@ Deno.test("a silent address delays the next attempt only by the connection attem
   listener.close();
 });
 
-Deno.test("a connection error has its cause and says that nothing was sent", async () => {
+Deno.test("a connection error has its cause, and its message states that nothing was sent", async () => {
   const cancellation = new Cancellation();
   const lost = () => Promise.reject(new Error("a.test was not found"));
   assertEquals(await errorOf(dial(NAME, cancellation, cutOff, { find: lost })), "dns");

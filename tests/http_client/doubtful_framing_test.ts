@@ -36,7 +36,7 @@ Deno.test("a response with transfer-encoding identity is refused immediately, an
     });
     const error = await ask(served).then(() => null, (error: unknown) => error);
     assert(error instanceof Error);
-    assertEquals(error.message, "the answer has an unknown transfer coding");
+    assertEquals(error.message, "the response has an unknown transfer coding");
     assert(await closed.promise);
   }
 });

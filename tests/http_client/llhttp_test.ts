@@ -11,7 +11,7 @@ const ANSWERS = [STATUS_LINES, FIELDS, INTERIM, LENGTHS, CHUNKS, CODINGS, CONNEC
 
 /**
  * Returns what the client gets wrong about an answer: it keeps the connection although llhttp refuses
- * the answer, or would not; or both read the answer and find different things. Null if it is right.
+ * the response, or would not; or both read the answer and find different things. Null if it is right.
  */
 async function trouble(bytes: string): Promise<string | null> {
   const verdict = judged(bytes);

@@ -75,7 +75,7 @@ function pieces(text: string, lengths: readonly number[]): string[] {
 
 const lengths = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 });
 
-Deno.test("any answer in any pieces has its body, and its connection is kept where it can be", async () => {
+Deno.test("any response in any pieces has its body, and its connection is reused where possible", async () => {
   await fc.assert(
     fc.asyncProperty(answer, lengths, async ({ head, framed, body, isOpen, isExact }, sizes) => {
       const found = await heard(pieces(head + framed, sizes));
@@ -86,7 +86,7 @@ Deno.test("any answer in any pieces has its body, and its connection is kept whe
   );
 });
 
-Deno.test("an answer that is cut anywhere is an error, never a whole one", async () => {
+Deno.test("a response that is cut off anywhere is an error, never a complete response", async () => {
   await fc.assert(
     fc.asyncProperty(
       answer,
@@ -107,7 +107,7 @@ Deno.test("an answer that is cut anywhere is an error, never a whole one", async
   );
 });
 
-Deno.test("whatever comes after an answer, its connection is not kept", async () => {
+Deno.test("a connection with extra bytes after a response is not reused", async () => {
   const garbage = fc.array(byte, { minLength: 1, maxLength: 20 }).map((all) => all.join(""));
   await fc.assert(
     fc.asyncProperty(answer, garbage, async ({ head, framed, body, isOpen }, more) => {

@@ -121,15 +121,18 @@ Deno.test("chunk lines with anything but a size and its extension are refused", 
 Deno.test("heads, lines and trailers without end are refused at their limits", async () => {
   const chunked = `${OK}transfer-encoding: chunked\r\n\r\n`;
   const many = (line: string) => Array.from({ length: 100_000 }, () => line);
-  const tooLarge = "the head of the answer is larger than 64 KiB";
+  const tooLarge = "the head of the response is larger than 64 KiB";
   assertEquals(await fault(OK, ...many("x: 1\r\n")), tooLarge);
   assertEquals(await fault(`${OK}x: ${"a".repeat(300_000)}`), tooLarge);
-  assertEquals(await fault(`${chunked}5;${"a".repeat(20_000)}`), "an answer's line has no end");
-  assertEquals(await fault(chunked, "0".repeat(20_000)), "an answer's line has no end");
+  assertEquals(
+    await fault(`${chunked}5;${"a".repeat(20_000)}`),
+    "a line of the response has no end",
+  );
+  assertEquals(await fault(chunked, "0".repeat(20_000)), "a line of the response has no end");
   const trailers = await fault(`${chunked}0\r\n`, ...many("x: 1\r\n"));
-  assertEquals(trailers, "the answer's trailers have no end");
+  assertEquals(trailers, "the trailers of the response have no end");
   const interim = await fault(...many("HTTP/1.1 100 Continue\r\n\r\n"));
-  assertEquals(interim, "the answer is announced without end");
+  assertEquals(interim, "too many interim responses");
 });
 
 Deno.test("a head of 64 KiB is read, and one byte more is refused", async () => {
@@ -140,7 +143,7 @@ Deno.test("a head of 64 KiB is read, and one byte more is refused", async () => 
     const large = await heard(pieces(text(length), size));
     assertEquals([large.answer.headers.get("x")?.length, large.body], [length, "hi"]);
     const refusal = await fault(...pieces(text(length + 1), size));
-    assertEquals(refusal, "the head of the answer is larger than 64 KiB");
+    assertEquals(refusal, "the head of the response is larger than 64 KiB");
   }
 });
 

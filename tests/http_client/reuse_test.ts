@@ -57,7 +57,7 @@ Deno.test("a cancelled body is not read to its end", async () => {
   assertEquals(served.connections(), 2);
 });
 
-Deno.test("an unrequested response is never taken for the next one", async () => {
+Deno.test("an unrequested response is never used as the next response", async () => {
   const extra = plain("evil");
   await using served = server(
     answering((_request, count) => plain("a") + (count === 1 ? extra : "")),

@@ -31,7 +31,7 @@ Deno.test("a JSON line is one object with time, level, msg and the fields that a
   );
 });
 
-Deno.test("a console line is aligned and coloured only where colours are wanted", () => {
+Deno.test("a console line is aligned, and coloured only if colours are enabled", () => {
   const fields = { path: "/v1/models", status: 200, said: "two words", quote: '"' };
   const rest = ' request path=/v1/models status=200 said="two words" quote="\\""\n';
   assertEquals(lineOf({}, "request", fields), `2026-01-02T03:04:05.006Z INFO ${rest}`);

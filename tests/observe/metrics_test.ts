@@ -198,7 +198,7 @@ Deno.test("requests without a valid key and those of who sends too many are coun
   assertEquals(await named(metrics, "gateway_rate_limited_total"), { "": 1 });
 });
 
-Deno.test("figures of the moment are read when they are asked for", async () => {
+Deno.test("gauges are read at scrape time", async () => {
   const metrics = metricsOver();
   assertEquals(await named(metrics, "gateway_circuit_breaker_state"), {
     '{provider="up"}': 0,
@@ -213,8 +213,8 @@ Deno.test("figures of the moment are read when they are asked for", async () => 
 
 Deno.test("reloads are counted from zero by how they went", async () => {
   const metrics = metricsOver();
-  metrics.reloaded(true);
-  metrics.reloaded(true);
+  metrics.reloaded("success");
+  metrics.reloaded("success");
   assertEquals(await named(metrics, "gateway_config_reloads_total"), {
     '{result="success"}': 2,
     '{result="failure"}': 0,

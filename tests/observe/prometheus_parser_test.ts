@@ -15,7 +15,7 @@ interface Family {
   }[];
 }
 
-Deno.test("a Prometheus parser reads what /metrics says of a call", async () => {
+Deno.test("a Prometheus parser reads the samples of a call from /metrics", async () => {
   const { app } = testGateway(
     oneProvider("http://up"),
     scriptedWorld({ fetch: () => answers(200, COMPLETION) }),

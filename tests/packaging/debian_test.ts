@@ -1,7 +1,7 @@
 import { program } from "../cli/program.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
-const DEB = new URL("../../scripts/deb/", import.meta.url).pathname;
+const DEB = new URL("../../scripts/packaging/deb/", import.meta.url).pathname;
 
 /** The values of the unit's keys, in order. */
 async function unit(): Promise<ReadonlyMap<string, readonly string[]>> {

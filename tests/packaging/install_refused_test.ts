@@ -73,7 +73,7 @@ Deno.test("a program that does not run here is not installed", async () => {
   await refusedAnywhere(await release("1.2.3", "something else"), /does not run on this machine/);
 });
 
-Deno.test("what a program leaves that does not start goes away with it", async () => {
+Deno.test("files of a program that does not start are removed with it", async () => {
   const leaving = '#!/bin/sh\nmkdir "$TMPDIR/left"\nexit 1\n';
   await refusedAnywhere(await release("1.2.3", "", leaving), /does not run on this machine/);
 });
@@ -161,6 +161,6 @@ Deno.test("a folder without write permission is reported before anything is down
   assertMatch((await at.install(["--prefix", `${at.home}/file`])).err, /is not a folder/);
 });
 
-Deno.test("without a home the place has to be said", async () => {
+Deno.test("without a home directory the installer requires a target directory", async () => {
   await refused(await release("1.2.3"), /HOME is not set/, { env: { HOME: "" } });
 });

@@ -35,7 +35,7 @@ Deno.test("a newer release takes the place of an older one", async () => {
   assertEquals(Object.keys(state).length, 3);
 });
 
-Deno.test("it is taken away again, and what else is there stays", async () => {
+Deno.test("uninstalling removes the executable and nothing else", async () => {
   await using at = await machine(await release("1.2.3"));
   await at.install();
   await Deno.writeTextFile(`${at.home}/.local/bin/other`, "other");

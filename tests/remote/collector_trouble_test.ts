@@ -24,7 +24,7 @@ Deno.test("a broken connection, 429 and 5xx are tried three times, with a pause 
   }
 });
 
-Deno.test("a later attempt that is taken drops nothing", async () => {
+Deno.test("a batch that is accepted at a later attempt is not counted as dropped", async () => {
   const test = collecting(answering(503, 0, 200));
   test.collector.add(event(0));
   await test.world.advance(60_000);

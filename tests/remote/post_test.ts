@@ -19,10 +19,10 @@ async function posted(url: string, bodies: readonly string[]): Promise<PostResul
 
 Deno.test("a POST is sent once, also if the peer has closed its connection", async () => {
   await using server = oneResponseServer("ok");
-  const taken = { kind: "taken", text: "ok" },
+  const accepted = { kind: "accepted", text: "ok" },
     failed = { kind: "failed", reason: "no connection: closed" };
   const found = await posted(server.url, ["one", "two", "three", "four"]);
-  assertEquals<unknown>(found, [taken, failed, taken, failed]);
+  assertEquals<unknown>(found, [accepted, failed, accepted, failed]);
   assertEquals(server.bodies, ["one", "two", "three", "four"]);
 });
 

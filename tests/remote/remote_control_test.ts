@@ -132,7 +132,7 @@ Deno.test("a redirect of the handshake is not followed", async () => {
   assertEquals(remote.dashboard.requests.map(({ path }) => path), [PATH]);
 });
 
-Deno.test("a dashboard that never answers the handshake is given up after 15 seconds", async () => {
+Deno.test("the connection to a dashboard that does not complete the handshake is closed after 15 seconds", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using remote = startRemote({ backendUrl: `http://127.0.0.1:${listener.addr.port}` });
   using connection = await listener.accept();

@@ -1,6 +1,6 @@
 import {
-  asked,
-  countsOf,
+  parseArguments,
+  parseCounts,
   PROGRAM_TESTS,
   summarySieve,
   testArguments,
@@ -8,24 +8,29 @@ import {
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("the summary line is understood with steps, ignored tests and colours", () => {
-  assertEquals(countsOf("ok | 12 passed | 0 failed (3s)"), { passed: 12, failed: 0 });
+  assertEquals(parseCounts("ok | 12 passed | 0 failed (3s)"), { passed: 12, failed: 0 });
   assertEquals(
-    countsOf("FAILED | 1 passed (3 steps) | 2 failed (1 step) | 4 ignored | 5 filtered out (1m2s)"),
+    parseCounts(
+      "FAILED | 1 passed (3 steps) | 2 failed (1 step) | 4 ignored | 5 filtered out (1m2s)",
+    ),
     { passed: 1, failed: 2 },
   );
-  assertEquals(countsOf("\u001b[32mok\u001b[0m | 3 passed | 0 failed \u001b[90m(9ms)\u001b[0m"), {
-    passed: 3,
-    failed: 0,
-  });
+  assertEquals(
+    parseCounts("\u001b[32mok\u001b[0m | 3 passed | 0 failed \u001b[90m(9ms)\u001b[0m"),
+    {
+      passed: 3,
+      failed: 0,
+    },
+  );
 });
 
 Deno.test("other lines are no summary", () => {
   for (const line of ["", "ok", "ok | 1 passed", "x ok | 1 passed | 0 failed (1s)"]) {
-    assertEquals(countsOf(line), null);
+    assertEquals(parseCounts(line), null);
   }
 });
 
-Deno.test("the sanitizers are asked for where they are not on by themselves", () => {
+Deno.test("the test runner switches the sanitizers on", () => {
   const asks = (version: string) => testArguments(version, []).includes("--sanitize-ops");
   assertEquals(["2.7.11", "2.9.0", "2.10.1", "3.0.0"].map(asks), [false, true, true, true]);
 });
@@ -38,11 +43,11 @@ Deno.test("all tests run unless a path is given", () => {
 
 Deno.test("an executable is given to the tests that start the program", () => {
   const binary = Deno.execPath();
-  assertEquals(asked(["--binary", binary]), { binary, given: PROGRAM_TESTS });
+  assertEquals(parseArguments(["--binary", binary]), { binary, given: PROGRAM_TESTS });
   const given = ["--filter", "x", import.meta.dirname ?? ""];
-  assertEquals(asked(["--binary", binary, ...given]), { binary, given });
-  assertEquals(asked(given), { binary: null, given });
-  assertEquals(asked(["--binary", "no such file"]), null);
+  assertEquals(parseArguments(["--binary", binary, ...given]), { binary, given });
+  assertEquals(parseArguments(given), { binary: null, given });
+  assertEquals(parseArguments(["--binary", "no such file"]), null);
 });
 
 Deno.test("all tests that start the program are known", async () => {
@@ -58,7 +63,7 @@ Deno.test("all tests that start the program are known", async () => {
   assertEquals(found.toSorted(), PROGRAM_TESTS.filter((path) => path.endsWith(".ts")).toSorted());
 });
 
-Deno.test("output goes through at once, only the last summary is kept", () => {
+Deno.test("test output is passed on at once, and only the last summary is stored", () => {
   const sieve = summarySieve();
   const steps = ["a test ... ", "ok (1ms)\nok | 1 pas", "sed | 0 failed (1s)\nmore\n", "o"];
   assertEquals(steps.map(sieve.push), ["a test ... ", "ok (1ms)\n", "more\n", ""]);
@@ -88,11 +93,11 @@ async function runTests(source: string) {
 Deno.test("the output ends with Deno's summary and the plain counts", async () => {
   const good = await runTests('Deno.test("a", () => {});');
   assertEquals([good.code, good.last], [0, "1 passed, 0 failed"]);
-  assertEquals(countsOf(good.summary), { passed: 1, failed: 0 });
+  assertEquals(parseCounts(good.summary), { passed: 1, failed: 0 });
 
   const bad = await runTests('Deno.test("a", () => {}); Deno.test("b", () => { throw 1; });');
   assertEquals([bad.code, bad.last], [1, "1 passed, 1 failed"]);
-  assertEquals(countsOf(bad.summary), { passed: 1, failed: 1 });
+  assertEquals(parseCounts(bad.summary), { passed: 1, failed: 1 });
 });
 
 Deno.test("a program that does not compile counts as one failure", async () => {

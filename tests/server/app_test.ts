@@ -42,7 +42,7 @@ Deno.test("an error is one object with message, type, param and code", async () 
   assertEquals(Object.keys(JSON.parse(text)), ["error"]);
 });
 
-Deno.test("a bug is 500 internal_error, and its text is neither answered nor logged", async () => {
+Deno.test("a bug is 500 internal_error, and its text is neither in the response nor in the log", async () => {
   const config = oneProvider("http://up").replace(
     "name: main",
     "name: main\n      strategy: random",
@@ -83,7 +83,7 @@ for (const name of NAMES) {
   });
 }
 
-Deno.test("a very long model name does not make an answer that clients cannot read", async () => {
+Deno.test("a very long model name is cut in the response headers, which clients limit", async () => {
   const { app } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
   const model = "名".repeat(100_000);
   const { status, headers } = await got(await app(chatRequest({ body: { model } })));

@@ -82,7 +82,7 @@ Deno.test("a client that waits for 100-continue gets it and sends its small body
   assertEquals(upstream.requests[0]?.body, body);
 });
 
-Deno.test("a client that leaves inside its request reaches no provider", async () => {
+Deno.test("a client that disconnects during its request body reaches no provider", async () => {
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
   for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
     await using connection = await connectRaw(gateway.url);

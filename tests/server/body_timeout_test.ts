@@ -30,7 +30,7 @@ function slowGateway(settings = "") {
   return { world, gateway: testGateway(`${oneProvider("http://up")}${settings}`, world) };
 }
 
-Deno.test("a body of which nothing comes for 30 s is refused, and the peer disconnected once it has the answer", async () => {
+Deno.test("a body without bytes for 30 s is refused, and the peer is disconnected once it has the response", async () => {
   const { world, gateway } = slowGateway();
   const { request, send } = slowRequest();
   let disconnects = 0;
@@ -59,7 +59,7 @@ Deno.test("a body of which nothing comes for 30 s is refused, and the peer disco
   assertEquals([gateway.reports.length, disconnects, world.waiting], [1, 1, 0]);
 });
 
-Deno.test("a body of which nothing ever comes is refused after server.body_timeout", async () => {
+Deno.test("a body that never arrives is refused after server.body_timeout", async () => {
   const { world, gateway } = slowGateway("server: {body_timeout: 5s}");
   const answering = gateway.app(slowRequest().request, { disconnect() {} });
   await world.advance(5_000);
@@ -67,7 +67,7 @@ Deno.test("a body of which nothing ever comes is refused after server.body_timeo
   await world.advance(1_000);
 });
 
-Deno.test("a slow body that goes on is answered, and leaves no deadline behind", async () => {
+Deno.test("a slow body that keeps arriving is served, and leaves no timer behind", async () => {
   const { world, gateway } = slowGateway();
   const { request, send, end } = slowRequest();
   const answering = gateway.app(request, {});
@@ -81,7 +81,7 @@ Deno.test("a slow body that goes on is answered, and leaves no deadline behind",
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("where the peer cannot be disconnected alone, the answer is broken off behind its last byte", async () => {
+Deno.test("if the peer cannot be disconnected separately, the response is broken off after its last byte", async () => {
   // Without a Host the request is one of several on a connection of HTTP/2.
   for (const [headers, peer] of [[{ host: "localhost" }, {}], [{}, { disconnect() {} }]] as const) {
     const { world, gateway } = slowGateway();

@@ -65,7 +65,7 @@ Deno.test("every response has a unique id, its latency and no-transform", async 
   assertEquals(gateway.reports.length, seen.size);
 });
 
-Deno.test("the client's own request id is not taken over", async () => {
+Deno.test("the client's own request ID is ignored", async () => {
   const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
   const gateway = testGateway(oneProvider("http://up"), world);
   const headers = { "x-gateway-request-id": "mine", "x-request-id": "mine" };
@@ -115,7 +115,7 @@ Deno.test("nothing is compressed, whatever the client accepts", async () => {
   }
 });
 
-Deno.test("answers to HEAD have the headers of GET and no body", async () => {
+Deno.test("responses to HEAD have the headers of GET and no body", async () => {
   await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
   for (const path of ["/health", "/ready"]) {
     await using connection = await connectRaw(gateway.url);

@@ -18,10 +18,12 @@ function streamOf(world: ScriptedWorld, alive: KeepAlive | null = keepAlive ?? n
   const cancellation = new Cancellation();
   const body = streamBody(
     { records: readable, ...alive !== null && { keepAlive: alive } },
-    world,
-    cancellation,
-    { soon: (task) => world.after(1, task) },
-    () => {},
+    {
+      world,
+      cancellation,
+      flusher: { soon: (task) => world.after(1, task) },
+      onEnd() {},
+    },
   );
   return {
     body,

@@ -10,7 +10,7 @@ function store(limits: { ttl?: number; entries?: number; bytes?: number } = {}) 
   return { clock, kept };
 }
 
-Deno.test("a value is good until its age is reached, and then gone with its bytes", () => {
+Deno.test("a value is returned until its maximum age, then removed with its bytes", () => {
   const { clock, kept } = store();
   kept.set("a", "x", 4);
   clock.time = 99;

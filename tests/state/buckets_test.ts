@@ -71,7 +71,7 @@ Deno.test("above the limit full buckets are removed first, then the least recent
   assertEquals(all.size, 10_000);
 });
 
-Deno.test("ever new callers never make more than 10,000 buckets, and full ones make room at once", () => {
+Deno.test("there are at most 10,000 buckets, and full buckets are removed first", () => {
   const { clock, all } = scripted();
   for (let count = 0; count < 30_000; count++) all.take(`caller ${count}`, SETTINGS);
   assertEquals(all.size, 10_000);

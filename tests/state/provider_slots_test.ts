@@ -166,7 +166,7 @@ Deno.test("two providers of one account, and two accounts of one provider, have 
   for (const owner of [UP, other, changed]) queued(slots.enter(owner));
 });
 
-Deno.test("a provider that is gone keeps its limit for older calls, and is forgotten when it is idle", async () => {
+Deno.test("a removed provider keeps its limit for older calls, and its slots are deleted when it is idle", async () => {
   const { slots } = limited();
   const first = granted(slots.enter(UP));
   slots.configure([]);
@@ -179,7 +179,7 @@ Deno.test("a provider that is gone keeps its limit for older calls, and is forgo
   assertEquals(slots.isInUse, false);
 });
 
-Deno.test("a provider that is gone is not forgotten while a call runs or waits there", () => {
+Deno.test("the slots of a removed provider are not deleted while a call runs or waits there", () => {
   const { slots } = limited();
   const first = granted(slots.enter(UP));
   for (let reload = 0; reload < 3; reload++) slots.configure([]);
@@ -189,7 +189,7 @@ Deno.test("a provider that is gone is not forgotten while a call runs or waits t
   first.release();
 });
 
-Deno.test("a hundred thousand calls leave a long queue from its front, its end and between in little time", () => {
+Deno.test("a hundred thousand calls leave a long queue in linear time, from its front, its middle and its end", () => {
   const calls = 100_000;
   const { slots, world } = limited({ maxConcurrent: 1, maxQueued: calls, queueTimeoutMs: 1_000 });
   const first = granted(slots.enter(UP));

@@ -62,7 +62,7 @@ Deno.test("a stream that is cut off has no line break at its end", () => {
   assertEquals(parseGolden("cut", text).upstreamAnswer.body, 'data: {"a":1}\n\ndata: [DO');
 });
 
-Deno.test("an answer may have no type and no body", () => {
+Deno.test("a response may have no type and no body", () => {
   const text = CASE.replace(/=== client answer[^]*=== end/, "=== client answer\n204\n=== end");
   assertEquals(parseGolden("empty", text).clientAnswer, { status: 204, headers: {}, body: "" });
 });

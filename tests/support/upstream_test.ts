@@ -65,7 +65,7 @@ Deno.test("the scripted upstream sends any bytes it is given", async () => {
   assertMatch(await outcomeOf((e) => e.write("no http\r\n\r\n")), /invalid HTTP/);
 });
 
-Deno.test("the scripted upstream resets connections before and inside an answer", async () => {
+Deno.test("the scripted upstream resets connections before and inside a response", async () => {
   const wording = Deno.build.os === "linux" ? /reset by peer/ : /connection closed/;
   assertMatch(await outcomeOf((exchange) => Promise.resolve(exchange.reset())), wording);
   await using upstream = startUpstream((exchange) => exchange.sse(["data: 1\n\n"], "reset"));
@@ -84,7 +84,7 @@ Deno.test("a half closed stream is cut off inside its chunked body", async () =>
   assertEquals(await response.text().then(() => "whole", () => "broken"), "broken");
 });
 
-Deno.test("a client that hangs up is noticed before and inside an answer", async () => {
+Deno.test("a client that disconnects is noticed before and inside a response", async () => {
   await using upstream = startUpstream((exchange) =>
     exchange.request.path === "/stream"
       ? exchange.sse(["data: 1\n\n"], "hang")

@@ -34,7 +34,7 @@ Deno.test("what a task sets off runs before the next task, its own waits too", a
   assertEquals(ran, ["round at 10", "round at 20", "task at 25", "round at 30"]);
 });
 
-Deno.test("a task that is taken back does not run", async () => {
+Deno.test("a cancelled task does not run", async () => {
   const world = scriptedWorld();
   let runs = 0;
   const cancel = world.after(10, () => runs++);

@@ -108,7 +108,7 @@ Deno.test("a call that is served, and one that its provider refuses, have no cau
   assert(access !== undefined && !("upstream_cause" in access));
 });
 
-Deno.test("a call with side effects falls back when its provider could not be connected to in time", async () => {
+Deno.test("a call with side effects falls back after a connect timeout", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1 });
   const { port } = silent.addr;
   using _first = await Deno.connect({ hostname: "127.0.0.1", port });

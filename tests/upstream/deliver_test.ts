@@ -8,7 +8,7 @@ const RECORD: StreamRecord = { event: null, data: "word", raw: null };
 const TERMINAL: StreamRecord = { event: null, data: "broken", raw: null };
 
 Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is logged", async () => {
-  const told: string[] = [];
+  const ends: string[] = [];
   let pushed = 0;
   const stream: Stream = {
     source: { next: () => Promise.resolve(success([RECORD])) },
@@ -23,20 +23,20 @@ Deno.test("a codec that throws mid-stream leaves one terminal, and its bug is lo
       outcome: () => null,
       usage: () => null,
     },
-    settle: () => null,
-    onBug: (error) => void told.push(error instanceof Error ? error.name : "no error"),
-    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onComplete: () => null,
+    onBug: (error) => void ends.push(error instanceof Error ? error.name : "no error"),
+    onEnd: (failure) => Promise.resolve(void ends.push(failure?.kind ?? "complete")),
   };
   const committed = await commit(stream);
   assert(committed.ok);
   const records = await Array.fromAsync(committed.value);
   assertEquals(records, [[RECORD], [TERMINAL]]);
-  assertEquals(told, ["RangeError", "internal_error"]);
+  assertEquals(ends, ["RangeError", "internal_error"]);
 });
 
 /** A stream of these records, of which only the last is sent to the client. */
 function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
-  const told: string[] = [];
+  const ends: string[] = [];
   const left = [...groups];
   const stream: Stream = {
     source: { next: () => Promise.resolve(success(left.shift() ?? null)) },
@@ -48,11 +48,11 @@ function waitingStream(groups: readonly (readonly StreamRecord[])[]) {
       outcome: () => null,
       usage: () => null,
     },
-    settle: () => null,
+    onComplete: () => null,
     onBug() {},
-    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onEnd: (failure) => Promise.resolve(void ends.push(failure?.kind ?? "complete")),
   };
-  return { stream, told };
+  return { stream, ends };
 }
 
 /** A record of `size` bytes without content. */
@@ -75,7 +75,7 @@ Deno.test("1,024 records without content may come first, in any groups, and one 
     const more = waitingStream(groups([...records(1025), RECORD]));
     const committed = await commit(more.stream);
     assertEquals(committed.ok ? "" : committed.failure.kind, "upstream_response_too_large");
-    assertEquals(more.told, ["upstream_response_too_large"]);
+    assertEquals(more.ends, ["upstream_response_too_large"]);
   }
 });
 
@@ -106,7 +106,7 @@ Deno.test("the limit on records without content counts bytes, not characters", a
 
 Deno.test("records without content have no limit once delivery has begun", async () => {
   const behind = Array.from({ length: 5000 }, () => silent(1024));
-  const { stream, told } = waitingStream([[RECORD, ...behind], behind, [RECORD]]);
+  const { stream, ends } = waitingStream([[RECORD, ...behind], behind, [RECORD]]);
   const committed = await commit(stream);
   assert(committed.ok);
   const sent: StreamRecord[] = [];
@@ -114,7 +114,7 @@ Deno.test("records without content have no limit once delivery has begun", async
     sent.push(...group);
     if (sent.length === 2) break;
   }
-  assertEquals([sent, told], [[RECORD, RECORD], ["client_cancelled"]]);
+  assertEquals([sent, ends], [[RECORD, RECORD], ["client_cancelled"]]);
 });
 
 Deno.test("a group of very many records is delivered whole", async () => {
@@ -134,9 +134,9 @@ Deno.test("a group of very many records is delivered whole", async () => {
 const OUTCOME: Outcome = { resource: { id: "x" }, usage: null };
 const DONE: StreamRecord = { event: null, data: "done", raw: null };
 
-/** A stream of one group, a word and the terminal, that stores what it leaves so. */
-function storingStream(storing: Pick<Stream, "settle" | "identify">) {
-  const told: string[] = [];
+/** A stream of one group, a word and the terminal, whose outcome and ID are stored by `storing`. */
+function storingStream(storing: Pick<Stream, "onComplete" | "identify">) {
+  const ends: string[] = [];
   let isDone = false;
   const stream: Stream = {
     source: { next: () => Promise.resolve(success([RECORD, DONE])) },
@@ -153,10 +153,10 @@ function storingStream(storing: Pick<Stream, "settle" | "identify">) {
       identity: () => "resp_1",
     },
     ...storing,
-    onBug: (error) => void told.push(error instanceof Error ? error.name : "no error"),
-    onEnd: (failure) => Promise.resolve(void told.push(failure?.kind ?? "complete")),
+    onBug: (error) => void ends.push(error instanceof Error ? error.name : "no error"),
+    onEnd: (failure) => Promise.resolve(void ends.push(failure?.kind ?? "complete")),
   };
-  return { stream, told };
+  return { stream, ends };
 }
 
 async function sentBy(stream: Stream): Promise<readonly (readonly StreamRecord[])[]> {
@@ -167,10 +167,10 @@ async function sentBy(stream: Stream): Promise<readonly (readonly StreamRecord[]
 
 Deno.test("the terminal is not sent before the outcome is stored", async () => {
   const storing = Promise.withResolvers<Result<void>>();
-  const settled: Outcome[] = [];
-  const { stream, told } = storingStream({
-    settle(outcome) {
-      settled.push(outcome);
+  const outcomes: Outcome[] = [];
+  const { stream, ends } = storingStream({
+    onComplete(outcome) {
+      outcomes.push(outcome);
       return storing.promise;
     },
   });
@@ -180,31 +180,31 @@ Deno.test("the terminal is not sent before the outcome is stored", async () => {
     return groups;
   });
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-  assertEquals([settled, isSent], [[OUTCOME], false]);
+  assertEquals([outcomes, isSent], [[OUTCOME], false]);
   storing.resolve(success(undefined));
   assertEquals(await sent, [[RECORD, DONE]]);
-  assertEquals(told, ["complete"]);
+  assertEquals(ends, ["complete"]);
 });
 
 Deno.test("an outcome that cannot be stored fails the stream in place of its terminal", async () => {
   const full = refuse("state_too_large", "full");
-  const { stream, told } = storingStream({ settle: () => Promise.resolve(full) });
+  const { stream, ends } = storingStream({ onComplete: () => Promise.resolve(full) });
   assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
-  assertEquals(told, ["state_too_large"]);
+  assertEquals(ends, ["state_too_large"]);
 });
 
 Deno.test("a store that throws is a bug, and leaves one terminal", async () => {
-  const { stream, told } = storingStream({ settle: () => Promise.reject(new RangeError("x")) });
+  const { stream, ends } = storingStream({ onComplete: () => Promise.reject(new RangeError("x")) });
   assertEquals(await sentBy(stream), [[RECORD], [TERMINAL]]);
-  assertEquals(told, ["RangeError", "internal_error"]);
+  assertEquals(ends, ["RangeError", "internal_error"]);
 });
 
 Deno.test("the ID of a stream is stored once, before the first record with it is sent", async () => {
   const steps: string[] = [];
   const groups = [[RECORD], [RECORD], [RECORD, DONE]];
   const { stream } = storingStream({
-    settle() {
-      steps.push("settle");
+    onComplete() {
+      steps.push("onComplete");
       return null;
     },
     async identify(id) {
@@ -217,12 +217,12 @@ Deno.test("the ID of a stream is stored once, before the first record with it is
   const committed = await commit({ ...stream, source });
   assert(committed.ok);
   for await (const group of committed.value) steps.push(...group.map(({ data }) => data));
-  assertEquals(steps, ["resp_1", "word", "word", "settle", "word", "done"]);
+  assertEquals(steps, ["resp_1", "word", "word", "onComplete", "word", "done"]);
 });
 
 Deno.test("a client that leaves while the outcome is stored does not undo a complete stream", async () => {
   const storing = Promise.withResolvers<Result<void>>();
-  const { stream, told } = storingStream({ settle: () => storing.promise });
+  const { stream, ends } = storingStream({ onComplete: () => storing.promise });
   const groups = [[RECORD], [DONE]];
   const source = { next: () => Promise.resolve(success(groups.shift() ?? null)) };
   const committed = await commit({ ...stream, source });
@@ -234,5 +234,5 @@ Deno.test("a client that leaves while the outcome is stored does not undo a comp
   storing.resolve(success(undefined));
   assertEquals(await last, { done: false, value: [DONE] });
   await left;
-  assertEquals(told, ["complete"]);
+  assertEquals(ends, ["complete"]);
 });

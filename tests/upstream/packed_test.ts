@@ -12,7 +12,7 @@ const PACKED = {
   br: brotliCompressSync,
 } as const;
 
-Deno.test("a response in any usual content coding is read, and a truncated response is not taken for complete", async () => {
+Deno.test("a response in any usual content coding is read, and a truncated response is an error", async () => {
   const text = JSON.stringify(COMPLETION);
   for (const [coding, pack] of Object.entries(PACKED)) {
     const bytes = pack(text);

@@ -22,7 +22,7 @@ ${
     ]])
   }
 
-Exit codes: 0 done, 1 could not be done (the file is broken, the address is taken, no target would serve
+Exit codes: 0 done, 1 could not be done (the file is broken, the address is in use, no target would serve
 the request of \`explain\`), 2 wrong usage.
 
 \`\`\`sh

@@ -14,12 +14,17 @@ import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../translated_handler.ts";
-import { relayAnswer } from "./relay_response.ts";
+import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
 import { newRelay } from "./relay_stream.ts";
-import { hasPastCalls, storeReasoning, withStoredReasoning } from "./reasoning_memory.ts";
+import {
+  hasPastCalls,
+  hasTarget,
+  storeReasoning,
+  withStoredReasoning,
+} from "../reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
 
@@ -41,13 +46,16 @@ export const chat: ClientApi = {
       call.report.stream = document.value.stream === true;
       const request = parseChatRequest(document);
       if (!request.ok) return request;
-      const complete = hasPastCalls(request.value)
+      const complete = hasPastCalls(request.value) && hasTarget(call, SEALING_PROTOCOLS)
         ? await withStoredReasoning(call, request.value)
         : request.value;
       return await exchange(call, newInference(call, complete));
     },
   }],
 };
+
+/** Protocols whose upstreams accept their signed or encrypted reasoning back. */
+const SEALING_PROTOCOLS = ["messages", "responses"] as const;
 
 function newInference(call: Call, request: ChatRequest): Inference {
   const { text, value } = request.document;
@@ -131,7 +139,7 @@ function relayed(
     const identity = { id, object: "chat.completion", created, model } as const;
     return {
       kind: "whole",
-      read: (answer) => relayAnswer(answer, identity, extractsReasoning, mint),
+      read: (response) => relayResponse(response, identity, extractsReasoning, mint),
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;

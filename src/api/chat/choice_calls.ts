@@ -49,7 +49,7 @@ export function newChoiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
   let next = 0;
 
   function read(item: JsonObject, list: readonly JsonValue[]): ReadPiece {
-    const found = finder.find(pieceOf(item), list);
+    const found = finder.find(parsePiece(item), list);
     const known = relayed.get(found);
     const call = known ?? begin(found, item);
     const changes: Change[] = [];
@@ -98,7 +98,7 @@ export function newChoiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
   };
 }
 
-function pieceOf(item: JsonObject): CallPiece {
+function parsePiece(item: JsonObject): CallPiece {
   const called = isObject(item.function) ? item.function : item.custom;
   const { name, arguments: args, input } = isObject(called) ? called : {};
   const written = args ?? input;

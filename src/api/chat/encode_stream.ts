@@ -21,12 +21,12 @@ export interface ChatEncoderOptions extends Labels {
  */
 export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   const deltas = newChatDeltas(options);
-  let head = headOf();
+  let head = buildHead();
   let isBegun = false;
   let isDone = false;
   let isFailed = false;
 
-  function headOf(): string {
+  function buildHead(): string {
     const { created, model } = deltas.state();
     const labels = { id: options.id, object: "chat.completion.chunk", created, model };
     return JSON.stringify(labels).slice(0, -1) + ',"choices":[';
@@ -54,7 +54,7 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   function push(event: StreamEvent): Result<readonly StreamRecord[]> {
     const step = deltas.push(event);
     if (!step.ok) return step;
-    if (event.type === "start") head = headOf();
+    if (event.type === "start") head = buildHead();
     if (step.value === null) return success([]);
     return success([...begin(), chunk(step.value.delta, null, step.value.logprobs)]);
   }

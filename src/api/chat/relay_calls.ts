@@ -53,7 +53,7 @@ export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
   let held: HeldChunk[] = [];
   let length = 0;
 
-  function callsOf({ index }: JsonObject): ChoiceCalls {
+  function findOrAddCalls({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
     const calls = choices.get(number) ?? newChoiceCalls(mint);
     choices.set(number, calls);
@@ -69,7 +69,7 @@ export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
       if (!isObject(choice) || !Array.isArray(items)) continue;
       for (const [place, item] of items.entries()) {
         if (!isObject(item)) continue;
-        const calls = callsOf(choice);
+        const calls = findOrAddCalls(choice);
         const { changes, open: call } = calls.read(item, items);
         if (calls.isOpen()) openChoices.add(calls);
         else openChoices.delete(calls);

@@ -23,7 +23,7 @@ import {
  * Relays a whole completion from a provider of the client's protocol: the same bytes if it is complete,
  * else with the missing members filled in. Any other body is a fault.
  */
-export function relayAnswer(
+export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
   identity: Identity,
   extractsReasoning: boolean,

@@ -59,7 +59,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     const read = parseRecord(record);
     if (!read.ok) return read;
     if (read.value.kind === "nothing") {
-      return success(isComment(record) ? release(record, false) : []);
+      return success(isComment(record) ? release({ record, carries: false }) : []);
     }
     if (read.value.kind === "done") {
       return finish(record.data === DONE.data ? plainRecord(record) : DONE);
@@ -83,10 +83,10 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   }
 
   function releaseAll(chunks: readonly RelayedChunk[]): readonly StreamRecord[] {
-    return chunks.flatMap(({ record, carries }) => release(record, carries));
+    return chunks.flatMap(release);
   }
 
-  function release(record: StreamRecord, carries: boolean): readonly StreamRecord[] {
+  function release({ record, carries }: RelayedChunk): readonly StreamRecord[] {
     if (waiting === null) return [record];
     waiting.push(record);
     if (!carries) return [];

@@ -30,8 +30,8 @@ export function newRepeatFastPath(): RepeatFastPath {
 
   return {
     learn(data, relayed) {
-      received = frameOf(data);
-      sent = data === relayed ? received : frameOf(relayed);
+      received = findFrame(data);
+      sent = data === relayed ? received : findFrame(relayed);
     },
     relayed(data) {
       if (received === null || sent === null) return null;
@@ -48,7 +48,7 @@ export function newRepeatFastPath(): RepeatFastPath {
   };
 }
 
-function frameOf(data: string): Frame | null {
+function findFrame(data: string): Frame | null {
   // A quote inside a JSON string is escaped, so this can only be a key.
   const key = data.indexOf(CONTENT + '"');
   if (key < 0) return null;

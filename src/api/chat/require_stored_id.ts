@@ -38,7 +38,7 @@ function newStoredRelay(relay: StreamTranslation): StreamTranslation {
     const read = parseRecord(record);
     // What is no chunk at all is for the relay to say.
     if (!read.ok || read.value.kind !== "chunk") return null;
-    const own = identityOf(record.data, "chat.completion.chunk");
+    const own = findIdentity(record.data, "chat.completion.chunk");
     if (own === null || (id !== null && own !== id)) return unfit();
     id = own;
     return null;
@@ -60,12 +60,12 @@ function newStoredRelay(relay: StreamTranslation): StreamTranslation {
 /** Returns the id of a whole completion that the upstream stores; a fault if the upstream sent no id. */
 function storedId(answer: UpstreamResponse): Result<string> {
   const text = utf8Text(answer.body);
-  const id = text === null ? null : identityOf(text, "chat.completion");
+  const id = text === null ? null : findIdentity(text, "chat.completion");
   return id === null ? unfit() : success(id);
 }
 
 /** Returns the id of an object; null also for a repeated key, of which other parsers could take another id. */
-function identityOf(text: string, expected: string): string | null {
+function findIdentity(text: string, expected: string): string | null {
   const value = parseJson(text);
   if (!isObject(value) || hasKeyTwice(parseMembers(text), value)) return null;
   return value.object === expected && isExactId(value.id) ? value.id : null;
@@ -74,6 +74,6 @@ function identityOf(text: string, expected: string): string | null {
 function unfit(): Failed {
   return fault(
     "invalid_upstream_response",
-    "The provider's answer has no exact id under which it could be kept.",
+    "The provider's response has no exact id under which it could be stored.",
   );
 }

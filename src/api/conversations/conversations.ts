@@ -31,13 +31,41 @@ export const conversations: ClientApi = {
       body: "optional",
       handle: create,
     },
-    endpoint("GET", ONE, "Returns a conversation.", local.retrieve, native.retrieve),
-    endpoint("POST", ONE, "Changes its metadata.", local.update, native.update),
-    endpoint("DELETE", ONE, "Deletes a conversation.", local.remove, native.remove),
-    endpoint("POST", ITEMS, "Adds items.", local.addItems, native.addItems),
-    endpoint("GET", ITEMS, "Lists the items.", local.listItems, native.listItems),
-    endpoint("GET", ITEM, "Returns one item.", local.retrieveItem, native.retrieveItem),
-    endpoint("DELETE", ITEM, "Deletes one item.", local.removeItem, native.removeItem),
+    endpoint(
+      { method: "GET", path: ONE, about: "Returns a conversation." },
+      local.retrieve,
+      native.retrieve,
+    ),
+    endpoint(
+      { method: "POST", path: ONE, about: "Changes its metadata." },
+      local.update,
+      native.update,
+    ),
+    endpoint(
+      { method: "DELETE", path: ONE, about: "Deletes a conversation." },
+      local.remove,
+      native.remove,
+    ),
+    endpoint(
+      { method: "POST", path: ITEMS, about: "Adds items." },
+      local.addItems,
+      native.addItems,
+    ),
+    endpoint(
+      { method: "GET", path: ITEMS, about: "Lists the items." },
+      local.listItems,
+      native.listItems,
+    ),
+    endpoint(
+      { method: "GET", path: ITEM, about: "Returns one item." },
+      local.retrieveItem,
+      native.retrieveItem,
+    ),
+    endpoint(
+      { method: "DELETE", path: ITEM, about: "Deletes one item." },
+      local.removeItem,
+      native.removeItem,
+    ),
   ],
 };
 
@@ -56,29 +84,25 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
 type LocalOperation = (
   call: Call,
   request: ApiRequest,
-  kept: Conversation,
+  stored: Conversation,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
 function endpoint(
-  method: Endpoint["method"],
-  path: Endpoint["path"],
-  about: string,
-  here: LocalOperation,
-  upstream: native.Operation,
+  facts: Pick<Endpoint, "method" | "path" | "about">,
+  runLocally: LocalOperation,
+  runUpstream: native.Operation,
 ): Endpoint {
   return {
-    method,
-    path,
-    about,
-    body: method === "POST",
+    ...facts,
+    body: facts.method === "POST",
     async handle(call, request) {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
-      const keeper = await findProvider(call, request);
-      if (!keeper.ok) return keeper;
-      if (keeper.value !== null) return await upstream(call, request, keeper.value);
-      const kept = await local.find(call, request.params.conversation_id ?? "");
-      return kept.ok ? await here(call, request, kept.value) : kept;
+      const provider = await findProvider(call, request);
+      if (!provider.ok) return provider;
+      if (provider.value !== null) return await runUpstream(call, request, provider.value);
+      const stored = await local.find(call, request.params.conversation_id ?? "");
+      return stored.ok ? await runLocally(call, request, stored.value) : stored;
     },
   };
 }

@@ -40,15 +40,15 @@ export function parseItemBatch(items: JsonValue | undefined): Result<readonly Js
     );
   }
   if (isTooDeep(items)) return refuse("invalid_value", "'items' are nested too deep.", "items");
-  const kept: JsonObject[] = [];
+  const accepted: JsonObject[] = [];
   for (const [index, item] of items.entries()) {
     const path = `items[${index}]`;
     if (!isObject(item)) return wrongType(path, "an object");
     const problem = itemProblem(item, path);
     if (problem !== null) return problem;
-    kept.push(item);
+    accepted.push(item);
   }
-  return success(kept);
+  return success(accepted);
 }
 
 function itemProblem(item: JsonObject, path: string): Problem {

@@ -30,8 +30,8 @@ export async function create(call: Call, { document }: ApiRequest): Promise<Resu
 }
 
 /** Returns a conversation without its items. */
-export function retrieve(_call: Call, _request: ApiRequest, kept: Conversation): Result<Reply> {
-  return jsonReply(resourceOf(kept));
+export function retrieve(_call: Call, _request: ApiRequest, stored: Conversation): Result<Reply> {
+  return jsonReply(resourceOf(stored));
 }
 
 /** Replaces the metadata of a conversation; null removes them. */

@@ -27,7 +27,7 @@ export function create(call: Call, { query, document }: ApiRequest, provider: Pr
     query,
     body: withoutModel(document),
     isValid: ({ object, id }) => object === OBJECT && isExactId(id),
-    settle({ id }) {
+    onComplete({ id }) {
       return typeof id === "string" ? bindObject(call, "conversation", id, provider) : null;
     },
   });
@@ -64,7 +64,7 @@ export const remove: Operation = (call, { params, query }, provider) => {
     query,
     isValid: (resource) => isDeleted(resource, "conversation.deleted", id),
     withoutBody: { id, object: "conversation.deleted", deleted: true },
-    settle: () => release(call, "conversation", id, provider.account),
+    onComplete: () => release(call, "conversation", id, provider.account),
   });
 };
 

@@ -88,7 +88,7 @@ function newResponseHandler(
   target: Target,
   document: JsonDocument,
 ): ResponseHandler {
-  const inputs = countOf(document.value.input ?? null);
+  const inputs = countInputs(document.value.input ?? null);
   return {
     kind: "whole",
     read(answer) {
@@ -113,7 +113,7 @@ function newResponseHandler(
 }
 
 /** Returns the number of inputs; a list of numbers is one input, in tokens. */
-function countOf(input: JsonValue): number {
+function countInputs(input: JsonValue): number {
   return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
 }
 

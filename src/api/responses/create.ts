@@ -41,15 +41,15 @@ export async function createResponse(
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request.value, options.resolvePrevious);
   if (!context.ok) return context;
-  return await exchange(call, newInference(call, request.value, context.value, options));
+  return await exchange(call, await newInference(call, request.value, context.value, options));
 }
 
-function newInference(
+async function newInference(
   call: Call,
   request: ResponsesRequest,
   context: ResolvedRequest,
   options: CreateOptions,
-): Inference {
+): Promise<Inference> {
   async function storeOutcome(target: Target, { resource, usage }: Outcome): Promise<Result<void>> {
     if (resource === null) return success(undefined);
     const finished = { target, context, request, resource, usage };
@@ -60,7 +60,7 @@ function newInference(
   const hidesErrors = options.hidesErrors ?? false;
   const creation = { call, request, context, storeOutcome, hidesErrors };
   const native = nativeCandidates(creation);
-  const translated = translatedCandidates(creation);
+  const translated = await translatedCandidates(creation);
   return {
     matchesAs: MATCHES_AS,
     model: request.model,

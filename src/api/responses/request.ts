@@ -45,7 +45,7 @@ export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequ
     model: typeof model === "string" ? model : "",
     stream: value.stream === true,
     store: value.store !== false,
-    input: itemsOf(input),
+    input: parseItems(input),
     ...parseReferences(value),
   });
 }
@@ -57,18 +57,18 @@ export function parseReferences(
   const { previous_response_id: previous } = value;
   return {
     previousResponseId: typeof previous === "string" ? previous : null,
-    conversation: conversationOf(value).id,
+    conversation: parseConversation(value).id,
   };
 }
 
-function itemsOf(input: JsonObject[string]): readonly JsonObject[] {
+function parseItems(input: JsonObject[string]): readonly JsonObject[] {
   if (typeof input === "string") {
     return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
   }
   return Array.isArray(input) ? input.filter(isObject) : [];
 }
 
-function conversationOf({ conversation }: JsonObject): {
+function parseConversation({ conversation }: JsonObject): {
   readonly id: string | null;
   readonly path: string;
 } {
@@ -77,18 +77,25 @@ function conversationOf({ conversation }: JsonObject): {
   return { id: typeof id === "string" ? id : null, path: "conversation.id" };
 }
 
+/** A member that the object at a path must have. */
+interface RequiredMember {
+  readonly value: JsonObject[string];
+  readonly member: string;
+  readonly path: string;
+}
+
 /** Returns the refusal of the first required member that is missing in the body; null if none is. */
 function missingProblem({ conversation, tools, text, prompt }: JsonObject): Failed<Refusal> | null {
   const format = isObject(text) ? text.format : null;
-  const needed: (readonly [value: JsonObject[string], member: string, path: string])[] = [
-    [conversation, "id", "conversation"],
-    [format, "type", "text.format"],
-    [prompt, "id", "prompt"],
+  const needed: RequiredMember[] = [
+    { value: conversation, member: "id", path: "conversation" },
+    { value: format, member: "type", path: "text.format" },
+    { value: prompt, member: "id", path: "prompt" },
   ];
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
-    needed.push([tool, "type", `tools[${index}]`]);
+    needed.push({ value: tool, member: "type", path: `tools[${index}]` });
   }
-  for (const [value, member, path] of needed) {
+  for (const { value, member, path } of needed) {
     if (!isObject(value) || (value[member] ?? null) !== null) continue;
     const at = `${path}.${member}`;
     return refuse("missing_required_parameter", `The field '${at}' is required.`, at);
@@ -116,7 +123,7 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
 /** Returns the refusal of references that are invalid IDs or exclude each other; null if valid. */
 export function referencesProblem(document: JsonDocument): Failed<Refusal> | null {
   const { value } = document;
-  const conversation = conversationOf(value);
+  const conversation = parseConversation(value);
   const previous = value.previous_response_id ?? null;
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
     const problem = typeof id === "string" ? identifierAt(id, path) : null;

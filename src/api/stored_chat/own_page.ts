@@ -23,7 +23,7 @@ export async function ownPage(
   if (!bindings.ok) return bindings;
   const own = ids.map((id) => !isText(id) || !isHidden(call, bindings.value.get(id) ?? null));
   if (!own.includes(false)) return success({ text: null, next: null });
-  const kept = ids.filter((_, index) => own[index]);
+  const visible = ids.filter((_, index) => own[index]);
   const last = ids.at(-1);
   const edits = members.flatMap(({ key, start, end }): Edit[] => {
     if (key === "data") {
@@ -32,12 +32,12 @@ export async function ownPage(
       return [replaceValue({ start, end }, `[${data}]`)];
     }
     if (key !== "first_id" && key !== "last_id") return [];
-    const cursor = kept.at(key === "first_id" ? 0 : -1);
+    const cursor = visible.at(key === "first_id" ? 0 : -1);
     return [
       replaceValue({ start, end }, JSON.stringify(typeof cursor === "string" ? cursor : null)),
     ];
   });
-  const goesOn = kept.length === 0 && value.has_more === true && typeof last === "string";
+  const goesOn = visible.length === 0 && value.has_more === true && typeof last === "string";
   return success({ text: splice(text, edits), next: goesOn ? last : null });
 }
 

@@ -74,9 +74,9 @@ const MAX_HIDDEN_PAGES = 20;
 async function listAt(
   call: Call,
   provider: Provider,
-  asked: URLSearchParams,
+  clientQuery: URLSearchParams,
 ): Promise<Result<Reply>> {
-  const query = new URLSearchParams(asked);
+  const query = new URLSearchParams(clientQuery);
   for (let page = 1;; page++) {
     let next: string | null = null;
     const reply = await callNative(call, {
@@ -99,19 +99,26 @@ async function listAt(
   }
 }
 
+/** A completion that a provider stores. */
+interface StoredCompletion {
+  readonly provider: Provider;
+  readonly id: string;
+}
+
 /** An operation on a completion whose provider is known. */
 type Operation = (
   call: Call,
   request: ApiRequest,
-  provider: Provider,
-  id: string,
+  stored: StoredCompletion,
 ) => Promise<Result<Reply>>;
 
 function onCompletion(operation: Operation): Handler {
   return async (call, request) => {
     const id = request.params.completion_id ?? "";
     const provider = await findProvider(call, id);
-    return provider.ok ? await operation(call, request, provider.value, id) : provider;
+    return provider.ok
+      ? await operation(call, request, { provider: provider.value, id })
+      : provider;
   };
 }
 
@@ -127,8 +134,8 @@ async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
   if (owned.value === null) {
     return refuse(
       "completion_not_found",
-      "It is not known which provider keeps this completion; " +
-        "name that one with the X-Gateway-Provider header.",
+      "It is not known which provider stores this completion; " +
+        "name the provider in the X-Gateway-Provider header.",
       param,
     );
   }
@@ -136,7 +143,7 @@ async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
     requireCapability(owned.value.provider, CAPABILITY);
 }
 
-function retrieve(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+function retrieve(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
   return callNative(call, {
     provider,
     method: "GET",
@@ -146,7 +153,7 @@ function retrieve(call: Call, { query }: ApiRequest, provider: Provider, id: str
   });
 }
 
-function update(call: Call, { query, document }: ApiRequest, provider: Provider, id: string) {
+function update(call: Call, { query, document }: ApiRequest, { provider, id }: StoredCompletion) {
   return callNative(call, {
     provider,
     method: "POST",
@@ -157,7 +164,7 @@ function update(call: Call, { query, document }: ApiRequest, provider: Provider,
   });
 }
 
-function remove(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+function remove(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
   return callNative(call, {
     provider,
     method: "DELETE",
@@ -165,11 +172,11 @@ function remove(call: Call, { query }: ApiRequest, provider: Provider, id: strin
     query,
     isValid: (resource) => isDeleted(resource, `${OBJECT}.deleted`, id),
     withoutBody: { object: `${OBJECT}.deleted`, id, deleted: true },
-    settle: () => release(call, "chat_completion", id, provider.account),
+    onComplete: () => release(call, "chat_completion", id, provider.account),
   });
 }
 
-function messages(call: Call, { query }: ApiRequest, provider: Provider, id: string) {
+function messages(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
   return callNative(call, {
     provider,
     method: "GET",

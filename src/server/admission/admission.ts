@@ -39,9 +39,9 @@ export function newAdmission({ generation, hostname }: Gateway): Admission {
  * of the gateway may have used either header (request smuggling), so the connection ends, even if
  * the body is ignored.
  */
-function refuseFraming({ headers, answerHeaders }: Call): Failed | null {
+function refuseFraming({ headers, responseHeaders }: Call): Failed | null {
   if (!headers.has("transfer-encoding") || !headers.has("content-length")) return null;
-  answerHeaders["connection"] = "close";
+  responseHeaders["connection"] = "close";
   return refuse(
     "invalid_request_framing",
     "The request has both Content-Length and Transfer-Encoding; send one of them.",

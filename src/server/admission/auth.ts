@@ -11,7 +11,7 @@ type KeySettings = Config["security"]["api_key"];
  * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
  */
 export function authenticate(call: Call): Result<ClientKey | null> {
-  const { generation: { clientKeys, config }, headers, answerHeaders, report, caller } = call;
+  const { generation: { clientKeys, config }, headers, responseHeaders, report, caller } = call;
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
@@ -22,7 +22,7 @@ export function authenticate(call: Call): Result<ClientKey | null> {
     caller.isIsolated = config.security.isolate_clients;
     return success(key);
   }
-  answerHeaders["www-authenticate"] = 'Bearer realm="gateway"';
+  responseHeaders["www-authenticate"] = 'Bearer realm="gateway"';
   return presented === ""
     ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
     : refuse("invalid_api_key", "This client key is not known here; send one that is.");

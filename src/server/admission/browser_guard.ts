@@ -107,23 +107,23 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     return origins.some((isMeant) => isMeant(text));
   }
 
-  return ({ method, path, headers, generation, answerHeaders }, request, peer) => {
+  return ({ method, path, headers, generation, responseHeaders }, request, peer) => {
     const host = headers.get("host");
     const isOpen = generation.clientKeys.length === 0 || path === METRICS;
     if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
     const origin = headers.get("origin");
     if (origin === null) return null;
-    answerHeaders["vary"] = "origin";
+    responseHeaders["vary"] = "origin";
     if (!isOriginAllowed(origin, host ?? authorityIn(request.url))) {
       return refuse(
         "origin_not_allowed",
         "Pages of this web origin may not call the gateway; add it to server.allowed_origins.",
       );
     }
-    answerHeaders["access-control-allow-origin"] = origin;
+    responseHeaders["access-control-allow-origin"] = origin;
     const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
     if (isPreflight) return success(preflight(headers.get("access-control-request-headers")));
-    answerHeaders["access-control-expose-headers"] = EXPOSED_HEADERS;
+    responseHeaders["access-control-expose-headers"] = EXPOSED_HEADERS;
     return null;
   };
 }
@@ -149,12 +149,12 @@ function isFilledIn(authority: string, bound: string): boolean {
   return !isKnown && isIpAddress(host);
 }
 
-function preflight(asked: string | null): Reply {
+function preflight(requestedHeaders: string | null): Reply {
   const headers = {
     "access-control-allow-methods": METHODS,
     "access-control-max-age": PREFLIGHT_MAX_AGE_SECONDS,
-    ...(asked !== null && HEADER_NAMES.test(asked)
-      ? { "access-control-allow-headers": asked }
+    ...(requestedHeaders !== null && HEADER_NAMES.test(requestedHeaders)
+      ? { "access-control-allow-headers": requestedHeaders }
       : {}),
   };
   return { kind: "whole", response: { status: 204, headers, body: EMPTY } };

@@ -11,7 +11,7 @@ const RETRY_AFTER_SECONDS = "1";
  */
 export function takePlace(call: Call): Failed | null {
   if (!call.path.startsWith("/v1/") || call.state.admission.admit(call.id)) return null;
-  call.answerHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("requests");
   return refuse(
     "overloaded",
@@ -25,7 +25,7 @@ export function takePlace(call: Call): Failed | null {
  */
 export function holdBody(call: Call, bytes: number): Failed | null {
   if (call.state.admission.hold(call.id, bytes)) return null;
-  call.answerHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("body_memory");
   return refuse(
     "overloaded",

@@ -34,22 +34,22 @@ export function takeRemoteToken(call: Call): Failed | null {
 }
 
 function takeFrom(call: Call, bucket: string, requests_per_minute: number): Failed | null {
-  const { generation: { config }, state, answerHeaders } = call;
+  const { generation: { config }, state, responseHeaders } = call;
   const { burst_size } = config.rate_limiting;
   const settings = { requests_per_minute, burst_size };
   const { isTaken, remaining, waitMs } = state.buckets.take(bucket, settings);
-  setRateHeaders(answerHeaders, requests_per_minute, remaining);
+  setRateHeaders(responseHeaders, requests_per_minute, remaining);
   if (isTaken) return null;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  answerHeaders["retry-after"] = String(seconds);
+  responseHeaders["retry-after"] = String(seconds);
   return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
 }
 
 function setRateHeaders(
-  answerHeaders: Call["answerHeaders"],
+  responseHeaders: Call["responseHeaders"],
   limit: number,
   remaining: number,
 ): void {
-  answerHeaders["x-ratelimit-limit"] = String(limit);
-  answerHeaders["x-ratelimit-remaining"] = String(remaining);
+  responseHeaders["x-ratelimit-limit"] = String(limit);
+  responseHeaders["x-ratelimit-remaining"] = String(remaining);
 }

@@ -12,7 +12,7 @@ const FINAL_BYTES_DELAY_MS = 100;
  * after its last byte.
  */
 export async function endConnection(
-  answer: Response,
+  response: Response,
   headers: Headers,
   { disconnect }: Peer,
   world: Pick<World, "after">,
@@ -20,9 +20,9 @@ export async function endConnection(
   // Requests over HTTP/2 have no `Host` header here.
   if (disconnect !== undefined && headers.has("host")) {
     world.after(FINAL_BYTES_DELAY_MS, disconnect);
-    return answer;
+    return response;
   }
-  const bytes = await answer.bytes();
+  const bytes = await response.bytes();
   const body = new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
@@ -32,5 +32,5 @@ export async function endConnection(
       );
     },
   });
-  return new Response(body, { status: answer.status, headers: answer.headers });
+  return new Response(body, { status: response.status, headers: response.headers });
 }

@@ -45,9 +45,9 @@ export function newEndings(
   const endings = new Map<Connection, Ending>();
   let cancel: (() => void) | null = null;
 
-  function add(connection: Connection, ms: number, isForced: boolean) {
+  function add(connection: Connection, waitMs: number, { isForced }: Pick<Ending, "isForced">) {
     if (endings.has(connection) && !isForced) return;
-    endings.set(connection, { deadlineMs: clock.now() + ms, isForced, quietLooks: 0 });
+    endings.set(connection, { deadlineMs: clock.now() + waitMs, isForced, quietLooks: 0 });
     cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
@@ -77,8 +77,8 @@ export function newEndings(
   }
 
   return {
-    afterDelivery: (connection) => add(connection, MAX_DELIVERY_MS, false),
-    soon: (connection) => add(connection, CHECK_INTERVAL_MS, true),
+    afterDelivery: (connection) => add(connection, MAX_DELIVERY_MS, { isForced: false }),
+    soon: (connection) => add(connection, CHECK_INTERVAL_MS, { isForced: true }),
     close() {
       cancel?.();
       endings.clear();

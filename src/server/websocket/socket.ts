@@ -30,6 +30,15 @@ const ENDING = "the gateway is shutting down";
 
 const TOO_LARGE_REASON = "a message may have at most 10 MiB";
 
+/** Dependencies of one WebSocket connection. */
+interface SocketOptions {
+  /** The handshake, which is one call. */
+  readonly call: Call;
+  readonly peer: Peer;
+  readonly session: Session;
+  readonly responder: Responder;
+}
+
 /**
  * Opens the WebSocket of an upgrade request and serves its messages until either side closes it.
  * Refused as `upgrade_required` if the request is no upgrade. The handshake is one call, and every
@@ -38,25 +47,22 @@ const TOO_LARGE_REASON = "a message may have at most 10 MiB";
  */
 export function openSocket(
   gateway: Gateway,
-  handshakeRequest: Call,
   request: Request,
-  peer: Peer,
-  session: Session,
-  responder: Responder,
+  options: SocketOptions,
 ): Response | Failed {
   // Newer runtimes close a request on upgrade, after which its headers cannot be read.
-  const handshake = { ...handshakeRequest, headers: new Headers(handshakeRequest.headers) };
-  const calls = newTurnCalls(gateway, handshake, copyPeer(peer));
+  const handshake = { ...options.call, headers: new Headers(options.call.headers) };
+  const calls = newTurnCalls(gateway, handshake, copyPeer(options.peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
-    handshake.answerHeaders["upgrade"] = "websocket";
+    handshake.responseHeaders["upgrade"] = "websocket";
     return refuse(
       "upgrade_required",
       "This path is for WebSocket connections; send an upgrade request, or POST for one response.",
     );
   }
   const { socket, response } = upgraded;
-  for (const [name, value] of Object.entries(handshake.answerHeaders)) {
+  for (const [name, value] of Object.entries(handshake.responseHeaders)) {
     response.headers.set(name, value);
   }
   for (const name of ["x-gateway-request-id", "x-request-id"]) {
@@ -64,8 +70,8 @@ export function openSocket(
   }
   handshake.report.session = calls.session;
   handshake.report.status = response.status;
-  finishCall(handshake, responder, true);
-  serveSocket(gateway, handshake.id, socket, peer, calls, session, responder);
+  finishCall(handshake, options.responder, { isWhole: true });
+  serveSocket(gateway, socket, { ...options, call: handshake, calls });
   return response;
 }
 
@@ -94,12 +100,8 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
 
 function serveSocket(
   gateway: Gateway,
-  id: string,
   socket: WebSocket,
-  peer: Peer,
-  calls: TurnCalls,
-  session: Session,
-  responder: Responder,
+  { call: { id }, calls, peer, session, responder }: SocketOptions & { readonly calls: TurnCalls },
 ): void {
   const { world, metrics, state: { inFlight } } = gateway;
   const connection = `socket ${id}`;

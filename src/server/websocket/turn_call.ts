@@ -56,7 +56,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
         caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
-        answerHeaders: {},
+        responseHeaders: {},
       };
     },
     admit: (call) => admitTurn(call, gateway.generation, peer),

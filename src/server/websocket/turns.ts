@@ -18,7 +18,7 @@ import type { SocketWriter } from "./socket_writer.ts";
 export interface Turns {
   /**
    * Queues a message, including a refused message: a client that pipelines messages matches
-   * responses by their order. Only a message that exceeds the queue limits is answered out of
+   * responses by their order. Only a message that exceeds the queue limits is refused out of
    * order.
    */
   add(call: Call, streamId: string | null, turn: Result<Turn>): void;
@@ -47,19 +47,19 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   async function work(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       running = next;
-      await answer(next);
+      await serveTurn(next);
       running = null;
     }
     onIdle();
   }
 
-  async function answer({ call, streamId, turn }: Waiting): Promise<void> {
+  async function serveTurn({ call, streamId, turn }: Waiting): Promise<void> {
     const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
       ? await sendStream(call, streamId, reply.value)
       : await sendText(call, streamId, failureText(call, reply));
-    finishCall(call, responder, isWhole);
+    finishCall(call, responder, { isWhole });
   }
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
@@ -90,7 +90,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     const refused = turn.ok ? tooManyPending() : turn;
     recordFirstByte(call, refused);
     writer.sendNow(withStreamId(failureText(call, refused), streamId));
-    finishCall(call, responder, true);
+    finishCall(call, responder, { isWhole: true });
   }
 
   return {
@@ -111,7 +111,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
         recordFirstByte(call, fault("client_cancelled", "The client has gone."));
-        finishCall(call, responder, false);
+        finishCall(call, responder, { isWhole: false });
       }
     },
     get isIdle() {
@@ -150,7 +150,7 @@ function tooManyPending(): Failed {
 /** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
-  return errorEvent(failure, call.answerHeaders);
+  return errorEvent(failure, call.responseHeaders);
 }
 
 function withStreamId(data: string, streamId: string | null): string {

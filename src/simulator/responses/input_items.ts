@@ -41,12 +41,12 @@ function statusOf({ status }: JsonObject) {
 }
 
 function toListedParts({ role, content }: JsonObject): JsonObject[] {
-  const given: JsonValue[] = typeof content === "string"
+  const parts: JsonValue[] = typeof content === "string"
     ? [{ text: content }]
     : Array.isArray(content)
     ? content
     : [];
-  return given.filter(isObject).map((part) =>
+  return parts.filter(isObject).map((part) =>
     role === "assistant" ? toOutputPart(part) : toInputPart(part)
   );
 }

@@ -37,13 +37,13 @@ export function parseResponsesRequest(
   if ("error" in found) return found;
   const { history } = found;
   const newItems: JsonObject[] = [];
-  for (const given of parseInput(body.input)) {
-    const known = refersToStored(given) ? findItem(String(given.id), account) : given;
+  for (const inputItem of parseInput(body.input)) {
+    const known = refersToStored(inputItem) ? findItem(String(inputItem.id), account) : inputItem;
     if (known === undefined) {
       const details = { status: 404, param: "input" };
-      return { error: newApiError(`Item with id '${given.id}' not found.`, details) };
+      return { error: newApiError(`Item with id '${inputItem.id}' not found.`, details) };
     }
-    newItems.push(toListedItem(typeOf(given) === "item_reference" ? known : given, deps));
+    newItems.push(toListedItem(typeOf(inputItem) === "item_reference" ? known : inputItem, deps));
   }
   for (const error of duplicateItemErrors(newItems, history)) return { error };
   const contextItems = [...history.items, ...newItems];

@@ -16,16 +16,18 @@ const MAX_CHECKED_ITEMS = 100_000;
 /** Maximum number of steps of the check of one text, which take a few tenths of a second. */
 const MAX_CHECK_STEPS = 2_000_000;
 
+/** Maximum number of checks within each other, which a recursive schema could make any number. */
+const MAX_CHECK_LEVELS = 1_000;
+
 /** What a text is that takes too long to check. */
 const TOO_LARGE = "too large to be checked";
 
 /**
- * Returns the check of a schema that holds known keywords only. References are `#/definitions/d<index>`.
- * The time of a check is limited, because client and model together choose what is checked.
+ * Returns the check of the first of some schemas that hold known keywords only. References are
+ * `#/definitions/d<index>`, the index of a schema in the list. The time of a check is limited, because client and model together choose what is checked.
  */
 export function newSchemaCheck(
-  root: JsonObject,
-  definitions: readonly JsonObject[],
+  schemas: readonly JsonObject[],
   nodes: number,
 ): SchemaCheck {
   let check: ValueCheck | null = null;
@@ -36,8 +38,8 @@ export function newSchemaCheck(
       if (hasMoreItems(text, MAX_CHECKED_ITEMS)) return TOO_LARGE;
       const value = parseJson(text);
       if (!isObject(value) || isTooDeep(value)) return "no JSON object";
-      check ??= newValueCheck(root, definitions);
-      const budget = { steps: MAX_CHECK_STEPS };
+      check ??= newValueCheck(schemas);
+      const budget = { steps: MAX_CHECK_STEPS, levels: MAX_CHECK_LEVELS };
       const isValid = check(value, budget);
       if (budget.steps < 0) return TOO_LARGE;
       return isValid ? null : "no object of the schema";

@@ -3,6 +3,7 @@ import type { Refusal } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import { wrongType } from "../chat_request/refusals.ts";
 import { FORMATS } from "./formats.ts";
+import { parsePattern } from "./patterns.ts";
 import { newSchemaCheck, type SchemaCheck } from "./schema_check.ts";
 import {
   arrayProblem,
@@ -48,26 +49,27 @@ const BOUNDS: ReadonlySet<string> = new Set([
 /**
  * Returns the check of a strict schema (OpenAI API, structured outputs). Each object lists all its
  * properties as required and permits no others. A Refusal names the keyword that is outside of this
- * subset, or that could make a check slow: `pattern`, a recursive schema, too many alternatives.
+ * subset, or that could make a check slow: a `pattern` with lookarounds, too many alternatives.
  */
 export function parseStrictSchema(given: JsonObject, path: string): Result<SchemaCheck> {
   const definitions = definitionsOf(given, path);
   if (!definitions.ok) return definitions;
-  const cleaner = newCleaner(new Map(definitions.value.map(({ ref }, at) => [ref, at])));
+  const places = definitions.value.map(({ ref }, at) => [ref, at + 1] as const);
+  const cleaner = newCleaner(new Map([["#", 0], ...places]));
   const root = cleaner.clean(given, path, 0);
   if (!root.ok) return root;
   if (given.type !== "object" && given.$ref === undefined) {
     return refused(`${path}.type`, "The root of a strict schema is an object.");
   }
-  const cleaned: JsonObject[] = [];
+  const cleaned = [root.value];
   for (const { schema, at } of definitions.value) {
     const one = cleaner.clean(schema, at, 1);
     if (!one.ok) return one;
     cleaned.push(one.value);
   }
-  const problem = weighSchema(root.value, cleaned);
+  const problem = weighSchema(cleaned);
   if (problem !== null) return refused(path, problem);
-  return success(newSchemaCheck(root.value, cleaned, cleaner.nodes()));
+  return success(newSchemaCheck(cleaned, cleaner.nodes()));
 }
 
 interface Definition {
@@ -154,6 +156,8 @@ function newCleaner(places: ReadonlyMap<string, number>) {
         return typeof value === "string" && Object.hasOwn(FORMATS, value)
           ? success(value)
           : refused(path, `Known formats: ${Object.keys(FORMATS).join(", ")}.`);
+      case "pattern":
+        return cleanPattern(value, path);
       case "$ref":
         return cleanReference(value, path);
       case "anyOf":
@@ -178,11 +182,20 @@ function newCleaner(places: ReadonlyMap<string, number>) {
     return value.every(isScalar) ? success(value) : refused(path, "It must hold plain values.");
   }
 
+  function cleanPattern(value: JsonValue, path: string): Result<JsonValue> {
+    if (typeof value !== "string") return wrongType(path, "a string");
+    const pattern = parsePattern(value);
+    if (pattern === null) {
+      return refused(path, "It must be a short pattern without lookarounds and back references.");
+    }
+    return count(pattern.size, path) ?? success(value);
+  }
+
   function cleanReference(value: JsonValue, path: string): Result<JsonValue> {
     const at = typeof value === "string" ? places.get(value) ?? places.get(unescaped(value)) : null;
     return typeof at === "number"
       ? success(`#/definitions/d${at}`)
-      : refused(path, "It must name a schema in '$defs' of the same schema.");
+      : refused(path, "It must be '#' or name a schema in '$defs' of the same schema.");
   }
 
   function cleanAlternatives(value: JsonValue, path: string, level: number): Result<JsonValue> {

@@ -1,20 +1,23 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { FORMATS } from "./formats.ts";
+import { parsePattern } from "./patterns.ts";
 
 /** Work that the check of one text may still cause. */
 export interface CheckBudget {
   /** Remaining steps: one for each check of a value, more for a check that reads a text. */
   steps: number;
+  /** Remaining levels of checks within each other. */
+  levels: number;
 }
 
 /** Returns true if a value is valid. False, too, once the steps of the budget are used up. */
 export type ValueCheck = (value: JsonValue, budget: CheckBudget) => boolean;
 
 /** Number of characters that are counted in one step. */
-const CHARS_PER_STEP = 8;
+const STEP_CHARS = 8;
 
 /** Steps of the check of a format, which reads at most 320 characters. */
-const FORMAT_STEPS = 32;
+const FORMAT_STEP_COUNT = 32;
 
 /** Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary floating point. */
 const MAX_MULTIPLE_ERROR = 1e-9;
@@ -32,11 +35,11 @@ const TYPE_CHECKS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 };
 
 /**
- * Returns the check of a schema that holds known keywords only. References are `#/definitions/d<index>`, and
- * none leads back to itself.
+ * Returns the check of the first of some schemas that hold known keywords only. References are
+ * `#/definitions/d<index>`, the index of a schema in the list.
  */
-export function newValueCheck(root: JsonObject, definitions: readonly JsonObject[]): ValueCheck {
-  const defined = definitions.map(checkOf);
+export function newValueCheck(schemas: readonly JsonObject[]): ValueCheck {
+  const defined = schemas.map(checkOf);
 
   function checkOf(schema: JsonObject): ValueCheck {
     const checks = Object.entries(schema).flatMap(([key, given]) =>
@@ -44,7 +47,12 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
     );
     return (value, budget) => {
       budget.steps -= 1;
-      return budget.steps >= 0 && checks.every((check) => check(value, budget));
+      if (budget.levels === 0) budget.steps = -1;
+      if (budget.steps < 0) return false;
+      budget.levels -= 1;
+      const isValid = checks.every((check) => check(value, budget));
+      budget.levels += 1;
+      return isValid;
     };
   }
 
@@ -62,6 +70,8 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
         return [memberCheck([given])];
       case "format":
         return typeof given === "string" ? [formatCheck(given)] : [];
+      case "pattern":
+        return typeof given === "string" ? [patternCheck(given)] : [];
       case "$ref":
         return [referenceCheck(given)];
       case "anyOf":
@@ -101,7 +111,7 @@ export function newValueCheck(root: JsonObject, definitions: readonly JsonObject
     };
   }
 
-  return checkOf(root);
+  return (value, budget) => defined[0]?.(value, budget) ?? false;
 }
 
 function typeCheck(given: JsonValue): ValueCheck {
@@ -122,8 +132,17 @@ function formatCheck(format: string): ValueCheck {
   const isValid = FORMATS[format];
   return (value, budget) => {
     if (typeof value !== "string" || isValid === undefined) return true;
-    budget.steps -= FORMAT_STEPS;
+    budget.steps -= FORMAT_STEP_COUNT;
     return isValid(value);
+  };
+}
+
+function patternCheck(source: string): ValueCheck {
+  const pattern = parsePattern(source);
+  return (value, budget) => {
+    if (typeof value !== "string" || pattern === null) return typeof value !== "string";
+    budget.steps -= Math.ceil(value.length / STEP_CHARS) * pattern.size;
+    return budget.steps >= 0 && pattern.matches(value);
   };
 }
 
@@ -158,7 +177,7 @@ function boundCheck(key: string, bound: number): ValueCheck {
 
 /** Returns the length of a text in code points; its count stops when the steps are used up. */
 function lengthOf(text: string, budget: CheckBudget): number {
-  budget.steps -= Math.ceil(text.length / CHARS_PER_STEP);
+  budget.steps -= Math.ceil(text.length / STEP_CHARS);
   if (budget.steps < 0) return 0;
   let pairs = 0;
   for (let at = 0; at < text.length - 1; at++) {

@@ -1,4 +1,4 @@
-import { relayAnswer } from "../../../src/api/chat/relay_response.ts";
+import { relayResponse } from "../../../src/api/chat/relay_response.ts";
 import { newRelay } from "../../../src/api/chat/relay_stream.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { fault } from "../../../src/core/result.ts";
@@ -247,7 +247,7 @@ function answered(...messages: readonly JsonObject[]): [sent: string, text: stri
   const sent = JSON.stringify({ ...IDENTITY, object: "chat.completion", choices });
   const identity = { ...IDENTITY, object: "chat.completion" } as const;
   const { response } = valueOf(
-    relayAnswer({ body: utf8Bytes(sent) }, identity, false, scriptedWorld()),
+    relayResponse({ body: utf8Bytes(sent) }, identity, false, scriptedWorld()),
   );
   return [sent, utf8Text(response.body) ?? ""];
 }

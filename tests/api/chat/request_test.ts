@@ -116,7 +116,7 @@ const MISSING: readonly (readonly [path: string, members: JsonObject])[] = [
 ];
 
 for (const [path, members] of MISSING) {
-  Deno.test(`'${path}' is asked for where it is missing: ${JSON.stringify(members)}`, () => {
+  Deno.test(`a missing '${path}' is refused: ${JSON.stringify(members)}`, () => {
     assertEquals(refusalOf(members), ["missing_required_parameter", path]);
   });
 }

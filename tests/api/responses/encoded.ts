@@ -37,6 +37,7 @@ export function labelsOf(body: JsonObject = {}): EncoderLabels {
     model: "asked",
     request: request.value,
     isSigned: false,
+    storesReasoning: false,
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,
   };

@@ -27,7 +27,7 @@ async function verdictFor(headers: Readonly<Record<string, string>>, settings = 
   return verdictOf(answer);
 }
 
-Deno.test("a key is taken from Authorization or X-API-Key, and its name is known", async () => {
+Deno.test("a client key is read from Authorization or X-API-Key, and its name is known", async () => {
   assertEquals(await verdictFor({ authorization: "Bearer sk-alice" }), ["ok", "alice"]);
   assertEquals(await verdictFor({ authorization: "bearer  sk-bob" }), ["ok", "bob"]);
   assertEquals(await verdictFor({ authorization: "BEARER sk-bob " }), ["ok", "bob"]);
@@ -76,7 +76,7 @@ Deno.test("header, prefix and X-API-Key are as configured", async () => {
   assertEquals(await verdictFor({ "x-api-key": "sk-bob" }, token), MISSING);
 });
 
-Deno.test("everything below /v1/ asks for a key before it is looked at, nothing else does", async () => {
+Deno.test("every path below /v1/ requires a client key before the request is read, other paths do not", async () => {
   const { app } = testGateway(security() + oneProvider("http://up"), scriptedWorld());
   const paths = clientApis.flatMap((api) => api.endpoints).map(({ path }) =>
     path.replace(/:\w+(\{.*?\})?/g, "some-id")
@@ -107,7 +107,7 @@ Deno.test("without security no key is required, and a key that is sent is ignore
   }
 });
 
-Deno.test("a refused call reads no body, asks no provider and is logged as refused", async () => {
+Deno.test("a refused call reads no body, sends no request to a provider and is logged as refused", async () => {
   await using gateway = serveGateway(security() + oneProvider("http://127.0.0.1:1"));
   await using connection = await connectRaw(gateway.url);
   await connection.send(

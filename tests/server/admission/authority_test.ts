@@ -37,7 +37,7 @@ Deno.test("whatever is read as an origin is the origin that a browser reads", ()
   assert(read > 100, `only ${read} were read at all`);
 });
 
-Deno.test("a name that browsers resolve by DNS is never taken for this machine", () => {
+Deno.test("a host name that browsers resolve by DNS is never treated as this machine", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const host = parseAuthority(text)?.host;

@@ -59,7 +59,7 @@ Deno.test("OPTIONS that is no preflight is a method like any other", async () =>
   }
 });
 
-Deno.test("an accepted page may read every answer and the gateway's headers, errors too", async () => {
+Deno.test("an accepted page may read every response, also errors, and the gateway's headers", async () => {
   const { app } = gatewayOf(SECURITY);
   const key = { authorization: "Bearer k" };
   const requests: readonly (readonly [status: number, request: Request])[] = [

@@ -69,7 +69,7 @@ const STRANGE_NAMES = [
 const LOOPBACK = ["127.0.0.1", "'127.1'", "127.0.0.2", "localhost", "LOCALHOST", "'::1'"];
 const NETWORK = ["0.0.0.0", "'::'", "192.168.0.7", "gateway.example"];
 
-Deno.test("without keys a gateway answers to its own names and no others, wherever it listens", async () => {
+Deno.test("without client keys a gateway serves only requests to its own host names, wherever it listens", async () => {
   for (const bound of [...LOOPBACK, ...NETWORK]) {
     const app = appOf(`server: {host: ${bound}}`);
     for (const host of LOCAL_NAMES) {
@@ -103,7 +103,7 @@ Deno.test("a refusal names the setting to change and lets no page read it", asyn
   }
 });
 
-Deno.test("a gateway answers to the host name that it listens on", async () => {
+Deno.test("a gateway serves requests to the host name that it listens on", async () => {
   const app = appOf("server: {host: Gateway.example}");
   assertEquals((await healthAt(app, "gateway.example:8080")).status, 200);
   assertEquals(verdictOf(await healthAt(app, STRANGE)), REFUSED);
@@ -111,7 +111,7 @@ Deno.test("a gateway answers to the host name that it listens on", async () => {
 
 const KEYS = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}";
 
-Deno.test("a gateway that asks for keys answers to every name", async () => {
+Deno.test("a gateway with client keys serves requests to every host name", async () => {
   for (const bound of [...LOOPBACK, ...NETWORK]) {
     const app = appOf(`server: {host: ${bound}}\n${KEYS}`);
     assertEquals((await healthAt(app, STRANGE)).status, 200, bound);
@@ -120,7 +120,7 @@ Deno.test("a gateway that asks for keys answers to every name", async () => {
   assertEquals(verdictOf(await healthAt(appOf(off), STRANGE)), REFUSED);
 });
 
-Deno.test("metrics are served under the gateway's own names alone, with keys too", async () => {
+Deno.test("metrics are served only under the gateway's own host names, also with client keys", async () => {
   for (const lines of [KEYS, `server: {host: 0.0.0.0}\n${KEYS}`]) {
     const app = appOf(lines);
     const at = async (host: string, path = "/metrics") => {

@@ -122,7 +122,7 @@ Deno.test("the gateway's own pages may call, also behind something that ends TLS
   for (const [origin, host] of foreign) await assertAllowed(gatewayOf(), [origin], false, host);
 });
 
-Deno.test("an allowed origin is meant as it is written", async () => {
+Deno.test("an allowed origin is compared as written", async () => {
   const gateway = gatewayOf("https://Chat.example:443", "http://a.example:3000", "capacitor://x");
   await assertAllowed(gateway, [
     "https://chat.example",
@@ -167,7 +167,7 @@ Deno.test("a star matches a part of a host and never more", async () => {
   ], false);
 });
 
-Deno.test("a star alone matches every origin but null", async () => {
+Deno.test("the pattern * matches every origin except null", async () => {
   const gateway = gatewayOf("*");
   await assertAllowed(gateway, ["https://any.example", "http://any.example:81"], true);
   await assertAllowed(gateway, ["null", "", "https://a/b"], false);

@@ -123,7 +123,7 @@ Deno.test("a call that is refused for its key or its origin takes no token of a 
   assertEquals(answer.status, 200);
 });
 
-Deno.test("every answer below /v1/ has the figures, and no other has", async () => {
+Deno.test("every response below /v1/ has the rate limit headers, and no other response has them", async () => {
   const { app } = gatewayOf(limit(60, 100));
   const inside: readonly (readonly [status: number, request: Request])[] = [
     [200, chatRequest()],

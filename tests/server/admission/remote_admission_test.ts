@@ -44,7 +44,7 @@ Deno.test("the dashboard has a separate rate limit, shared with no client whatev
   assertEquals([mine.status, mine.headers.get("x-ratelimit-remaining")], [200, "1"]);
 });
 
-Deno.test("a gateway that is about to end takes nothing more from the dashboard", async () => {
+Deno.test("a gateway that shuts down accepts no command from the dashboard", async () => {
   const { gateway, remote, usual } = entrances("");
   gateway.state.inFlight.drain();
   const refused = await got(await remote(chatRequest()));

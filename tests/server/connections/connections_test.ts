@@ -87,7 +87,7 @@ Deno.test("a connection with a request in flight is never closed", async () => {
   listener.connections.close();
 });
 
-Deno.test("a connection is not closed while its client takes a response slowly, and is when it takes no more", async () => {
+Deno.test("a connection is not closed while its client reads a response slowly, and is closed when the client stops reading", async () => {
   const listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
@@ -110,7 +110,7 @@ Deno.test("a connection is not closed while its client takes a response slowly, 
   listener.connections.close();
 });
 
-Deno.test("a connection that has taken its whole response slowly is idle from then on", async () => {
+Deno.test("a connection is idle once its client has slowly read the whole response", async () => {
   const listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
@@ -190,7 +190,7 @@ Deno.test("other sockets of the process are never shut down", async () => {
   listener.connections.close();
 });
 
-Deno.test("a descriptor that belongs to another connection by now has that one's time", async () => {
+Deno.test("a descriptor that was reused by another connection has the timeouts of that connection", async () => {
   const listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001);
   await listener.world.advance(58_000);
@@ -220,7 +220,7 @@ Deno.test("a connection that comes back from the same port is a new one", async 
   listener.connections.close();
 });
 
-Deno.test("a port that another connection had before does not give it that one's time", async () => {
+Deno.test("a connection on a reused port does not inherit the timeouts of the earlier connection", async () => {
   for (const descriptor of [5, 6]) {
     for (const hasServed of [true, false]) {
       const listener = scriptedListener({ headMs: 60_000, idleMs: 20_000 });
@@ -241,7 +241,7 @@ Deno.test("a port that another connection had before does not give it that one's
   }
 });
 
-Deno.test("10,000 connections are looked at in slices, and closed", async () => {
+Deno.test("a sweep checks 10,000 connections in slices, and closes them", async () => {
   const listener = scriptedListener(LIMITS, 16_384);
   for (let number = 0; number < 10_000; number++) {
     // All of them are due at the second sweep.

@@ -3,7 +3,7 @@ import { scriptedListener } from "../scripted_listener.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000 };
 
-Deno.test("a connection that is to end does so once its response has been delivered", async () => {
+Deno.test("a connection that must end is closed once its response was delivered", async () => {
   const listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.connect(6, 40_002);

@@ -61,7 +61,7 @@ Deno.test("bytes that the runtime has not read yet do not count", async () => {
   listener.connections.close();
 });
 
-Deno.test("of 1,000 sockets 256 are looked at in one turn, and every one has its turn", async () => {
+Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and all of them in later turns", async () => {
   const listener = scriptedListener(LIMITS, 2_048);
   const tooLarge: number[] = [];
   const sockets = Array.from({ length: 1_000 }, (_, index) => {
@@ -78,7 +78,7 @@ Deno.test("of 1,000 sockets 256 are looked at in one turn, and every one has its
   listener.connections.close();
 });
 
-Deno.test("nothing is looked at once the last socket is closed", async () => {
+Deno.test("no check runs after the last socket is closed", async () => {
   const { listener, socket, watch, complaints } = await watched();
   watch?.end();
   received(socket, 20 * MIB);

@@ -43,7 +43,7 @@ Deno.test("a silent client is pinged, and its socket is closed when no pong come
   assertEquals(impatience.wanted, [60]);
 });
 
-Deno.test("a client that answers pings may be silent for long", async () => {
+Deno.test("WebSocket pongs keep an idle connection open", async () => {
   using _ = withIdleTimeout(0.1);
   await using served = socketGateway(CONFIG);
   await using raw = await connectRaw(served.url);

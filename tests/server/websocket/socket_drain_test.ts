@@ -53,7 +53,7 @@ Deno.test("when the time is over the turn gets its failure, then the socket is c
   assertEquals([report.failure?.kind, report.brokeOff], ["draining", true]);
 });
 
-Deno.test("when the time is over before a turn has begun to answer, it gets an error", async () => {
+Deno.test("a turn without a first event at the end of the drain time gets an error", async () => {
   const arrived = Promise.withResolvers<void>();
   const upstream = wordStreams(({ signal }) => {
     arrived.resolve();

@@ -61,7 +61,7 @@ for (const [name, config] of Object.entries({ translated: TRANSLATED, native: NA
   });
 }
 
-Deno.test("a request that is refused is answered with one event with the fields of the HTTP error", async () => {
+Deno.test("a refused request gets one event with the fields of the HTTP error", async () => {
   await using served = socketGateway(TRANSLATED, wordStreams(() => answers(200, "")));
   await using client = await served.open();
   const refused = [

@@ -16,6 +16,9 @@ const CONFIG = oneProvider("http://up.test");
 
 const FRAGMENT_BYTES = 256 * 1024;
 
+/** Bound of an unfinished message; a busy machine notices its growth later than an idle one. */
+const MAX_SENT_BYTES = 512 * 1024 * 1024;
+
 /** A close frame with the code 1009. */
 const TOO_LARGE = "\x03\xf1";
 
@@ -30,11 +33,11 @@ for (const opcode of [TEXT_CODE, BINARY_CODE]) {
     const fragment = "x".repeat(FRAGMENT_BYTES);
     let sentBytes = 0;
     let isOpen = await raw.send(frame(opcode, fragment, false));
-    while (isOpen && sentBytes < 64 * 1024 * 1024) {
+    while (isOpen && sentBytes < MAX_SENT_BYTES) {
       isOpen = await raw.send(frame(CONTINUES_CODE, fragment, false));
       sentBytes += FRAGMENT_BYTES;
     }
-    assert(!isOpen, "64 MiB were taken");
+    assert(!isOpen, `${sentBytes} bytes were taken`);
     assert(sentBytes > 10 * 1024 * 1024, `only ${sentBytes} bytes were taken`);
     assertStringIncludes(await received, TOO_LARGE);
     assertEquals((await bystander.turn(create())).output, "Hi");

@@ -81,7 +81,7 @@ Deno.test("pages and names that may not call the gateway may not open a socket e
   assertEquals((await refused(served, "origin: http://127.0.0.1:3000")).status, 101);
 });
 
-Deno.test("a handshake without a valid key is answered as JSON", async () => {
+Deno.test("a handshake without a valid key gets a JSON error", async () => {
   await using served = socketGateway(KEYS);
   const none = await refused(served);
   assertEquals(none.status, 401);
@@ -146,7 +146,7 @@ Deno.test("a session keeps the name that it has, in any script", async () => {
   assertEquals(served.reports[1]?.session, name);
 });
 
-Deno.test("a client that leaves before its socket is open leaves nothing behind", async () => {
+Deno.test("a client that disconnects before its socket is open leaves no state behind", async () => {
   await using served = socketGateway(CONFIG);
   const { hostname, port, host } = new URL(served.url);
   for (let visit = 1; visit <= 20; visit++) {

@@ -29,7 +29,7 @@ async function first<T>(event: Promise<T>, held: ReturnType<typeof heldStream>):
   return await event;
 }
 
-Deno.test("sixteen turns may be queued; the next turn is refused immediately, and the queued turns are answered", async () => {
+Deno.test("sixteen turns may be queued; the next turn is refused immediately, and the queued turns get their responses", async () => {
   const held = heldStream();
   const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("later"));
   await using served = socketGateway(CONFIG, upstream);
@@ -88,7 +88,7 @@ Deno.test("a refused message counts against the queue limit with its label", asy
   assertEquals<unknown>((await client.rest()).end.stream_id === label, true);
 });
 
-Deno.test("a refused message is answered in its turn, so that it is not taken for the one that runs", async () => {
+Deno.test("the error of a refused message is sent in its turn, so that clients do not assign it to the running turn", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   await using client = await served.open();

@@ -105,7 +105,7 @@ Deno.test("a client that does not read holds its upstream back, and misses nothi
   world.close();
 });
 
-Deno.test("a client that leaves while its upstream is held back ends both at once", async () => {
+Deno.test("a client that disconnects during backpressure ends its connection and the upstream request at once", async () => {
   const { world, waits, gaveUp } = talkative();
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);

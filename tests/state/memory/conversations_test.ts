@@ -21,7 +21,7 @@ function numbered(count: number, from = 0): readonly JsonObject[] {
   return Array.from({ length: count }, (_item, index) => ({ id: `i${from + index}`, type: "x" }));
 }
 
-Deno.test("a conversation lives for 30 minutes from its last change, not from its last look", async () => {
+Deno.test("a conversation is stored for 30 minutes from its last change, not from its last retrieval", async () => {
   let time = 0;
   const { conversations: store } = newMemoryObjectStore(() => time);
   await put(store, "changed");

@@ -66,6 +66,7 @@ const UNSUPPORTED: readonly [asked: Written, param: string, settings?: Written][
   [{ stop: "" }, "stop"],
   [{ stop: "\n" }, "stop", { verify: false }],
   [{ stop: ["a", " "] }, "stop[1]", { verify: false }],
+  [{ stop: ["a", " ".repeat(4_097)] }, "stop[1]", {}],
   [{ n: 2 }, "n"],
   [{ thinking: { type: "enabled", budget_tokens: 1024 } }, "thinking.type"],
   [{ user: "u".repeat(257) }, "user"],

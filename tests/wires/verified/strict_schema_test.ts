@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
+import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { MAX_SCHEMA_NODES, parseStrictSchema } from "../../../src/wires/verified/strict_schema.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -17,6 +18,9 @@ const VALUES: readonly (readonly [schema: JsonObject, good: JsonValue[], bad: Js
   [{ type: "number", minimum: 1, exclusiveMaximum: 2 }, [1, 1.9], [0.9, 2]],
   [{ type: "number", multipleOf: 0.1 }, [0.3, 1], [0.35]],
   [{ type: "string", minLength: 2, maxLength: 3 }, ["ab", "😀😀"], ["a", "abcd"]],
+  [{ type: "string", pattern: "^(a+)+$" }, ["a", "aa"], ["", "ab", 1]],
+  [{ type: "string", pattern: "[é中]{2}\\d" }, ["x é中7"], ["é7", "é中"]],
+  [{ type: ["string", "null"], pattern: "^\\S" }, ["a", null], [" "]],
   [{ type: "string", enum: ["a", "b"] }, ["a"], ["c", 1]],
   [{ enum: ["a", 1, null, true] }, ["a", 1, null, true], [false, 2]],
   [{ const: 3 }, [3], ["3"]],
@@ -56,6 +60,23 @@ Deno.test("formats are checked", () => {
   }
 });
 
+Deno.test("the schemas of a widely used library have a strict check with their patterns", () => {
+  const shape = z.object({ email: z.email(), id: z.uuid(), at: z.iso.datetime(), ip: z.ipv4() });
+  const check = checkOf(JSON.parse(JSON.stringify(z.toJSONSchema(shape))));
+  const good = {
+    email: "a.b@example.com",
+    id: "0198e1c5-3f0e-4c0d-9a57-2f4f1f1c7b11",
+    at: "2026-11-22T10:00:00Z",
+    ip: "10.0.0.1",
+  };
+  assertEquals(check.problem(JSON.stringify(good)), null);
+  for (
+    const bad of [{ email: "a@b" }, { id: "0198e1c5-3f0e-9c0d-9a57-2f4f1f1c7b11" }, { ip: "1" }]
+  ) {
+    assertEquals(check.problem(JSON.stringify({ ...good, ...bad })), "no object of the schema");
+  }
+});
+
 Deno.test("a schema may refer to its definitions", () => {
   for (const key of ["$defs", "definitions"]) {
     const $ref = `#/${key}/a~1b%20c`;
@@ -66,6 +87,38 @@ Deno.test("a schema may refer to its definitions", () => {
   }
 });
 
+const TREES: readonly JsonObject[] = [
+  strictObject({ kids: { type: "array", items: { $ref: "#" } } }),
+  {
+    $ref: "#/$defs/t",
+    $defs: { t: strictObject({ kids: { type: "array", items: { $ref: "#/$defs/t" } } }) },
+  },
+];
+
+Deno.test("a recursive schema is checked at every level", () => {
+  for (const tree of TREES) {
+    const check = checkOf(tree);
+    assertEquals(check.problem('{"kids":[{"kids":[]},{"kids":[{"kids":[]}]}]}'), null);
+    assertEquals(check.problem('{"kids":[{"kids":[{"kids":[1]}]}]}'), "no object of the schema");
+    const deep = `${'{"kids":['.repeat(240)}${"]}".repeat(240)}`;
+    assertEquals(check.problem(deep), null);
+  }
+});
+
+Deno.test("the time of the check of a recursive schema is limited", () => {
+  const next = strictObject({ next: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] } });
+  const list = strictObject({ next: { anyOf: [{ type: "null" }, { $ref: "#" }] } });
+  const lines: readonly [JsonObject, string][] = [
+    [{ $ref: "#/$defs/a", $defs: { a: next, b: next } }, "too large to be checked"],
+    [list, "no object of the schema"],
+  ];
+  for (const [schema, problem] of lines) {
+    const began = performance.now();
+    assertEquals(checkOf(schema).problem(`${'{"next":'.repeat(300)}1${"}".repeat(300)}`), problem);
+    assert(performance.now() - began < 5_000);
+  }
+});
+
 Deno.test("annotations describe and are ignored", () => {
   const described = { type: "string", description: "d", title: "t", default: 1, examples: [{}] };
   assert(accepts(described, "x"));
@@ -73,7 +126,6 @@ Deno.test("annotations describe and are ignored", () => {
 });
 
 const PLAIN = { type: "string" };
-const TREE = strictObject({ inner: { $ref: "#/$defs/t" } });
 
 const REFUSED: readonly (readonly [schema: JsonObject, path: string])[] = [
   [{ type: "string" }, "p.type"],
@@ -85,7 +137,18 @@ const REFUSED: readonly (readonly [schema: JsonObject, path: string])[] = [
   [strictObject({ a: {} }), "p.properties.a"],
   [strictObject({ a: { type: "text" } }), "p.properties.a.type"],
   [strictObject({ a: { type: "array" } }), "p.properties.a.items"],
-  [strictObject({ a: { type: "string", pattern: "^(a+)+$" } }), "p.properties.a.pattern"],
+  [strictObject({ a: { type: "string", pattern: "(" } }), "p.properties.a.pattern"],
+  [strictObject({ a: { type: "string", pattern: "^(?!a)b" } }), "p.properties.a.pattern"],
+  [strictObject({ a: { type: "string", pattern: "(a)\\1" } }), "p.properties.a.pattern"],
+  [strictObject({ a: { type: "string", pattern: "\\Qa\\E" } }), "p.properties.a.pattern"],
+  [
+    strictObject({ a: { type: "string", pattern: "((a{90}b){90}){90}" } }),
+    "p.properties.a.pattern",
+  ],
+  [
+    strictObject({ a: { type: "string", pattern: `[${"a".repeat(2_000)}]` } }),
+    "p.properties.a.pattern",
+  ],
   [strictObject({ a: { type: "string", format: "regex" } }), "p.properties.a.format"],
   [
     strictObject({ a: { type: "array", items: PLAIN, uniqueItems: true } }),
@@ -93,8 +156,7 @@ const REFUSED: readonly (readonly [schema: JsonObject, path: string])[] = [
   ],
   [strictObject({ a: { $ref: "https://schemas.example/a.json" } }), "p.properties.a.$ref"],
   [strictObject({ a: { $ref: "#/$defs/none" } }), "p.properties.a.$ref"],
-  [strictObject({ a: { $ref: "#" } }), "p.properties.a.$ref"],
-  [{ ...TREE, $defs: { t: TREE } }, "p"],
+  [{ $ref: "#" }, "p"],
   [{
     ...strictObject({ a: { $ref: "#/$defs/t" } }),
     $defs: { t: { anyOf: [{ $ref: "#/$defs/t" }] } },
@@ -119,6 +181,7 @@ Deno.test("a keyword with a value of the wrong type is refused by name", () => {
     [{ type: "number", multipleOf: 0 }, "multipleOf"],
     [{ anyOf: [] }, "anyOf"],
     [{ enum: [] }, "enum"],
+    [{ type: "string", pattern: 1 }, "pattern"],
     [{ type: "array", items: [] }, "items"],
   ];
   for (const [schema, key] of cases) {
@@ -175,6 +238,10 @@ Deno.test("the time of a check is limited, whatever client and model choose", ()
     [
       listOf([...Array<JsonObject>(900).fill({ type: "string", format: "email" }), PLAIN]),
       Array(1_000).fill(`a@${"b.".repeat(150)}!`),
+    ],
+    [
+      listOf([{ type: "string", pattern: "^(\\w?\\w*x?){99}$" }]),
+      Array(90).fill("a".repeat(9_000)),
     ],
   ];
   for (const [schema, a] of cases) {

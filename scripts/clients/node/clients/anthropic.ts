@@ -140,11 +140,14 @@ export const client: Client = {
       const messages = [user(fixtures.toolQuestion)];
       const request = { ...COMMON, thinking, model: place.model("sim-recall") };
       const first = await loop(place, request, messages);
-      checkRecalled(textOf(first), true);
+      // An upstream with the Responses API cannot read thinking without its encrypted form, for which
+      // the Messages API has no place.
+      checkRecalled(textOf(first), !place.model("").startsWith("native/"));
       const second = await connect(place).messages.create({
         ...COMMON,
         thinking,
         model: place.model("sim-think"),
+        tools: TOOLS,
         messages: [...messages, user(fixtures.question)],
       });
       assert.equal(textOf(second), fixtures.question);

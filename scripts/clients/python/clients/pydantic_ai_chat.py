@@ -6,4 +6,4 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai_shots import pydantic_ai_shots
 
 TITLE = "pydantic-ai, Chat Completions"
-SHOTS = pydantic_ai_shots(OpenAIChatModel, {"openai_reasoning_effort": "low"})
+SHOTS = pydantic_ai_shots(OpenAIChatModel, {"openai_reasoning_effort": "low"}, True)

@@ -7,5 +7,7 @@ from pydantic_ai_shots import pydantic_ai_shots
 
 TITLE = "pydantic-ai, Responses"
 SHOTS = pydantic_ai_shots(
-    OpenAIResponsesModel, {"openai_reasoning_effort": "low", "openai_reasoning_summary": "auto"}
+    OpenAIResponsesModel,
+    {"openai_reasoning_effort": "low", "openai_reasoning_summary": "auto"},
+    False,
 )

@@ -4,6 +4,7 @@ import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
 import type { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import { namespacedFunctions } from "../translate/namespaces.ts";
 import { newOutput } from "./output.ts";
@@ -14,12 +15,15 @@ import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./r
 export interface EncoderLabels extends ResponseLabels {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
+  /** True if the client may not send the signed reasoning back. */
+  readonly storesReasoning: boolean;
 }
 
 /** Encodes hub events as the records of a generated Responses stream. */
 export interface ResponseEncoder extends EventEncoder {
   /** Returns the Response object of the terminal event; null before that event. */
   resource(): JsonObject | null;
+  reasoning(): CallingReasoning | null;
 }
 
 /** A generated Response object with its token counts. */
@@ -27,10 +31,15 @@ export interface WholeResponse {
   readonly resource: JsonObject;
   /** Token counts; null if the upstream reports none. */
   readonly usage: Usage | null;
+  /** Reasoning to store for a client that does not send it back; null for none. */
+  readonly reasoning: CallingReasoning | null;
 }
 
 /** Memory limit of one translated response, in bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
+
+/** Overhead in memory of one event, besides its text. */
+const EVENT_BYTES = 32;
 
 /** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
 const PIECE_OVERHEAD_BYTES = 1024;
@@ -50,11 +59,13 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     findFunction: (name) => named.get(name) ?? { name },
   });
   const made = newResourceBuilder(labels);
+  const collector = labels.storesReasoning ? newReasoningCollector() : null;
   let { model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
   let resource: JsonObject | null = null;
   let size = 0;
+  let events = 0;
   let pieces = 0;
   let sequence = 0;
   let beforeTerminal: number | null = null;
@@ -87,6 +98,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
   }
 
   function push(event: StreamEvent): Result<readonly StreamRecord[]> {
+    collector?.push(event);
     switch (event.type) {
       case "start":
         model = event.model || model;
@@ -113,7 +125,8 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function carry(event: StreamEvent): Result<readonly StreamRecord[]> {
     size += sizeOf(event);
-    if (size > MAX_STATE_BYTES) return tooLarge();
+    events += 1;
+    if (size > MAX_STATE_BYTES || events * EVENT_BYTES > MAX_STATE_BYTES) return tooLarge();
     const added = output.push(event);
     if (!added.ok || added.value.length === 0) return added.ok ? success([]) : added;
     pieces += added.value.filter(({ type }) => PIECE_EVENTS.includes(type)).length;
@@ -123,7 +136,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function end(): Result<readonly StreamRecord[]> {
     if (resource !== null) return success([]);
-    const outcome = reason === null ? null : outcomeOf(reason);
+    const outcome = reason === null ? null : statusFields(reason);
     if (outcome === null) return endedEarly();
     const { status, incompleteReason } = outcome;
     const last = output.end(status);
@@ -155,6 +168,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     done: () => resource !== null,
     usage: () => usage,
     resource: () => resource,
+    reasoning: () => collector?.value() ?? null,
   };
 }
 
@@ -171,10 +185,11 @@ export function encodeResponse(
   const end = encoder.end();
   if (!end.ok) return end;
   const resource = encoder.resource();
-  return resource === null ? endedEarly() : success({ resource, usage: encoder.usage() });
+  if (resource === null) return endedEarly();
+  return success({ resource, usage: encoder.usage(), reasoning: encoder.reasoning() });
 }
 
-function outcomeOf(
+function statusFields(
   reason: FinishReason,
 ): { readonly status: "completed" | "incomplete"; readonly incompleteReason: string | null } {
   switch (reason) {

@@ -111,10 +111,10 @@ export function newCallItem(
   let text = "";
   return {
     place,
-    push(given) {
-      if (given.type !== "tool_arguments" || given.delta === "") return [];
-      text += given.delta;
-      return [{ type: `${event}.delta`, ...at, delta: given.delta }];
+    push(change) {
+      if (change.type !== "tool_arguments" || change.delta === "") return [];
+      text += change.delta;
+      return [{ type: `${event}.delta`, ...at, delta: change.delta }];
     },
     close: () => [{ type: `${event}.done`, ...at, name: called.name, arguments: text }],
     value: (status) => ({

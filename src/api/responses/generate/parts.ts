@@ -83,8 +83,8 @@ export function newContent({ id, index }: ItemPosition, textBefore = 0): Content
       const type = `${PART_NAMES[kind].event}.delta`;
       return [...before, { type, ...at(), delta, ...logprobsOf(kind) }];
     },
-    annotate(given) {
-      const annotation = flatAnnotation(given, textLength);
+    annotate(citation) {
+      const annotation = flatAnnotation(citation, textLength);
       if (open?.kind !== "output_text" || annotation === null) return [];
       const annotation_index = open.annotations.push(annotation) - 1;
       const type = "response.output_text.annotation.added";

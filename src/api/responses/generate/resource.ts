@@ -101,8 +101,8 @@ function echoMember(key: string, body: JsonObject): JsonObject {
   return value === null ? {} : { [key]: value };
 }
 
-function echoText(given: JsonValue | undefined): JsonObject {
-  const text = isObject(given) ? given : {};
+function echoText(option: JsonValue | undefined): JsonObject {
+  const text = isObject(option) ? option : {};
   const verbosity = text.verbosity ?? null;
   return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
 }

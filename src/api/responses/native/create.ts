@@ -36,7 +36,7 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
       onComplete: (outcome) => storeOutcome(target, outcome),
       ...(isBackground && request.stream && request.store && {
         // The client may disconnect and retrieve or cancel the response while it still runs.
-        identify: (id: string) => bindResponse(call, context, target, id),
+        identify: (id: string) => bindResponse(call, { context, target }, id),
       }),
     });
   };

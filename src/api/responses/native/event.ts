@@ -50,7 +50,7 @@ export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEv
   if (!read.ok) return malformed("an event that is not one JSON object with each key once");
   const document = read.value;
   const { type, response } = document.value;
-  const sequence = sequenceOf(document);
+  const sequence = parseSequence(document);
   const error = isError(name, document.value) ? providerError(errorBody(document.value)) : null;
   // An error that is not a valid event cannot be forwarded.
   if (error !== null && (type !== "error" || sequence === null)) return error;
@@ -81,7 +81,7 @@ function errorBody({ type, ...body }: JsonObject): JsonObject {
   return type === "error" ? body : { type, ...body };
 }
 
-function sequenceOf({ text, members }: JsonDocument): number | null {
+function parseSequence({ text, members }: JsonDocument): number | null {
   const member = members.find(({ key }) => key === "sequence_number");
   if (member === undefined) return null;
   const written = text.slice(member.start, member.end);
@@ -101,11 +101,11 @@ export function identityAfter(
     return malformed(`a ${type} event without the exact id of its response`);
   }
   let id = known;
-  for (const given of [document.value.response_id, response?.id]) {
-    if (given === undefined || given === null) continue;
-    if (!isExactId(given)) return malformed("an event whose response id is not exact text");
-    if (id !== null && id !== given) return malformed("an event of another response");
-    id = given;
+  for (const sentId of [document.value.response_id, response?.id]) {
+    if (sentId === undefined || sentId === null) continue;
+    if (!isExactId(sentId)) return malformed("an event whose response id is not exact text");
+    if (id !== null && id !== sentId) return malformed("an event of another response");
+    id = sentId;
   }
   return success(id);
 }
@@ -132,6 +132,6 @@ export function parseTerminal({ type, name, response }: NativeEvent): Result<Jso
 }
 
 /** True if the event is part of the response: every accepted event except a keep-alive. */
-export function beginsAnswer({ type }: NativeEvent): boolean {
+export function hasContent({ type }: NativeEvent): boolean {
   return type !== "keepalive";
 }

@@ -11,16 +11,22 @@ import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
 import { newNativeRelay } from "./relay.ts";
 
+/** A response that a provider stores. */
+interface UpstreamObject {
+  readonly provider: Provider;
+  readonly id: string;
+}
+
 /** Operation on a response that its upstream stores. */
 export interface Operation {
   readonly capability: NativeCapability;
-  run(call: Call, request: ApiRequest, provider: Provider, id: string): Promise<Result<Reply>>;
+  run(call: Call, request: ApiRequest, stored: UpstreamObject): Promise<Result<Reply>>;
 }
 
 /** Retrieves a response, or the rest of its stream. */
 export const retrieve: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, provider, id) =>
+  run: (call, { query }, { provider, id }) =>
     callNative(call, {
       provider,
       method: "GET",
@@ -34,7 +40,7 @@ export const retrieve: Operation = {
 /** Deletes a response upstream, then the stored owner of its ID. */
 export const remove: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, provider, id) =>
+  run: (call, { query }, { provider, id }) =>
     callNative(call, {
       provider,
       method: "DELETE",
@@ -42,14 +48,14 @@ export const remove: Operation = {
       query,
       isValid: (resource) => isGone(resource, id),
       withoutBody: { id, object: "response", deleted: true },
-      settle: () => release(call, "response", id, provider.account),
+      onComplete: () => release(call, "response", id, provider.account),
     }),
 };
 
 /** Cancels a response that still runs. */
 export const cancel: Operation = {
   capability: "response_cancellation",
-  run: (call, { query }, provider, id) =>
+  run: (call, { query }, { provider, id }) =>
     callNative(call, {
       provider,
       method: "POST",
@@ -62,7 +68,7 @@ export const cancel: Operation = {
 /** Lists the input items of a response. */
 export const inputItems: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, provider, id) =>
+  run: (call, { query }, { provider, id }) =>
     callNative(call, {
       provider,
       method: "GET",

@@ -12,13 +12,7 @@ import { type Failed, fault, type Result, success } from "../../../core/result.t
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { withConversation } from "./association.ts";
-import {
-  beginsAnswer,
-  identityAfter,
-  type NativeEvent,
-  parseEvent,
-  parseTerminal,
-} from "./event.ts";
+import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
 
 /** Options of the relay of a native Responses stream. */
@@ -77,7 +71,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
   }
 
   function take(record: StreamRecord): Result<readonly StreamRecord[]> {
-    if (record.data === "") return release(record, false);
+    if (record.data === "") return holdOrPass(record);
     const read = parseEvent(record);
     if (!read.ok) return read;
     const event = read.value;
@@ -91,9 +85,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     const terminal = parseTerminal(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
-      if (beginsAnswer(event)) return error.failed;
+      if (hasContent(event)) return error.failed;
       error.sequence = event.sequence;
-      return release(record, false);
+      return holdOrPass(record);
     }
     const { conversation } = options;
     const sent = conversation === null || event.response === null
@@ -104,7 +98,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
       // ID and sequence stay at their values before the terminal event, which `fail` may replace.
       return finished.ok ? success([...error?.records ?? waiting ?? [], sent]) : finished;
     }
-    const released = release(sent, beginsAnswer(event));
+    const released = hasContent(event) ? releaseWith(sent) : holdOrPass(sent);
     id = identity.value;
     sequence = event.sequence;
     if (event.response !== null) lastEvent = sent.data;
@@ -124,25 +118,30 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     return success([]);
   }
 
-  function release(record: StreamRecord, begins: boolean): Result<readonly StreamRecord[]> {
+  /** Passes a record without content on, or holds it back while earlier records wait. */
+  function holdOrPass(record: StreamRecord): Result<readonly StreamRecord[]> {
     const before = error?.records ?? waiting;
     if (before === null) return success([record]);
-    if (!begins) {
-      // Before the response is committed, the driver of the stream limits the buffered records.
-      if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
-      const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
-      if (isFull || heldBytes > MAX_WAITING_BYTES) return tooMuchWaiting();
-      before.push(record);
-      return success([]);
-    }
+    // Before the response is committed, the driver of the stream limits the buffered records.
+    if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
+    const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
+    if (isFull || heldBytes > MAX_WAITING_BYTES) return tooMuchWaiting();
+    before.push(record);
+    return success([]);
+  }
+
+  /** Returns the records that wait, then this record, which has content. */
+  function releaseWith(record: StreamRecord): Result<readonly StreamRecord[]> {
+    const before = error?.records ?? waiting;
+    if (before === null) return success([record]);
     waiting = null;
     return success([...before, record]);
   }
 
   function finish(data: string): Result<void> {
     const event = parseExact(data);
-    const given = isObject(event) && isObject(event.response) ? event.response : null;
-    const resource = given === null ? null : withOutput(given);
+    const response = isObject(event) && isObject(event.response) ? event.response : null;
+    const resource = response === null ? null : withOutput(response);
     const usage = resource === null ? success(null) : parseResponseUsage(resource);
     if (!usage.ok) return usage;
     isEnded = true;

@@ -1,11 +1,10 @@
-import type { Reply } from "../../../core/reply.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capability.ts";
 import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
 import type { Provider } from "../../../wires/wire.ts";
-import type { ApiRequest, Endpoint } from "../../client_api.ts";
+import type { Endpoint } from "../../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../../identifier.ts";
 import * as local from "./local_lifecycle.ts";
 import * as native from "../native/lifecycle.ts";
@@ -17,17 +16,31 @@ type StoredResponse =
 
 /** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
-  endpoint("GET", "", "Returns a stored response.", local.retrieve, native.retrieve),
-  endpoint("DELETE", "", "Deletes a stored response.", local.remove, native.remove),
-  endpoint("POST", "/cancel", "Cancels a background response.", local.cancel, native.cancel),
-  endpoint("GET", "/input_items", "Lists its input items.", local.inputItems, native.inputItems),
+  endpoint(
+    { method: "GET", below: "", about: "Returns a stored response." },
+    local.retrieve,
+    native.retrieve,
+  ),
+  endpoint(
+    { method: "DELETE", below: "", about: "Deletes a stored response." },
+    local.remove,
+    native.remove,
+  ),
+  endpoint(
+    { method: "POST", below: "/cancel", about: "Cancels a background response." },
+    local.cancel,
+    native.cancel,
+  ),
+  endpoint(
+    { method: "GET", below: "/input_items", about: "Lists its input items." },
+    local.inputItems,
+    native.inputItems,
+  ),
 ];
 
 function endpoint(
-  method: Endpoint["method"],
-  below: string,
-  about: string,
-  here: local.Operation,
+  { method, below, about }: Pick<Endpoint, "method" | "about"> & { readonly below: string },
+  runLocally: local.Operation,
   upstream: native.Operation,
 ): Endpoint {
   const isRetrieval = method === "GET" && below === "";
@@ -41,22 +54,14 @@ function endpoint(
       call.report.stream = isRetrieval && request.query.get("stream") === "true";
       const stored = await locateResponse(call, request.params.response_id ?? "");
       if (!stored.ok) return stored;
-      if (stored.value.kind === "local") return await here(call, request, stored.value.response);
+      if (stored.value.kind === "local") {
+        return await runLocally(call, request, stored.value.response);
+      }
       const { id, provider } = stored.value;
-      return await callUpstream(call, request, provider, id, upstream);
+      const able = requireCapability(provider, upstream.capability);
+      return able.ok ? await upstream.run(call, request, { provider, id }) : able;
     },
   };
-}
-
-async function callUpstream(
-  call: Call,
-  request: ApiRequest,
-  provider: Provider,
-  id: string,
-  { capability, run }: native.Operation,
-): Promise<Result<Reply>> {
-  const able = requireCapability(provider, capability);
-  return able.ok ? await run(call, request, provider, id) : able;
 }
 
 async function locateResponse(call: Call, id: string): Promise<Result<StoredResponse>> {

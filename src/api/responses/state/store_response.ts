@@ -85,10 +85,10 @@ async function store(
   const isStoredHere = isNative
     ? status === "completed" && !hasCapability(target.provider, "responses_lifecycle")
     : true;
-  if (!isStoredHere) return await bindResponse(call, context, target, id);
+  if (!isStoredHere) return await bindResponse(call, { context, target }, id);
   const stored = await call.state.objects.responses.store(id, {
     // Without its earlier items, the response can be retrieved but not continued from this snapshot.
-    owner: ownerOfResponse(call, context, target, isHistoryComplete(continuation)),
+    owner: newOwner(call, { context, target, hasSnapshot: isHistoryComplete(continuation) }),
     snapshot: { resource, input: [...storedHistory(continuation), ...added] },
     isNative,
   }, call.caller);
@@ -98,21 +98,25 @@ async function store(
 /** Stores the owner of a response that the gateway does not store itself. */
 export async function bindResponse(
   call: Call,
-  context: Pick<ResolvedRequest, "requestedModel">,
-  target: Target,
+  { context, target }: Pick<OwnerFacts, "context" | "target">,
   id: string,
 ): Promise<Result<void>> {
-  const owner = ownerOfResponse(call, context, target, false);
+  const owner = newOwner(call, { context, target, hasSnapshot: false });
   const bound = await call.state.objects.responses.bind(id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 
-function ownerOfResponse(
-  { report, caller }: Call,
-  { requestedModel }: Pick<ResolvedRequest, "requestedModel">,
-  { provider, model, wire }: Target,
-  hasSnapshot: boolean,
-): Owner {
+/** Facts of a response that its owner is stored with. */
+interface OwnerFacts {
+  readonly context: Pick<ResolvedRequest, "requestedModel">;
+  readonly target: Target;
+  /** True if the gateway stores the response with all earlier items. */
+  readonly hasSnapshot: boolean;
+}
+
+function newOwner({ report, caller }: Call, { context, target, hasSnapshot }: OwnerFacts): Owner {
+  const { requestedModel } = context;
+  const { provider, model, wire } = target;
   const route = report.route ?? "";
   return {
     provider: provider.id,

@@ -130,6 +130,6 @@ function filePart(part: JsonObject, at: PathBelow): Result<JsonObject> {
   return success({ type: "file", file });
 }
 
-function notText(given: Optional, path: string): Result<never> {
-  return (given ?? null) === null ? missing(path) : wrongType(path, "a string");
+function notText(value: Optional, path: string): Result<never> {
+  return (value ?? null) === null ? missing(path) : wrongType(path, "a string");
 }

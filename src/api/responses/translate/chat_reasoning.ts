@@ -29,6 +29,15 @@ export interface Reasoning {
   readonly at: PathBelow;
 }
 
+/** Facts of the request around a reasoning item. */
+interface MergeOptions {
+  readonly wire: WireName;
+  /** Reasoning directly before the item; null if there is none. */
+  readonly before: Reasoning | null;
+  readonly innerItems: InnerItems;
+  readonly losses: Losses;
+}
+
 /**
  * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
  * that check signatures get the signed thinking blocks, other wires get the text: the visible one, or
@@ -38,10 +47,7 @@ export interface Reasoning {
 export function mergeReasoning(
   item: JsonObject,
   at: PathBelow,
-  wire: WireName,
-  before: Reasoning | null,
-  innerItems: InnerItems,
-  losses: Losses,
+  { wire, before, innerItems, losses }: MergeOptions,
 ): Result<Reasoning | null> {
   const sealed = item.encrypted_content ?? null;
   if (sealed !== null && typeof sealed !== "string") {

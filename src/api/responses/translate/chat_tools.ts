@@ -21,7 +21,7 @@ export interface ChatTools {
  * Translates the client's tools into Chat functions, with flat names for functions of namespaces.
  * Refuses every other tool type, and two functions with the same flat name.
  */
-export function chatTools(given: Optional, losses: Losses): Result<ChatTools> {
+export function chatTools(value: Optional, losses: Losses): Result<ChatTools> {
   const tools: JsonObject[] = [];
   const paths: string[] = [];
   const names = new Set<Optional>();
@@ -41,7 +41,7 @@ export function chatTools(given: Optional, losses: Losses): Result<ChatTools> {
     return success(null);
   }
 
-  for (const [index, tool] of listOf(given).entries()) {
+  for (const [index, tool] of listOf(value).entries()) {
     const path = `tools[${index}]`;
     if (!isObject(tool)) return wrongType(path, "an object");
     if (tool.type === "namespace") {
@@ -59,8 +59,8 @@ export function chatTools(given: Optional, losses: Losses): Result<ChatTools> {
   return success({ tools, paths });
 }
 
-function listOf(given: Optional): readonly JsonValue[] {
-  return Array.isArray(given) ? given : [];
+function listOf(value: Optional): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Types of the optional members of a function. */
@@ -104,16 +104,16 @@ function isDirect(callers: Optional): boolean {
 }
 
 /** Translates `tool_choice` into Chat; undefined if absent. */
-export function chatToolChoice(given: Optional, hasTools: boolean): Result<JsonValue | undefined> {
-  if ((given ?? null) === null) return success(undefined);
-  if (given === "auto" || given === "none") return success(hasTools ? given : undefined);
-  if (given === "required") return success(given);
-  if (!isObject(given)) return wrongValue("tool_choice", "'auto', 'none', 'required' or an object");
-  switch (given.type) {
+export function chatToolChoice(value: Optional, hasTools: boolean): Result<JsonValue | undefined> {
+  if ((value ?? null) === null) return success(undefined);
+  if (value === "auto" || value === "none") return success(hasTools ? value : undefined);
+  if (value === "required") return success(value);
+  if (!isObject(value)) return wrongValue("tool_choice", "'auto', 'none', 'required' or an object");
+  switch (value.type) {
     case "function":
-      return namedFunction(given, "tool_choice");
+      return namedFunction(value, "tool_choice");
     case "allowed_tools":
-      return allowedTools(given);
+      return allowedTools(value);
     default:
       return unsupported("tool_choice.type");
   }
@@ -140,6 +140,6 @@ function allowedTools({ mode, tools }: JsonObject): Result<JsonObject> {
   return success({ type: "allowed_tools", allowed_tools: { mode: mode ?? "auto", tools: made } });
 }
 
-function notText(given: Optional, path: string): Result<never> {
-  return (given ?? null) === null ? missing(path) : wrongType(path, "a string");
+function notText(value: Optional, path: string): Result<never> {
+  return (value ?? null) === null ? missing(path) : wrongType(path, "a string");
 }

@@ -158,7 +158,7 @@ export function chatTurns(
   }
 
   function takeReasoning(item: JsonObject, at: PathBelow): Result<null> {
-    const read = mergeReasoning(item, at, wire, thought, innerItems, losses);
+    const read = mergeReasoning(item, at, { wire, before: thought, innerItems, losses });
     if (!read.ok) return read;
     thought = read.value;
     return success(null);

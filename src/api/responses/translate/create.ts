@@ -1,18 +1,25 @@
+import type { Outcome } from "../../../core/stream.ts";
 import { newId } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
+import { hasTarget, storeReasoning, withStoredReasoning } from "../../reasoning_memory.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "../generate/encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
-/** Creates the candidates for targets without the Responses API: the gateway generates the response. */
-export function translatedCandidates(creation: Creation): CandidateFactory {
-  const { request, context, storeOutcome } = creation;
+/**
+ * Creates the candidates for targets without the Responses API: the gateway generates the response.
+ * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client has
+ * not sent back.
+ */
+export async function translatedCandidates(creation: Creation): Promise<CandidateFactory> {
+  const { call, request, context } = creation;
   const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
@@ -22,6 +29,13 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
     const chat = translated.get(wire) ?? toChat(request, items, wire);
     translated.set(wire, chat);
     return chat;
+  }
+
+  const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
+  if (context.missing === null && continuesCalls && hasTarget(call, ["messages"])) {
+    const chat = chatFor("messages");
+    const complete = chat.ok ? success(await withStoredReasoning(call, chat.value)) : chat;
+    translated.set("messages", complete);
   }
 
   return (target) => {
@@ -44,9 +58,19 @@ export function translatedCandidates(creation: Creation): CandidateFactory {
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       responseHandler: () => newResponseHandler(creation, target, promises),
-      onComplete: (outcome) => storeOutcome(target, outcome),
+      onComplete: (outcome) => complete(creation, target, outcome),
     });
   };
+}
+
+async function complete(
+  { call, storeOutcome }: Creation,
+  target: Target,
+  outcome: Outcome,
+): Promise<Result<void>> {
+  const stored = await storeOutcome(target, outcome);
+  if (!stored.ok || outcome.reasoning === undefined) return stored;
+  return await storeReasoning(call, target.provider, outcome.reasoning);
 }
 
 function newResponseHandler(
@@ -56,12 +80,14 @@ function newResponseHandler(
 ): ResponseHandler {
   const { world } = call;
   const { model } = target;
+  const isSigned = target.wire.name === "messages";
   const labels: EncoderLabels = {
     id: newId("resp_", world),
     created: world.unix(),
     model,
     request,
-    isSigned: target.wire.name === "messages",
+    isSigned,
+    storesReasoning: isSigned && !includesEncrypted(request.document.value),
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
@@ -72,4 +98,9 @@ function newResponseHandler(
       return response.ok ? success({ ...response.value, body: response.value.resource }) : response;
     },
   });
+}
+
+/** True if the client has asked for encrypted reasoning, which it then sends back. */
+function includesEncrypted({ include }: JsonObject): boolean {
+  return Array.isArray(include) && include.includes("reasoning.encrypted_content");
 }

@@ -174,6 +174,13 @@ Deno.test("very many items and parts fail long before their text reaches 16 MiB"
   }
 });
 
+Deno.test("very many events fail long before their text reaches 16 MiB", () => {
+  const encoder = newResponseEncoder(labelsOf());
+  let taken = 0;
+  while (taken < 1_000_000 && encoder.push(text("x")).ok) taken += 1;
+  assert(taken > 400_000 && taken < 600_000, String(taken));
+});
+
 function assertFailure(step: ReturnType<ReturnType<typeof newResponseEncoder>["push"]>): void {
   assert(!step.ok);
   assertEquals(step.failure.kind, "upstream_response_too_large");

@@ -105,7 +105,7 @@ export async function relayed(
       unix: () => 9,
       model: "m",
     }),
-    settle(outcome) {
+    onComplete(outcome) {
       settled.push(outcome);
       return null;
     },

@@ -1,13 +1,13 @@
-import type { JsonObject } from "../../../src/core/json/json.ts";
-import { twoKeys } from "../../support/client_keys.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { twoKeys } from "../support/client_keys.ts";
 import {
   block,
   messagesAnswer,
   messagesStream,
   shortAnswer,
   sse,
-} from "../../support/growth/spoken.ts";
-import { type NativeGateway, nativeGateway } from "../../support/native_gateway.ts";
+} from "../support/growth/spoken.ts";
+import { type NativeGateway, nativeGateway } from "../support/native_gateway.ts";
 
 /** Reasoning of the model before its call, and the signature over it. */
 export interface Thought {

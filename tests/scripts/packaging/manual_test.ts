@@ -1,6 +1,6 @@
-import { manual } from "../../scripts/manual.ts";
-import { ran } from "../cli/test_terminal.ts";
-import { assert, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { manual } from "../../../scripts/packaging/manual.ts";
+import { ran } from "../../cli/test_terminal.ts";
+import { assert, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 
 Deno.test("the manual page has each command and option of the program's help", async () => {
   const page = await manual("1.2.3", "2026-01-31");

@@ -1,8 +1,8 @@
-import { assert, assertEquals } from "../../support/assert.ts";
-import { answers, chatRequest, got } from "../../support/chat_call.ts";
-import { twoKeys } from "../../support/client_keys.ts";
-import { testGateway } from "../../support/gateway.ts";
-import { scriptedWorld } from "../../support/world.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, got } from "../support/chat_call.ts";
+import { twoKeys } from "../support/client_keys.ts";
+import { testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
 import {
   called,
   calling,

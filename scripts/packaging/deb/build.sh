@@ -17,7 +17,7 @@ executable=$1 machine=$2 released=$3 out=$4
 maintainer=${SWITCHYARD_MAINTAINER:-The Switchyard authors <switchyard@packages.invalid>}
 
 here=$(dirname -- "$0")
-top=$here/../..
+top=$here/../../..
 case $machine in
   linux-x64) architecture=amd64 ;;
   linux-arm64) architecture=arm64 ;;
@@ -51,7 +51,7 @@ put 644 "$here/lintian-overrides" usr/share/lintian/overrides/switchyard
 
 day=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
 mkdir -p "$root/usr/share/man/man1"
-"$top/scripts/deno" run --allow-read --allow-env "$top/scripts/manual.ts" "$released" "$day" |
+"$top/scripts/deno" run --allow-read --allow-env "$top/scripts/packaging/manual.ts" "$released" "$day" |
   gzip -9n >"$root/usr/share/man/man1/switchyard.1.gz"
 {
   printf 'switchyard (%s) stable; urgency=medium\n\n' "$version"

@@ -1,6 +1,6 @@
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** A stand-in for minisign: a signature is the secret and the digest of what it signs. */
 const MINISIGN = `#!/bin/sh
@@ -22,7 +22,7 @@ async function place() {
     folder,
     file: `${folder}/SHA256SUMS`,
     async sign(args: readonly string[], env: Record<string, string>) {
-      const { code, stderr } = await new Deno.Command(`${ROOT}scripts/sign.sh`, {
+      const { code, stderr } = await new Deno.Command(`${ROOT}scripts/packaging/sign.sh`, {
         args: [...args],
         clearEnv: true,
         env: { PATH: `${folder}:${Deno.env.get("PATH")}`, ...env },
@@ -45,7 +45,7 @@ Deno.test("a file is signed with the key that is named, and its public key is wr
   assertMatch(await Deno.readTextFile(`${at.folder}/calls`), /-t switchyard 1\.2\.3 -c /);
 });
 
-Deno.test("without a key there is no release, unless one without a signature is asked for", async () => {
+Deno.test("without a signing key there is no release, unless an unsigned release is requested", async () => {
   await using at = await place();
   for (const env of [{}, { SWITCHYARD_UNSIGNED: "0" }, { SWITCHYARD_SIGNING_KEY: "" }]) {
     const { code, err } = await at.sign(["ready"], env);
@@ -88,13 +88,13 @@ Deno.test("a signature that does not fit its key ends the release", async () => 
   assertEquals([code, err], [1, "sign.sh: The signature is not good.\n"]);
 });
 
-Deno.test("wrong arguments of the signer are answered with its usage", async () => {
+Deno.test("wrong arguments of the signer print its usage", async () => {
   await using at = await place();
   for (const args of [[], ["raedy"], ["a", "b"]]) assertEquals((await at.sign(args, {})).code, 2);
 });
 
-Deno.test("a release asks how it is signed before it builds anything", async () => {
+Deno.test("a release checks its signing key before it builds anything", async () => {
   const text = await Deno.readTextFile(`${ROOT}scripts/release`);
-  const asked = text.indexOf("scripts/sign.sh ready || die");
+  const asked = text.indexOf("scripts/packaging/sign.sh ready || die");
   assertEquals(asked > 0 && asked < text.indexOf('say "executables"'), true);
 });

@@ -1,9 +1,9 @@
 #!/bin/sh
-# sign.sh ready                says whether a release can be signed, or need not be
+# sign.sh ready                checks that a release can be signed, or need not be
 # sign.sh FILE COMMENT PUBLIC  makes FILE.minisig, and writes the public key to PUBLIC
 #
-# SWITCHYARD_SIGNING_KEY is the path of a minisign secret key, which is kept outside the repository.
-# SWITCHYARD_UNSIGNED=1 asks for a release without a signature: then nothing is made. COMMENT is signed
+# SWITCHYARD_SIGNING_KEY is the path of a minisign secret key outside the repository.
+# SWITCHYARD_UNSIGNED=1 makes a release without a signature. COMMENT is signed
 # too. The same file, comment and key give the same signature.
 set -eu
 
@@ -14,7 +14,7 @@ die() {
 
 key=${SWITCHYARD_SIGNING_KEY:-}
 unsigned=${SWITCHYARD_UNSIGNED:-}
-repository=$(cd -- "$(dirname -- "$0")/.." && pwd -P)
+repository=$(cd -- "$(dirname -- "$0")/../.." && pwd -P)
 
 ready() {
   if [ -z "$key" ]; then

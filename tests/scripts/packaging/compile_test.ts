@@ -6,8 +6,8 @@ import {
   readOptions,
   releaseAddress,
   TARGETS,
-} from "../../scripts/compile.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+} from "../../../scripts/packaging/compile.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "../../support/assert.ts";
 
 Deno.test("without arguments the executable is for this machine", () => {
   const output = "dist/bin";
@@ -61,12 +61,12 @@ Deno.test("an executable without the right to call libraries has all its other r
 
 /** Builds where only some runtimes can be had. Returns those that were tried, and what went wrong. */
 async function built(
-  given: string,
+  runtimePath: string,
   tools: { readonly allowsNpm?: string; readonly ownSite?: boolean },
 ) {
   const { allowsNpm, ownSite = false } = tools;
   const tried: string[] = [];
-  const trouble = await compile({ target: "linux-x64", output: "out", given, hasFfi: true }, {
+  const trouble = await compile({ target: "linux-x64", output: "out", runtimePath, hasFfi: true }, {
     compile(_args, runtime) {
       tried.push(runtime ?? "own site");
       return Promise.resolve(runtime !== null || ownSite);
@@ -82,7 +82,7 @@ Deno.test("the runtime is the one that is named, else that of Deno's own site", 
   assertEquals(await built("", { ownSite: true }), { tried: ["own site"], trouble: null });
 });
 
-Deno.test("the runtime in an npm package is taken only with leave, else nothing is built", async () => {
+Deno.test("the runtime in an npm package is used only if permitted, else nothing is built", async () => {
   const allowed = await built("", { allowsNpm: "1" });
   assertEquals(allowed, { tried: ["own site", "npm linux-x64"], trouble: null });
   for (const tools of [{}, { allowsNpm: "" }, { allowsNpm: "0" }, { allowsNpm: "yes" }]) {

@@ -1,5 +1,5 @@
-import { machineOf, runtimeTrouble } from "../../scripts/runtime.ts";
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { parseMachine, runtimeTrouble } from "../../../scripts/packaging/runtime.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
 
 /** The beginning of a file with these bytes at these places. */
 function head(bytes: Readonly<Record<number, readonly number[]>>): Uint8Array<ArrayBuffer> {
@@ -13,15 +13,15 @@ const MACH = [0xcf, 0xfa, 0xed, 0xfe];
 const PE = { 0: [0x4d, 0x5a], 60: [0x80], 128: [0x50, 0x45, 0, 0, 0x64, 0x86] };
 
 Deno.test("the platform of a runtime is read from its file header", () => {
-  assertEquals(machineOf(head({ 0: ELF, 18: [62] })), "linux-x64");
-  assertEquals(machineOf(head({ 0: ELF, 18: [183] })), "linux-arm64");
-  assertEquals(machineOf(head({ 0: [...MACH, 7, 0, 0, 1] })), "darwin-x64");
-  assertEquals(machineOf(head({ 0: [...MACH, 12, 0, 0, 1] })), "darwin-arm64");
-  assertEquals(machineOf(head(PE)), "win32-x64");
+  assertEquals(parseMachine(head({ 0: ELF, 18: [62] })), "linux-x64");
+  assertEquals(parseMachine(head({ 0: ELF, 18: [183] })), "linux-arm64");
+  assertEquals(parseMachine(head({ 0: [...MACH, 7, 0, 0, 1] })), "darwin-x64");
+  assertEquals(parseMachine(head({ 0: [...MACH, 12, 0, 0, 1] })), "darwin-arm64");
+  assertEquals(parseMachine(head(PE)), "win32-x64");
   for (const other of [{ 0: ELF, 18: [243] }, { 0: [0x4d, 0x5a], 60: [255, 255, 255, 255] }, {}]) {
-    assertEquals(machineOf(head(other)), null);
+    assertEquals(parseMachine(head(other)), null);
   }
-  assertEquals(machineOf(new Uint8Array(8)), null);
+  assertEquals(parseMachine(new Uint8Array(8)), null);
 });
 
 Deno.test("nothing is built on the runtime of another machine", async () => {

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { isObject, parseJson } from "../src/core/json/json.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
 
 /** Folders from which a bundle is built. */
 export interface Places {

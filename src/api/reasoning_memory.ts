@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { CallingReasoning, OwnedReasoning } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
-import type { Call } from "../../call/call.ts";
-import type { Creator } from "../../state/bindings.ts";
-import type { ReasoningKey } from "../../state/object_store.ts";
-import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
-import type { Provider } from "../../wires/wire.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import type { CallingReasoning, OwnedReasoning } from "../core/reasoning.ts";
+import { type Result, success } from "../core/result.ts";
+import type { Call } from "../call/call.ts";
+import type { Creator } from "../state/bindings.ts";
+import type { ReasoningKey } from "../state/object_store.ts";
+import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { Provider, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -35,32 +35,30 @@ export function hasPastCalls({ document: { value: { messages } } }: ChatRequest)
  * Returns the request with the stored reasoning of its assistant messages. Only messages with tool
  * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
  */
-export async function withStoredReasoning(
+export async function withStoredReasoning<Request extends ChatRequest>(
   { caller, generation, metrics, state }: Context,
-  request: ChatRequest,
-): Promise<ChatRequest> {
+  request: Request,
+): Promise<Request> {
   if (!takesReasoning(generation)) return request;
-  const wanted = messagesWithoutReasoning(request, caller.name);
-  if (wanted.length === 0) return request;
-  const found = await state.objects.reasoning.find(wanted.map(({ key }) => key));
+  const missing = messagesWithoutReasoning(request, caller.name);
+  if (missing.length === 0) return request;
+  const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     metrics.storeFailed("reasoning_find");
     return request;
   }
   const reasoning = new Map<number, OwnedReasoning>();
-  for (const [at, { index }] of wanted.entries()) {
+  for (const [at, { index }] of missing.entries()) {
     const one = found.value[at] ?? null;
     if (one !== null) reasoning.set(index, one);
   }
   return { ...request, reasoning };
 }
 
-/** True if a target of the configuration accepts signed or encrypted reasoning back. */
-function takesReasoning({ routes }: Call["generation"]): boolean {
-  return routes.some(({ targets, fallback }) =>
-    [...targets, ...fallback].some(({ wire: { name } }) =>
-      name === "messages" || name === "responses"
-    )
+/** True if the configuration has a target with one of these protocols. */
+export function hasTarget({ generation }: Context, protocols: readonly WireName[]): boolean {
+  return generation.routes.some(({ targets, fallback }) =>
+    [...targets, ...fallback].some(({ wire: { name } }) => protocols.includes(name))
   );
 }
 
@@ -96,10 +94,10 @@ function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
 
 /** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
 function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
-  const calls = digestOf(JSON.stringify(callIds.toSorted()));
-  return { creator, calls, text: text === null ? null : digestOf(text) };
+  const calls = digest(JSON.stringify(callIds.toSorted()));
+  return { creator, calls, text: text === null ? null : digest(text) };
 }
 
-function digestOf(text: string): string {
+function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

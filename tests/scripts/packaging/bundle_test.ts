@@ -1,5 +1,10 @@
-import { neutralCode, neutralMap, type Places, stamped } from "../../scripts/bundle.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import {
+  neutralCode,
+  neutralMap,
+  type Places,
+  stamped,
+} from "../../../scripts/packaging/bundle.ts";
+import { assertEquals, assertThrows } from "../../support/assert.ts";
 
 const PLACES: Places[] = [
   { root: "/home/a/work", folder: "/home/a/work/.cache/bundle", packages: "/home/a/.deno/npm" },

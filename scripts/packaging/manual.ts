@@ -1,6 +1,6 @@
-import { Cancellation } from "../src/core/cancellation.ts";
-import { run } from "../src/cli/run.ts";
-import type { Terminal } from "../src/cli/terminal.ts";
+import { Cancellation } from "../../src/core/cancellation.ts";
+import { run } from "../../src/cli/run.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
 
 // Prints the manual page, built from the program's help texts of commands and options.
 
@@ -63,7 +63,7 @@ file does.
 .SH OPTIONS
 ${entries(columns(general, "Options"))}.SH COMMANDS
 ${sections}.SH EXIT STATUS
-0 when all went well, 1 when what was asked for could not be done, 2 for wrong usage.
+0 if the command succeeded, 1 if it failed, 2 for wrong usage.
 .SH FILES
 .TP
 .I /etc/switchyard/config.yaml

@@ -1,4 +1,4 @@
-import manifest from "../deno.json" with { type: "json" };
+import manifest from "../../deno.json" with { type: "json" };
 
 /**
  * The permissions that the program is run and compiled with: those of the task `demo`, and for `init`

