@@ -36,10 +36,9 @@ export function hasPastCalls({ document: { value: { messages } } }: ChatRequest)
  * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
  */
 export async function withStoredReasoning<Request extends ChatRequest>(
-  { caller, generation, metrics, state }: Context,
+  { caller, metrics, state }: Context,
   request: Request,
 ): Promise<Request> {
-  if (!takesReasoning(generation)) return request;
   const missing = messagesWithoutReasoning(request, caller.name);
   if (missing.length === 0) return request;
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));

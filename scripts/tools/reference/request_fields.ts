@@ -1,8 +1,6 @@
-import {
-  isMessagesField,
-  MESSAGES_FIELDS,
-  messagesTreatment,
-} from "../../../src/api/messages/fields.ts";
+import { relayedTreatment } from "../../../src/api/messages/relay/fields.ts";
+import { translatedTreatment as messagesTreatment } from "../../../src/api/messages/translate/field_treatment.ts";
+import { MESSAGES_FIELDS, type MessagesField } from "../../../src/api/messages/translate/fields.ts";
 import { nativeTreatment } from "../../../src/api/responses/native/fields.ts";
 import { translatedTreatment } from "../../../src/api/responses/translate/field_treatment.ts";
 import {
@@ -68,14 +66,20 @@ export const API_SECTIONS: readonly ApiSection[] = [
     name: "messages",
     title: "Messages",
     about:
-      "Type `messages` gets the client's own text; the gateway translates for the others. Paths of refusals have\n" +
-      "dots: `messages.1.content.0`. `[]`, `{}` and null request nothing, whatever the field.",
-    paths: MESSAGES_FIELDS,
-    columns: Object.values(wires).map((wire) => ({
-      title: `\`${wire.name}\``,
-      treatment: (path) => isMessagesField(path) ? messagesTreatment(path, wire.name) : refused,
-      others: wire.name === "messages" ? exact : refused,
-    })),
+      "A target of type `messages` gets the client's own text. For other targets the gateway translates the\n" +
+      "request and generates the message. Text blocks are the same in `system` and in each message and tool\n" +
+      "result; images and documents have the same members in a tool result. Unknown members are refused unless\n" +
+      "they are `null`. Refusals are in the words of the Messages API, with dotted paths.",
+    paths: Object.keys(MESSAGES_FIELDS.rows),
+    columns: [
+      { title: "`messages`", treatment: relayedTreatment, others: exact },
+      ...[wires.compat, wires.responses, wires.local].map((wire: Wire) => ({
+        title: `\`${wire.name}\``,
+        treatment: (path: string) =>
+          isMessagesField(path) ? messagesTreatment(path, wire) : refused,
+        others: MESSAGES_FIELDS.others,
+      })),
+    ],
   },
   {
     name: "embeddings",
@@ -103,6 +107,10 @@ function translatedColumn(wire: Wire): TargetColumn {
 
 function isResponsesField(path: string): path is ResponsesField {
   return Object.hasOwn(RESPONSES_FIELDS.rows, path);
+}
+
+function isMessagesField(path: string): path is MessagesField {
+  return Object.hasOwn(MESSAGES_FIELDS.rows, path);
 }
 
 /** Returns the page `docs/reference/request-fields.md`. */

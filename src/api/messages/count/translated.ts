@@ -46,7 +46,7 @@ export function newTranslatedCounts(
   return (target) => {
     const translated = translate(target);
     if (!translated.ok) return translated;
-    const { chat, lossy, toClientPaths, clientPath } = translated.value;
+    const { chat, lossy, toClientPaths, lossyPaths } = translated.value;
     const encoded = encodeChatRequest(chat, target);
     if (!encoded.ok) return toClientPaths(encoded);
     const { payload } = encoded.value;
@@ -58,7 +58,7 @@ export function newTranslatedCounts(
         payload: newPayload(() => countedPart(payload?.text() ?? "")),
       },
       hasSideEffects: false,
-      lossy: [...lossy, ...(encoded.value.lossy ?? []).map(clientPath)],
+      lossy: [...lossy, ...lossyPaths(encoded.value.lossy ?? [])],
       responseHandler: () => COUNT_HANDLER,
       onComplete: () => null,
     });

@@ -7,9 +7,14 @@ import { memberText } from "./chat_text.ts";
 import { extraInput, invalidValue, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { blockText, contentBlocks, hasCitations, unexpectedTag } from "./content.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { blockPlace, type Place } from "./place.ts";
 import type { PlacedMessage } from "./placed_message.ts";
 import type { BlockInput } from "./tool_result.ts";
+
+const THINKING_MEMBERS = MESSAGES_FIELDS.members("messages[assistant].content[thinking]");
+
+const TOOL_USE_MEMBERS = MESSAGES_FIELDS.members("messages[assistant].content[tool_use]");
 
 const ASSISTANT_BLOCKS = ["text", "thinking", "redacted_thinking", "tool_use"];
 
@@ -36,7 +41,7 @@ export function assistantTurn(
   input: AssistantInput,
 ): Result<AssistantTurn> {
   const path = `messages.${index}`;
-  const unknown = unknownMember(message, ["role", "content"], path);
+  const unknown = unknownMember(message, MESSAGES_FIELDS.members("messages[assistant]"), path);
   if (unknown !== null) return unknown;
   const blocks = contentBlocks(message.content, `${path}.content`);
   if (!blocks.ok) return blocks;
@@ -95,7 +100,7 @@ function newAssistantReader(input: AssistantInput) {
   }
 
   function takeThinking(block: JsonObject, { at, field }: Place): Result<null> {
-    const unknown = unknownMember(block, ["type", "thinking", "signature", "cache_control"], at);
+    const unknown = unknownMember(block, THINKING_MEMBERS, at);
     if (unknown !== null) return unknown;
     const { thinking } = block;
     const signature = block.signature ?? "";
@@ -121,8 +126,7 @@ function newAssistantReader(input: AssistantInput) {
   function takeCall(block: JsonObject, place: Place, span: Span | undefined): Result<null> {
     const { at } = place;
     const { id, name, input: given, caller = null } = block;
-    const known = ["type", "id", "name", "input", "caller", "cache_control"];
-    const unknown = unknownMember(block, known, at);
+    const unknown = unknownMember(block, TOOL_USE_MEMBERS, at);
     if (unknown !== null) return unknown;
     if (caller !== null && !(isObject(caller) && caller.type === "direct")) {
       return extraInput(`${at}.caller`);

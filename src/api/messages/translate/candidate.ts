@@ -20,7 +20,7 @@ export function newTranslatedCandidates(
   return (target) => {
     const translated = translate(target);
     if (!translated.ok) return translated;
-    const { chat, lossy, toClientPaths, clientPath } = translated.value;
+    const { chat, lossy, toClientPaths, clientPath, lossyPaths } = translated.value;
     const encoded = encodeChatRequest(chat, target);
     if (!encoded.ok) return toClientPaths(encoded);
     const promises = encoded.value.promises?.map((promise) => {
@@ -31,16 +31,11 @@ export function newTranslatedCandidates(
       request: encoded.value,
       hasSideEffects: false,
       ...promises !== undefined && { verified: pathsOf(promises) },
-      lossy: [...lossy, ...clientLosses(encoded.value.lossy ?? []).map(clientPath)],
+      lossy: [...lossy, ...lossyPaths(encoded.value.lossy ?? [])],
       responseHandler: () => newResponseHandler(call, translated.value, target, promises),
       onComplete: () => null,
     });
   };
-}
-
-/** Returns the losses of a Chat request without that of a name which the translation itself has made. */
-export function clientLosses(paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => path !== "response_format.json_schema.name");
 }
 
 function newResponseHandler(

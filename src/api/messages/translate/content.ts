@@ -4,6 +4,9 @@ import { type Failed, type Result, success } from "../../../core/result.ts";
 import type { Optional } from "../../../wires/chat_request/refusals.ts";
 import { unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
+
+const TEXT_MEMBERS = MESSAGES_FIELDS.members("messages[].content[text]");
 
 /** A content part of a Chat message, with the client's path of the block that it comes from. */
 export interface PlacedPart {
@@ -43,7 +46,7 @@ export function contentBlocks(content: Optional, path: string): Result<readonly 
 
 /** Returns the text of a text block. Citations in it are not read: see `citationsField`. */
 export function blockText(block: JsonObject, at: string): Result<string> {
-  const unknown = unknownMember(block, ["type", "text", "citations", "cache_control"], at);
+  const unknown = unknownMember(block, TEXT_MEMBERS, at);
   if (unknown !== null) return unknown;
   const { text } = block;
   return typeof text === "string" ? success(text) : wrongType(text, `${at}.text`, "a valid string");

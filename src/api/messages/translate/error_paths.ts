@@ -66,6 +66,22 @@ export function clientPath(path: string, origins: Origins): string {
   return dotted(field === undefined ? path : field[1] + path.slice(field[0].length));
 }
 
+/**
+ * Chat fields of a response format that the translation writes itself: the Messages API has only the
+ * schema, so that the client loses nothing with them.
+ */
+const OWN_FIELDS: readonly string[] = [
+  "response_format.json_schema.name",
+  "response_format.json_schema.strict",
+];
+
+/** Returns the client's paths of the fields that the wire carries only in part. */
+export function lossyPaths(paths: readonly string[], origins: Origins): readonly string[] {
+  return paths.filter((path) => !OWN_FIELDS.includes(path)).map((path) =>
+    clientPath(path, origins)
+  );
+}
+
 function messagePath(placed: PlacedMessage, below: string): string {
   const { at, partsAt, callsAt, reasoningAt = at } = placed;
   const [, list, number = "", inside = ""] = /^\.(tool_calls|content)\[(\d+)\](.*)$/.exec(below) ??

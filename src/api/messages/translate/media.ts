@@ -1,10 +1,14 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
+import type { Members } from "../../../wires/field_table.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { extraInput, notAmong, unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { blockText, contentBlocks, textPart, unexpectedTag } from "./content.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import type { Place } from "./place.ts";
+
+const DOCUMENT = "messages[user].content[document]";
 
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
@@ -13,14 +17,17 @@ const PDF_NAME = "document.pdf";
 
 /** Returns the Chat part of an image block. */
 export function imagePart(block: JsonObject, { at }: Place, wire: WireName): Result<JsonObject> {
-  const known = ["type", "source", "cache_control"];
-  const source = sourceOf(block, known, at);
+  const source = sourceOf(block, MESSAGES_FIELDS.members("messages[user].content[image]"), at);
   if (!source.ok) return source;
   const { type, media_type, data, url } = source.value;
   const path = `${at}.source`;
   switch (type) {
     case "base64": {
-      const unknown = unknownMember(source.value, ["type", "media_type", "data"], path);
+      const unknown = unknownMember(
+        source.value,
+        MESSAGES_FIELDS.members("messages[user].content[image].source[base64]"),
+        path,
+      );
       if (unknown !== null) return unknown;
       if (typeof media_type !== "string" || !IMAGE_TYPES.includes(media_type)) {
         return notAmong(`${path}.media_type`, IMAGE_TYPES);
@@ -29,7 +36,11 @@ export function imagePart(block: JsonObject, { at }: Place, wire: WireName): Res
       return success(imageUrl(`data:${media_type};base64,${data}`));
     }
     case "url": {
-      const unknown = unknownMember(source.value, ["type", "url"], path);
+      const unknown = unknownMember(
+        source.value,
+        MESSAGES_FIELDS.members("messages[user].content[image].source[url]"),
+        path,
+      );
       if (unknown !== null) return unknown;
       if (typeof url !== "string") return wrongType(url, `${path}.url`, "a valid string");
       if (wire !== "local") return success(imageUrl(url));
@@ -54,8 +65,7 @@ export function documentParts(
   wire: WireName,
   lossy: string[],
 ): Result<readonly JsonObject[]> {
-  const known = ["type", "source", "title", "context", "citations", "cache_control"];
-  const source = sourceOf(block, known, at);
+  const source = sourceOf(block, MESSAGES_FIELDS.members(DOCUMENT), at);
   if (!source.ok) return source;
   const title = block.title ?? "";
   const context = block.context ?? "";
@@ -64,7 +74,11 @@ export function documentParts(
   const citations = block.citations ?? {};
   if (!isObject(citations)) return wrongType(citations, `${at}.citations`, "a valid dictionary");
   if ((citations.enabled ?? false) !== false) return extraInput(`${at}.citations.enabled`);
-  const unknown = unknownMember(citations, ["enabled"], `${at}.citations`);
+  const unknown = unknownMember(
+    citations,
+    MESSAGES_FIELDS.members(`${DOCUMENT}.citations`),
+    `${at}.citations`,
+  );
   if (unknown !== null) return unknown;
   if (source.value.type === "base64") {
     const file = pdfPart(source.value, title, at, wire);
@@ -88,7 +102,11 @@ function pdfPart(
 ): Result<JsonObject> {
   const path = `${at}.source`;
   const { media_type, data } = source;
-  const unknown = unknownMember(source, ["type", "media_type", "data"], path);
+  const unknown = unknownMember(
+    source,
+    MESSAGES_FIELDS.members(`${DOCUMENT}.source[base64]`),
+    path,
+  );
   if (unknown !== null) return unknown;
   if (media_type !== "application/pdf") return notAmong(`${path}.media_type`, ["application/pdf"]);
   if (typeof data !== "string") return wrongType(data, `${path}.data`, "a valid string");
@@ -104,7 +122,11 @@ function pdfPart(
 function sourceTexts(source: JsonObject, path: string): Result<readonly string[]> {
   const { type, media_type, data, content } = source;
   if (type === "text") {
-    const unknown = unknownMember(source, ["type", "media_type", "data"], path);
+    const unknown = unknownMember(
+      source,
+      MESSAGES_FIELDS.members(`${DOCUMENT}.source[text]`),
+      path,
+    );
     if (unknown !== null) return unknown;
     if ((media_type ?? "text/plain") !== "text/plain") {
       return notAmong(`${path}.media_type`, ["text/plain"]);
@@ -114,7 +136,11 @@ function sourceTexts(source: JsonObject, path: string): Result<readonly string[]
       : wrongType(data, `${path}.data`, "a valid string");
   }
   if (type !== "content") return unexpectedTag(source, path, ["base64", "text", "content"]);
-  const unknown = unknownMember(source, ["type", "content"], path);
+  const unknown = unknownMember(
+    source,
+    MESSAGES_FIELDS.members(`${DOCUMENT}.source[content]`),
+    path,
+  );
   if (unknown !== null) return unknown;
   const blocks = contentBlocks(content, `${path}.content`);
   if (!blocks.ok) return blocks;
@@ -131,7 +157,7 @@ function sourceTexts(source: JsonObject, path: string): Result<readonly string[]
 
 function sourceOf(
   block: JsonObject,
-  known: readonly string[],
+  known: Members,
   at: string,
 ): Result<JsonObject> {
   const unknown = unknownMember(block, known, at);

@@ -12,6 +12,7 @@ import {
 } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { carriedField, type ChatField, copiedField, newField } from "./chat_text.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 
 /** IDs of a user that every Chat server takes: other vendors limit length and characters. */
 const SHORT_USER_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -80,7 +81,7 @@ function stop({ value }: JsonDocument): Fields {
 function user({ value }: JsonDocument, { wire }: Target, lossy: string[]): Fields {
   const metadata = value.metadata ?? {};
   if (!isObject(metadata)) return wrongType(metadata, "metadata", "a valid dictionary");
-  const unknown = unknownMember(metadata, ["user_id"], "metadata");
+  const unknown = unknownMember(metadata, MESSAGES_FIELDS.members("metadata"), "metadata");
   if (unknown !== null) return unknown;
   const id = metadata.user_id ?? null;
   if (id === null) return success([]);
@@ -103,7 +104,7 @@ function format(document: JsonDocument, { provider: { settings } }: Target): Fie
     return wrongType(config, "output_config", "a valid dictionary");
   }
   const newer = config?.format ?? null;
-  const known = ["effort", "format"];
+  const known = MESSAGES_FIELDS.members("output_config");
   const unknown = config === null ? null : unknownMember(config, known, "output_config");
   if (unknown !== null) return unknown;
   const given = newer ?? old;
@@ -126,7 +127,11 @@ function schemaFormat(
   steps: readonly string[],
 ): Fields {
   const path = steps.join(".");
-  const unknown = unknownMember(format, ["type", "schema"], path);
+  const unknown = unknownMember(
+    format,
+    MESSAGES_FIELDS.members("output_format[json_schema]"),
+    path,
+  );
   if (unknown !== null) return unknown;
   if (format.type !== "json_schema") return notAmong(`${path}.type`, ["json_schema"]);
   const { schema } = format;

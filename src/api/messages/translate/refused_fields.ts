@@ -4,28 +4,7 @@ import type { Failed } from "../../../core/result.ts";
 import { isEmpty } from "../../../wires/chat_request/refusals.ts";
 import { extraInput } from "../refusals.ts";
 import { shown } from "../sentences.ts";
-
-/** Fields that the translation reads. */
-const TRANSLATED: ReadonlySet<string> = new Set([
-  "model",
-  "max_tokens",
-  "messages",
-  "system",
-  "stream",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-  "metadata",
-  "service_tier",
-  "thinking",
-  "output_config",
-  "output_format",
-  "tools",
-  "tool_choice",
-  // It never changes what is generated, and upstreams cache without it.
-  "cache_control",
-]);
+import { READ_FIELDS } from "./fields.ts";
 
 /** Values of other fields that ask for nothing. */
 const IS_NO_OP: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
@@ -38,7 +17,7 @@ const IS_NO_OP: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
 export function refusedField(value: JsonObject): Failed<Refusal> | null {
   for (const key in value) {
     const given = value[key];
-    if (TRANSLATED.has(key) || given === undefined || isEmpty(given)) continue;
+    if (READ_FIELDS.has(key) || given === undefined || isEmpty(given)) continue;
     if (IS_NO_OP.get(key)?.(given) !== true) return extraInput(shown(key));
   }
   return null;

@@ -10,6 +10,7 @@ import {
   textPart,
   unexpectedTag,
 } from "./content.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 
 /**
  * A line for the vendor's billing. It is not for the model, and its value changes between requests,
@@ -51,14 +52,18 @@ export function systemMessage(
   lossy: string[],
 ): Result<SystemMessage> {
   const path = `messages.${index}`;
-  const unknown = unknownMember(message, ["role", "content", "output_config", "clear_at"], path);
+  const unknown = unknownMember(message, MESSAGES_FIELDS.members("messages[system]"), path);
   if (unknown !== null) return unknown;
   if ((message.clear_at ?? "never") !== "never") return extraInput(`${path}.clear_at`);
   const parts = textParts(message.content, `${path}.content`, lossy);
   if (!parts.ok) return parts;
   const config = message.output_config ?? {};
   if (!isObject(config)) return wrongType(config, `${path}.output_config`, "a valid dictionary");
-  const other = unknownMember(config, ["effort"], `${path}.output_config`);
+  const other = unknownMember(
+    config,
+    MESSAGES_FIELDS.members("messages[system].output_config"),
+    `${path}.output_config`,
+  );
   if (other !== null) return other;
   const effort = parseEffort(config.effort, `${path}.output_config.effort`);
   return effort.ok ? success({ parts: parts.value, effort: effort.value }) : effort;

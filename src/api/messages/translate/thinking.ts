@@ -6,6 +6,7 @@ import type { MessageLabels } from "../generate/encoder.ts";
 import { notAmong, unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type ChatField, newField } from "./chat_text.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { type Effort, parseEffort } from "./system.ts";
 import type { PlacedEffort } from "./turns.ts";
 
@@ -122,7 +123,7 @@ function parseThinkingField(given: Optional): Result<RequestedThinking | null> {
     return unsupportedValue(path, SENTENCES.thinkingType(path, "between_tools"));
   }
   if (type === undefined) return notAmong("thinking.type", ["adaptive", "enabled", "disabled"]);
-  const known = ["type", "display", ...type === "enabled" ? ["budget_tokens"] : []];
+  const known = MESSAGES_FIELDS.members(`thinking[${type}]`);
   const unknown = unknownMember(given, known, `thinking.${type}`);
   if (unknown !== null) return unknown;
   if (display !== null && !DISPLAYS.some((one) => one === display)) {

@@ -5,7 +5,7 @@ import type { Target, WireName } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
 import type { MessagesRequest } from "../request.ts";
 import { chatDocument, copiedField, newField } from "./chat_text.ts";
-import { clientPath, type Origins, toClientPaths } from "./error_paths.ts";
+import { clientPath, lossyPaths, type Origins, toClientPaths } from "./error_paths.ts";
 import { chatOptions } from "./options.ts";
 import { refusedField } from "./refused_fields.ts";
 import { thinkingOf } from "./thinking.ts";
@@ -26,6 +26,8 @@ export interface TranslatedRequest {
   toClientPaths(refused: Failed): Failed;
   /** Returns the client's path of a field of the Chat request. */
   clientPath(path: string): string;
+  /** Returns the client's paths of the fields of the Chat request that a wire carries in part. */
+  lossyPaths(paths: readonly string[]): readonly string[];
 }
 
 /** The parts of a request that are the same for all targets of one protocol. */
@@ -77,7 +79,7 @@ function translated(
   { tools, choice, dialogue, messagesText }: SharedParts,
   target: Target,
 ): Result<TranslatedRequest> {
-  const lossy = [...dialogue.lossy];
+  const lossy = [...dialogue.lossy, ...tools.lossy];
   const options = chatOptions(document, target, lossy);
   if (!options.ok) return options;
   const thinking = thinkingOf(document.value, dialogue.efforts, target);
@@ -115,5 +117,6 @@ function translated(
     toolName: (name) => tools.original.get(name) ?? name,
     toClientPaths: (refused) => toClientPaths(refused, origins),
     clientPath: (path) => clientPath(path, origins),
+    lossyPaths: (paths) => lossyPaths(paths, origins),
   });
 }

@@ -5,6 +5,7 @@ import type { WireName } from "../../../wires/wire.ts";
 import { invalidValue, notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type ChatField, newField } from "./chat_text.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { type DeclaredTools, upstreamName } from "./tools.ts";
 
 /** The choice of a tool. */
@@ -24,8 +25,11 @@ export function parseToolChoice(given: Optional): Result<ToolChoice | null> {
   const type = CHOICES.find((one) => one === given.type);
   if (type === undefined) return notAmong("tool_choice.type", CHOICES);
   const { name = null, disable_parallel_tool_use: disabled = null } = given;
-  const known = ["type", "disable_parallel_tool_use", ...type === "tool" ? ["name"] : []];
-  const unknown = unknownMember(given, known, "tool_choice");
+  const unknown = unknownMember(
+    given,
+    MESSAGES_FIELDS.members(`tool_choice[${type}]`),
+    "tool_choice",
+  );
   if (unknown !== null) return unknown;
   if (type === "tool" && typeof name !== "string") {
     return wrongType(name, "tool_choice.name", "a valid string");
@@ -36,7 +40,8 @@ export function parseToolChoice(given: Optional): Result<ToolChoice | null> {
   return success({
     type,
     name: typeof name === "string" ? name : null,
-    isParallel: disabled !== true,
+    // Without calls there is nothing to say about them.
+    isParallel: disabled !== true || type === "none",
   });
 }
 

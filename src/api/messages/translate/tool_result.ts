@@ -14,13 +14,18 @@ import {
   textPart,
   unexpectedTag,
 } from "./content.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { documentParts, imagePart } from "./media.ts";
 import { innerPlace, type Place } from "./place.ts";
 
 /** First line of the text of a failed call, because Chat has no mark for it. */
 const ERROR_LINE = "[tool error]";
 
-const MEMBERS = ["type", "tool_use_id", "content", "is_error", "cache_control"];
+const RESULT = "messages[user].content[tool_result]";
+
+const MEMBERS = MESSAGES_FIELDS.members(RESULT);
+
+const REFERENCE_MEMBERS = MESSAGES_FIELDS.members(`${RESULT}.content[tool_reference]`);
 
 const RESULT_BLOCKS = ["text", "image", "document", "tool_reference"];
 
@@ -126,7 +131,7 @@ function newResultReader(id: string, input: BlockInput) {
   }
 
   function takeReference(block: JsonObject, at: string): Result<null> {
-    const unknown = unknownMember(block, ["type", "tool_name", "cache_control"], at);
+    const unknown = unknownMember(block, REFERENCE_MEMBERS, at);
     if (unknown !== null) return unknown;
     const { tool_name: name } = block;
     if (typeof name !== "string") return wrongType(name, `${at}.tool_name`, "a valid string");

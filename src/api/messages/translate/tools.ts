@@ -13,6 +13,7 @@ import {
 } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type ChatField, copiedField, memberText } from "./chat_text.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 
 /** A custom tool of the request, as a Chat function. */
 export interface DeclaredTool {
@@ -34,20 +35,11 @@ export interface DeclaredTools {
   readonly byName: ReadonlyMap<string, DeclaredTool>;
   /** Names of the client by the names that the upstream gets, where they differ. */
   readonly original: ReadonlyMap<string, string>;
+  /** Paths of the members that are carried in part. */
+  readonly lossy: readonly string[];
 }
 
-const MEMBERS = [
-  "type",
-  "name",
-  "description",
-  "input_schema",
-  "strict",
-  "defer_loading",
-  "input_examples",
-  "eager_input_streaming",
-  "allowed_callers",
-  "cache_control",
-];
+const MEMBERS = MESSAGES_FIELDS.members("tools[custom]");
 
 /** Returns the name of a tool for an upstream: Chat servers limit its length. */
 export function upstreamName(name: string, wire: WireName): string {
@@ -67,6 +59,7 @@ export function declaredTools(
   const byName = new Map<string, DeclaredTool>();
   const original = new Map<string, string>();
   const names = new Set<string>();
+  const lossy: string[] = [];
   for (const [index, tool] of given.entries()) {
     if (!isObject(tool)) return wrongType(tool, `tools.${index}`, "a valid dictionary");
     const made = declaredTool(tool, index, { text, span: spans[index], wire });
@@ -76,10 +69,16 @@ export function declaredTools(
     if (names.has(short)) return invalidValue("tools", SENTENCES.toolNamesNotUnique);
     names.add(short);
     if (short !== name) original.set(short, name);
+    // Other callers than the model have no counterpart.
+    if (
+      Array.isArray(tool.allowed_callers) && tool.allowed_callers.some((one) => one !== "direct")
+    ) {
+      lossy.push(`tools.${index}.allowed_callers`);
+    }
     list.push(made.value);
     byName.set(name, made.value);
   }
-  return success({ list, byName, original });
+  return success({ list, byName, original, lossy });
 }
 
 interface ToolText {

@@ -13,6 +13,7 @@ import {
   textPart,
   unexpectedTag,
 } from "./content.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { documentParts, imagePart } from "./media.ts";
 import { blockPlace, type Place } from "./place.ts";
 import type { PlacedMessage } from "./placed_message.ts";
@@ -39,7 +40,7 @@ export function userContent(
   input: BlockInput,
 ): Result<UserContent> {
   const path = `messages.${index}`;
-  const unknown = unknownMember(message, ["role", "content"], path);
+  const unknown = unknownMember(message, MESSAGES_FIELDS.members("messages[user]"), path);
   if (unknown !== null) return unknown;
   const content: Optional = message.content;
   const blocks = contentBlocks(content, `${path}.content`);

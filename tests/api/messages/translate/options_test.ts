@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
+import { encodeChatRequest } from "../../../../src/wires/encode_chat_request.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
 import {
@@ -7,6 +8,7 @@ import {
   fieldsOf,
   promisesOf,
   refusalOf,
+  targetOf,
   translate,
   TRANSLATED,
   translateFields,
@@ -197,6 +199,18 @@ Deno.test("a format, in its newer or its older field, is a strict response forma
       response_format: CHAT_FORMAT,
     });
     assertEquals(fieldsOf({ output_format: FORMAT }, wire, ABLE), { response_format: CHAT_FORMAT });
+  }
+});
+
+Deno.test("what the gateway adds to a format is not named as lossy by a local target", () => {
+  for (const verify of [true, false]) {
+    const settings = { ...ABLE, verify };
+    const translated = valueOf(
+      translateFields({ output_config: { format: FORMAT } }, "local", settings),
+    );
+    const encoded = valueOf(encodeChatRequest(translated.chat, targetOf("local", settings)));
+    assert((encoded.lossy ?? []).length > 0);
+    assertEquals([...translated.lossy, ...translated.lossyPaths(encoded.lossy ?? [])], []);
   }
 });
 

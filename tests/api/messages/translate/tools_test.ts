@@ -82,6 +82,15 @@ Deno.test("eager_input_streaming asks for nothing, nor do empty examples and dir
   assertEquals(fieldsOf({ tools: [tool("f", nothing)] }), { tools: [made("f")] });
 });
 
+Deno.test("callers beside the model are dropped and named", () => {
+  const allowed_callers = ["direct", "code_execution_20260120"];
+  const tools = [tool("a"), tool("f", { allowed_callers })];
+  for (const wire of TRANSLATED) {
+    assertEquals(fieldsOf({ tools }, wire), { tools: [made("a"), made("f")] });
+    assertEquals(valueOf(translateFields({ tools }, wire)).lossy, ["tools.1.allowed_callers"]);
+  }
+});
+
 Deno.test("examples, other callers and unknown members of a tool are refused by name", () => {
   const extra = "Extra inputs are not permitted";
   assertEquals(
@@ -238,6 +247,7 @@ const CHOICES: readonly (readonly [given: JsonObject, sent: JsonObject])[] = [
     parallel_tool_calls: false,
   }],
   [{ type: "any", disable_parallel_tool_use: false }, { tool_choice: "required" }],
+  [{ type: "none", disable_parallel_tool_use: true }, { tool_choice: "none" }],
 ];
 
 for (const [given, sent] of CHOICES) {
