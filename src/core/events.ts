@@ -58,6 +58,8 @@ export type StreamEvent =
   | {
     readonly type: "finish";
     readonly reason: FinishReason;
+    /** The stop text before which the gateway ended the response; absent if the upstream ended it. */
+    readonly stopText?: string;
     /** Moderation result of the call in the format of Chat Completions. */
     readonly moderation?: JsonObject;
   };

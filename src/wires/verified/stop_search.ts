@@ -2,6 +2,7 @@
 export interface StopFound {
   /** Number of characters before the stop text, counted from the start of the text. */
   readonly start: number;
+  readonly text: string;
 }
 
 /** Searches a text that arrives in pieces for the first of several stop texts. */
@@ -41,11 +42,12 @@ export function newStopSearch(texts: readonly string[]): StopSearch {
     add(piece) {
       for (let at = 0; at < piece.length; at++) {
         length += 1;
-        let longest = 0;
+        let longest = "";
         for (const matcher of matchers) {
-          if (advance(matcher, piece.charAt(at))) longest = Math.max(longest, matcher.text.length);
+          const isFound = advance(matcher, piece.charAt(at));
+          if (isFound && matcher.text.length > longest.length) longest = matcher.text;
         }
-        if (longest > 0) return { start: length - longest };
+        if (longest !== "") return { start: length - longest.length, text: longest };
       }
       return null;
     },

@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
-import { newStopSearch } from "./stop_search.ts";
+import { newStopSearch, type StopFound } from "./stop_search.ts";
 
 /**
  * Returns the stage that ends a response before the first stop text in its text. A stream is done then,
@@ -16,12 +16,12 @@ export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions
   let given = 0;
   let received = 0;
   let hasCalls = false;
-  let isCut = false;
+  let stopText: string | null = null;
   let isDone = false;
 
   function push(event: StreamEvent): Result<readonly StreamEvent[]> {
     if (isDone) return success([]);
-    if (isCut) return success(afterCut(event));
+    if (stopText !== null) return success(afterCut(event, stopText));
     if (event.type === "text") return pushText(event);
     if (event.type === "tool_call") hasCalls = true;
     if (event.type === "finish") {
@@ -36,7 +36,7 @@ export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions
     received += event.delta.length;
     const found = search.add(event.delta);
     const tooMuch = held.add(event);
-    if (found !== null) return success(cut(found.start));
+    if (found !== null) return success(cut(found));
     if (tooMuch !== null) return tooMuch;
     return success(release(received - search.pending()));
   }
@@ -60,26 +60,27 @@ export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions
     return released;
   }
 
-  function cut(end: number): readonly StreamEvent[] {
-    const released = release(end);
+  function cut({ start, text }: StopFound): readonly StreamEvent[] {
+    const released = release(start);
     held.takeAll();
-    isCut = true;
+    stopText = text;
     if (!options.isStream) return released;
     isDone = true;
-    return [...released, { type: "finish", reason: hasCalls ? "tool_calls" : "stop" }];
+    const reason = hasCalls ? "tool_calls" : "stop";
+    return [...released, { type: "finish", reason, stopText: text }];
   }
 
-  function afterCut(event: StreamEvent): readonly StreamEvent[] {
+  function afterCut(event: StreamEvent, text: string): readonly StreamEvent[] {
     if (event.type === "usage") return [event];
     if (event.type !== "finish") return [];
     isDone = true;
-    return [{ ...event, reason: hasCalls ? "tool_calls" : "stop" }];
+    return [{ ...event, reason: hasCalls ? "tool_calls" : "stop", stopText: text }];
   }
 
   return {
     push,
     end: () => held.isEmpty() ? success([]) : endedEarly(),
-    done: () => options.isStream && isCut,
+    done: () => options.isStream && stopText !== null,
     isHolding: () => false,
   };
 }

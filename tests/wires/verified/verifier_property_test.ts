@@ -104,8 +104,9 @@ Deno.test("for any pieces, the text ends exactly before the stop text that is co
     );
     assert(result.ok);
     assertEquals(saidBy(result.value), expected);
-    const reason = ends.length === 0 ? "length" : "stop";
-    assertEquals<unknown>(result.value.at(-1), { type: "finish", reason });
+    const stopText = whole.slice(expected.length, end);
+    const ending = ends.length === 0 ? { reason: "length" } : { reason: "stop", stopText };
+    assertEquals<unknown>(result.value.at(-1), { type: "finish", ...ending });
   }));
 });
 

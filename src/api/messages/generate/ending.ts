@@ -4,17 +4,20 @@ import type { JsonObject } from "../../../core/json/json.ts";
 /** Facts that decide how a message ended. */
 export interface Ending {
   readonly reason: FinishReason;
+  /** The stop text before which the gateway ended the response; null for none. */
+  readonly stopText: string | null;
   readonly hasCalls: boolean;
   /** Text of the refusal; empty for none. */
   readonly refusal: string;
 }
 
 /** Returns the `stop_reason`, `stop_sequence` and `stop_details` of a message (Messages API, stop reasons). */
-export function stopFields({ reason, hasCalls, refusal }: Ending): JsonObject {
+export function stopFields({ reason, stopText, hasCalls, refusal }: Ending): JsonObject {
   const isRefused = reason === "content_filter" || refusal !== "";
+  const isStopped = !isRefused && !hasCalls && stopText !== null;
   return {
-    stop_reason: isRefused ? "refusal" : stopReason(reason, hasCalls),
-    stop_sequence: null,
+    stop_reason: isRefused ? "refusal" : isStopped ? "stop_sequence" : stopReason(reason, hasCalls),
+    stop_sequence: isStopped ? stopText : null,
     stop_details: isRefused
       ? { type: "refusal", category: null, explanation: refusal === "" ? null : refusal }
       : null,

@@ -26,6 +26,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   let { model } = labels;
   let usage: Usage | null = null;
   let reason: FinishReason | null = null;
+  let stopText: string | null = null;
   let refusal = "";
   let isBegun = false;
 
@@ -45,6 +46,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
         return success([]);
       case "finish":
         reason = event.reason;
+        stopText = event.stopText ?? null;
         return success([]);
       case "refusal":
         refusal += event.delta;
@@ -67,7 +69,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
     if (reason === null) return endedEarly();
     const closed = blocks.end();
     if (reason !== "length" && !blocks.isSound()) return unsoundCall();
-    const delta = stopFields({ reason, hasCalls: blocks.hasCalls(), refusal });
+    const delta = stopFields({ reason, stopText, hasCalls: blocks.hasCalls(), refusal });
     return success([
       ...begin(),
       ...closed,

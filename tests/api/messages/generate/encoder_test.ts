@@ -193,6 +193,23 @@ Deno.test("the stop reason follows from the finish reason, the calls and the ref
   }
 });
 
+Deno.test("a response that the gateway ended at a stop text names it, unless it calls a tool", () => {
+  const stopped: StreamEvent = { type: "finish", reason: "stop", stopText: "END" };
+  const lines: readonly [readonly StreamEvent[], string, string | null][] = [
+    [[text("A"), stopped], "stop_sequence", "END"],
+    [[call(0, "{}"), { ...stopped, reason: "tool_calls" }], "tool_use", null],
+  ];
+  for (const [events, stop_reason, stop_sequence] of lines) {
+    const said = [...encoded(events)].at(-2);
+    assertEquals<unknown>(said?.delta, { stop_reason, stop_sequence, stop_details: null });
+    const message = whole(events);
+    assertEquals<unknown>([message.stop_reason, message.stop_sequence], [
+      stop_reason,
+      stop_sequence,
+    ]);
+  }
+});
+
 Deno.test("the three input counts sum to the prompt, all of them in message_delta", () => {
   const usageOf = (more: Partial<Usage>) =>
     encoded([text("A"), finish(), counted(more)]).at(-2)?.usage;
