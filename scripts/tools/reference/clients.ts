@@ -27,7 +27,8 @@ export async function clientsPage(): Promise<string> {
     PARTS.map(async (part) => ({ part, results: await readResults(part) })),
   );
   const reasons = reasonsIn(parts.map(({ results }) => results));
-  const sections = parts.map(({ part, results }) => partText(part, results, reasons));
+  const sections = parts.filter(({ results }) => Object.keys(results.clients).length > 0)
+    .map(({ part, results }) => partText(part, results, reasons));
   return `# What clients can do on each provider type
 
 ${generatedNote("`scripts/clients/results/`")}

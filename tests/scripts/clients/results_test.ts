@@ -2,6 +2,7 @@ import manifest from "../../../deno.json" with { type: "json" };
 import { CAPABILITY_SETS, PROVIDER_TYPES, verdictIn } from "../../../scripts/clients/matrix.ts";
 import { pythonClients } from "../../../scripts/clients/python/programs.ts";
 import { type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
+import { clientsPage } from "../../../scripts/tools/reference/clients.ts";
 import { clientApis } from "../../../src/api/registry.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -55,4 +56,13 @@ Deno.test("the results of the Python clients are those of the versions in their 
   assertEquals(found.toSorted(), pinned.toSorted());
   const isExact = (name: string) => /^[\w.[\]-]+==[\w.]+$/.test(name);
   assertEquals(pinned.flatMap((names) => names.split(" ")).filter((name) => !isExact(name)), []);
+});
+
+Deno.test("the page of the matrix has a section for each part whose clients were run, and no other", async () => {
+  const runs = await Promise.all(PARTS.map(async (part) => (await readResults(part)).clients));
+  const page = await clientsPage();
+  assertEquals(
+    page.split("\nRun on ").length - 1,
+    runs.filter((clients) => Object.keys(clients).length > 0).length,
+  );
 });
