@@ -37,7 +37,7 @@ export const messagesErrors: ErrorFormat = {
         ...reported?.headers ?? waitOf(failure),
         "content-type": "application/json",
         [ID_HEADER]: id,
-        ...NOT_REPEATED.includes(status) && { "x-should-retry": "false" },
+        ...repetition(status),
       },
       body: utf8Bytes(JSON.stringify(envelope(failure, id))),
     };
@@ -54,7 +54,13 @@ export function errorRecord(failure: Failure, id: string): StreamRecord {
 }
 
 function passedOn({ status, headers }: UpstreamError, body: HttpResponse["body"]): HttpResponse {
-  return { status, headers: { "content-type": "application/json", ...headers }, body };
+  const own = { "content-type": "application/json", ...repetition(status) };
+  return { status, headers: { ...own, ...headers }, body };
+}
+
+/** Returns the header that keeps clients from repeating a request in vain; none for other statuses. */
+function repetition(status: number): HeaderFields {
+  return NOT_REPEATED.includes(status) ? { "x-should-retry": "false" } : {};
 }
 
 function waitOf(failure: Failure): HeaderFields {

@@ -74,6 +74,12 @@ Deno.test("a count goes to a messages provider with the bare model, and its resp
   assertEquals(reports[0]?.endpoint.path, "/v1/messages/count_tokens");
 });
 
+Deno.test("a count has the session of Claude Code in the logs", async () => {
+  const { count, reports } = gatewayOf("{provider: native}", { native: [200, COUNTED] });
+  await count(BODY, "", { "x-claude-code-session-id": "s" });
+  assertEquals(reports[0]?.session, "s");
+});
+
 Deno.test("beta=true is sent on, and no other query", async () => {
   const { sent, count } = gatewayOf("{provider: native}", { native: [200, COUNTED] });
   assertEquals((await count(BODY, "?beta=true&x=1")).status, 200);

@@ -174,6 +174,20 @@ Deno.test("the error of an upstream with the same API passes byte for byte, with
   });
 });
 
+Deno.test("clients do not repeat a call that such an upstream answers with 401, unless it says otherwise", () => {
+  const body = utf8Bytes('{"type":"error","error":{"type":"authentication_error","message":"m"}}');
+  const cases = [[401, {}, "false"], [401, { "x-should-retry": "true" }, "true"], [
+    400,
+    {},
+    undefined,
+  ]] as const;
+  for (const [status, headers, repeats] of cases) {
+    const upstream = { status, headers, error: {}, raw: { format: "messages", body } } as const;
+    const { failure } = fault("upstream_rejected", "Ours.", { upstream });
+    assertEquals(messagesErrors.whole(failure, "r-1").headers["x-should-retry"], repeats);
+  }
+});
+
 Deno.test("the bytes of another vendor's error are not passed on", () => {
   const raw = { format: "openai", body: utf8Bytes('{"error":{"message":"m"}}') } as const;
   const upstream = { status: 400, headers: {}, error: { message: "m" }, raw };

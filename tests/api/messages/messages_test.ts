@@ -64,6 +64,24 @@ Deno.test("X-Gateway-Lossy names the fields that are carried in part, in the cli
   );
 });
 
+Deno.test("X-Gateway-Lossy names an image of a tool result by the client's own path", async () => {
+  const image = {
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: "aQ==" },
+  };
+  const content = [{ type: "text", text: "see" }, image];
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content }] },
+  ];
+  for (const provider of ["a", "loc"]) {
+    const { ask } = messagesGateway(`[{name: main, targets: [{provider: ${provider}}]}]`);
+    const { headers } = await ask({ messages });
+    assertEquals(headers.get("x-gateway-lossy"), "messages.2.content.0.content.1");
+  }
+});
+
 Deno.test("X-Gateway-Lossy names the role that a folded system message loses, in the client's own path", async () => {
   const { ask, sent } = messagesGateway("[{name: main, targets: [{provider: lead}]}]");
   const messages = [{ role: "user", content: "Hi" }, { role: "system", content: "S" }];

@@ -75,10 +75,16 @@ const OWN_FIELDS: readonly string[] = [
   "response_format.json_schema.strict",
 ];
 
-/** Returns the client's paths of the fields that the wire carries only in part. */
+/** Type of the outer block, which a refusal names before the blocks of a tool result. */
+const OUTER_TYPE = /^(messages\.\d+\.content\.\d+)\.tool_result(?=\.)/;
+
+/**
+ * Returns the client's paths of the fields that the wire carries only in part. They name members only,
+ * whereas a refusal also names the type of a block, as the vendor does.
+ */
 export function lossyPaths(paths: readonly string[], origins: Origins): readonly string[] {
   return paths.filter((path) => !OWN_FIELDS.includes(path)).map((path) =>
-    clientPath(path, origins)
+    clientPath(path, origins).replace(OUTER_TYPE, "$1")
   );
 }
 
