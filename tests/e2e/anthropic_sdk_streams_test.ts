@@ -123,7 +123,7 @@ Deno.test("the Anthropic SDK throws the type and request ID of an error record",
   );
   assert(error instanceof Anthropic.APIError, String(error));
   assertEquals([error.type, error.apiMessage, error.requestID], [
-    "overloaded_error",
+    "api_error",
     "The gateway is shutting down.",
     "r-1",
   ]);

@@ -46,9 +46,8 @@ export const messagesErrors: ErrorFormat = {
 
 /** Returns the record that ends a stream which broke after delivery began (Messages API, streaming). */
 export function errorRecord(failure: Failure, id: string): StreamRecord {
-  const status = statusFor(failure);
   // The upstream's own message is left out: it is not yet free of the secrets of the provider.
-  const error = { type: errorType(status, null), message: failure.message };
+  const error = { type: "api_error", message: failure.message };
   const data = JSON.stringify({ type: "error", error, request_id: id });
   return { event: "error", data, raw: null };
 }

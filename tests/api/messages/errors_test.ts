@@ -195,12 +195,12 @@ Deno.test("the bytes of another vendor's error are not passed on", () => {
   assertEquals(answer.body.error, { type: "invalid_request_error", message: "m" });
 });
 
-Deno.test("an error record has the type of its failure and the request ID", () => {
+Deno.test("an error record in a stream has the type api_error and the request ID", () => {
   const { failure } = fault("circuit_open", "The circuit is open.");
   assertEquals(errorRecord(failure, "r-1"), {
     event: "error",
     data:
-      '{"type":"error","error":{"type":"overloaded_error","message":"The circuit is open."},"request_id":"r-1"}',
+      '{"type":"error","error":{"type":"api_error","message":"The circuit is open."},"request_id":"r-1"}',
     raw: null,
   });
 });
