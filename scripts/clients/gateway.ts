@@ -9,6 +9,7 @@ import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
+import { newJudge } from "./judge.ts";
 import {
   CAPABILITY_SETS,
   type CapabilitySet,
@@ -60,7 +61,7 @@ export interface MatrixGateways extends AsyncDisposable {
 /** Serves a simulator, and a gateway over it for each set of capabilities. */
 export function serveGateways(): MatrixGateways {
   const world = newRealWorld();
-  const upstream = listening(listen(newSimulator(world), "127.0.0.1", 0));
+  const upstream = listening(listen(newJudge(newSimulator(world)), "127.0.0.1", 0));
   const gateways = CAPABILITY_SETS.map((set) =>
     serveGateway(gatewayConfig(upstream.url, set), world)
   );

@@ -122,5 +122,7 @@ if (import.meta.main) {
   }
   const results = await runClients(part, chosen);
   const before = chosen.length === 0 ? {} : (await readResults(part)).clients;
-  await writeResults(part, { ...results, clients: { ...before, ...results.clients } });
+  const clients = Object.entries({ ...before, ...results.clients })
+    .toSorted(([one], [other]) => one < other ? -1 : 1);
+  await writeResults(part, { ...results, clients: Object.fromEntries(clients) });
 }

@@ -1,9 +1,9 @@
 import manifest from "../../../deno.json" with { type: "json" };
 import { CAPABILITY_SETS, PROVIDER_TYPES, verdictIn } from "../../../scripts/clients/matrix.ts";
+import { cliClients } from "../../../scripts/clients/cli/programs.ts";
 import { pythonClients } from "../../../scripts/clients/python/programs.ts";
 import { type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
 import { clientsPage } from "../../../scripts/tools/reference/clients.ts";
-import { clientApis } from "../../../src/api/registry.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 /** Every cell of a part: its place in the matrix and its verdict. */
@@ -26,17 +26,11 @@ async function verdictsOf(part: Part): Promise<readonly string[]> {
 const NAMED_REFUSAL =
   /: refused: .*(?:capabilities\.[a-z_0-9]+|providers\.[^ ]+\.[a-z_]+|The provider has no embeddings)/;
 
-/** False until the gateway serves the API of the Messages clients. */
-const SERVES_MESSAGES = clientApis.some(({ endpoints }) =>
-  endpoints.some(({ path }) => path === "/v1/messages")
-);
-
 Deno.test("every client of the matrix runs on every provider type, or its refusal names what to configure", async () => {
   for (const part of PARTS) {
     const verdicts = await verdictsOf(part);
     const isFit = (line: string) =>
-      / (?:declared|starter): runs/.test(line) || NAMED_REFUSAL.test(line) ||
-      !SERVES_MESSAGES && line.includes("This path is not served here");
+      / (?:declared|starter): runs/.test(line) || NAMED_REFUSAL.test(line);
     assertEquals(verdicts.filter((line) => !isFit(line)), [], part);
   }
   assert((await verdictsOf("node")).length > 600);
@@ -47,6 +41,14 @@ Deno.test("the results of the npm clients are those of the versions in the impor
   const imported = Object.values<string>(manifest.imports);
   const packages = Object.values(clients).flatMap((client) => client.packages);
   assertEquals(packages.filter((name) => !imported.includes(`npm:${name}`)), []);
+});
+
+Deno.test("the results of the command-line clients are those of the versions in their files", async () => {
+  const { clients } = await readResults("cli");
+  const pinned = (await cliClients()).map(({ packages }) => packages.join(" "));
+  const found = Object.values(clients).map(({ packages }) => packages.join(" "));
+  assertEquals(found.toSorted(), pinned.toSorted());
+  assertEquals(pinned.filter((name) => !/^@?[\w/-]+@\d+\.\d+\.\d+$/.test(name)), []);
 });
 
 Deno.test("the results of the Python clients are those of the versions in their files", async () => {
