@@ -40,7 +40,7 @@ async function run({ command, args, environment = {}, files = {} }: Start): Prom
       await Deno.mkdir(`${home}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${home}/${path}`, text);
     }
-    await Deno.mkdir(`${home}/work`);
+    await Deno.mkdir(`${home}/work`, { recursive: true });
     const { stdout, stderr } = await new Deno.Command(`${Deno.env.get("CLIENT_BIN")}/${command}`, {
       args: [...args],
       cwd: `${home}/work`,
