@@ -34,14 +34,17 @@ export interface HeaderSource {
   readonly provider: Pick<Provider, "secrets">;
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 /** Returns the upstream's response headers that are forwarded to the client. */
 export function clientResponseHeaders(
   headers: FieldReader,
   { wire, provider: { secrets } }: HeaderSource,
 ): HeaderFields {
-  const listed = new Set(
-    (headers.get("connection") ?? "").split(",").map((name) => name.trim().toLowerCase()),
-  );
+  const connection = headers.get("connection");
+  const listed = connection === null || connection === undefined
+    ? NO_NAMES
+    : new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
   const copied: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (NOT_FORWARDED.has(name) || listed.has(name)) continue;
