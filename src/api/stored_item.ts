@@ -10,10 +10,10 @@ import { withoutNulls } from "./shape.ts";
  * if listed items have one. A message gets a type and parts. Known members that are null are removed.
  * All other members are unchanged.
  */
-export function toStoredItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonObject {
+export function toStoredItem(sent: JsonObject, idSource: Pick<World, "uuid">): JsonObject {
   const item = withoutNulls(inputItem, sent);
   const type = typeOf(item);
-  const id = typeof item.id === "string" ? item.id : newId(prefixOf(type), mint);
+  const id = typeof item.id === "string" ? item.id : newId(prefixOf(type), idSource);
   switch (type) {
     case "message":
       return { ...item, id, type, status: item.status ?? "completed", content: contentOf(item) };
@@ -29,8 +29,8 @@ export function toStoredItem(sent: JsonObject, mint: Pick<World, "uuid">): JsonO
 }
 
 /** Returns an item with a new id. */
-export function withNewId(item: JsonObject, mint: Pick<World, "uuid">): JsonObject {
-  return { ...item, id: newId(prefixOf(typeOf(item)), mint) };
+export function withNewId(item: JsonObject, idSource: Pick<World, "uuid">): JsonObject {
+  return { ...item, id: newId(prefixOf(typeOf(item)), idSource) };
 }
 
 function prefixOf(type: string | null): string {

@@ -51,13 +51,13 @@ export function newTranslatedHandler(
   { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
 ): ResponseHandler {
   const { target: { wire, provider }, call: { world } } = translated;
-  const mint: IdSource = callIdPrefix === undefined
+  const idSource: IdSource = callIdPrefix === undefined
     ? world
     : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
   const verifier = newCallVerifier(translated);
   if (translated.isStream) {
-    const decoder = wire.newDecoder(mint);
+    const decoder = wire.newDecoder(idSource);
     const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
     return {
       kind: "stream",
@@ -72,7 +72,7 @@ export function newTranslatedHandler(
     read(answer) {
       const document = parseResponseDocument(answer);
       if (!document.ok) return document;
-      const decoded = wire.decode(document.value, mint);
+      const decoded = wire.decode(document.value, idSource);
       if (!decoded.ok) return decoded;
       const events = extracts ? extractFromEvents(decoded.value) : decoded.value;
       const verified = verifier === null ? success(events) : verifyEvents(events, verifier);
@@ -91,6 +91,6 @@ export function newTranslatedHandler(
 
 function newCallVerifier({ call, promises, isStream }: TranslatedCall): Stage | null {
   if (promises === undefined) return null;
-  const { world: mint, metrics } = call;
-  return newVerifier(promises, { isStream, mint, onResult: metrics.verified });
+  const { world: idSource, metrics } = call;
+  return newVerifier(promises, { isStream, idSource, onResult: metrics.verified });
 }

@@ -6,15 +6,15 @@ import type { IdSource } from "./wire.ts";
  * new one if it is missing or already used in the response.
  */
 export function newCallIds(
-  mint: Pick<IdSource, "uuid" | "callIdPrefix">,
+  idSource: Pick<IdSource, "uuid" | "callIdPrefix">,
 ): (given: Optional) => string {
-  const prefix = mint.callIdPrefix ?? "call_";
+  const prefix = idSource.callIdPrefix ?? "call_";
   const used = new Set<string>();
   return (given) => {
     let id = typeof given === "string" ? given : "";
     // Taken from the end of the UUID, because consecutive UUIDs may share their first characters.
     while (id === "" || used.has(id)) {
-      id = `${prefix}${mint.uuid().replaceAll("-", "").slice(-24)}`;
+      id = `${prefix}${idSource.uuid().replaceAll("-", "").slice(-24)}`;
     }
     used.add(id);
     return id;

@@ -84,8 +84,8 @@ export interface Wire {
    */
   verified(settings: ProviderConfig): readonly PromiseKind[];
   /** Returns a complete response as stream events. Fails if the response is malformed. */
-  decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]>;
-  newDecoder(mint: IdSource): Decoder;
+  decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]>;
+  newDecoder(idSource: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
   headers(provider: Provider, client: Headers): Record<string, string>;
   /**

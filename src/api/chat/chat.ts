@@ -130,7 +130,7 @@ function hasFunctions({ document }: ChatRequest): boolean {
 }
 
 function relayed(
-  { world: mint }: Call,
+  { world: idSource }: Call,
   { stream, includeUsage }: ChatRequest,
   { id, created, model }: Labels,
   extractsReasoning: boolean,
@@ -139,12 +139,12 @@ function relayed(
     const identity = { id, object: "chat.completion", created, model } as const;
     return {
       kind: "whole",
-      read: (response) => relayResponse(response, identity, extractsReasoning, mint),
+      read: (response) => relayResponse(response, identity, extractsReasoning, idSource),
     };
   }
   const identity = { id, object: "chat.completion.chunk", created, model } as const;
   return {
     kind: "stream",
-    translation: newRelay({ identity, includeUsage, extractsReasoning, mint }),
+    translation: newRelay({ identity, includeUsage, extractsReasoning, idSource }),
   };
 }

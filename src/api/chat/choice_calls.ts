@@ -40,9 +40,9 @@ const UNCHANGED: ReadPiece = { changes: [], open: null };
  * by id, so each call gets a unique index and id, and the id comes with its first piece. The upstream's
  * values are used unless another call already has them.
  */
-export function newChoiceCalls(mint: Pick<IdSource, "uuid">): ChoiceCalls {
+export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   const finder = newCallFinder();
-  const nameCall = newCallIds(mint);
+  const nameCall = newCallIds(idSource);
   const relayed = new Map<FoundCall, RelayedCall>();
   const open = new Set<RelayedCall>();
   const indexes = new Set<number>();

@@ -45,7 +45,7 @@ interface HeldChunk extends RelayedChunk {
 }
 
 /** Returns the relay of the tool calls of one stream, in all its choices. */
-export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
+export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
   /** Choices with a call without an id. A scan of all choices for each chunk would take quadratic time. */
   const openChoices = new Set<ChoiceCalls>();
@@ -55,7 +55,7 @@ export function newCallRelay(mint: Pick<IdSource, "uuid">): CallRelay {
 
   function findOrAddCalls({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
-    const calls = choices.get(number) ?? newChoiceCalls(mint);
+    const calls = choices.get(number) ?? newChoiceCalls(idSource);
     choices.set(number, calls);
     return calls;
   }

@@ -27,7 +27,7 @@ export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
   identity: Identity,
   extractsReasoning: boolean,
-  mint: Pick<IdSource, "uuid">,
+  idSource: Pick<IdSource, "uuid">,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
@@ -50,7 +50,7 @@ export function relayResponse(
   const edits: Edit[] = changes.length === 0
     ? []
     : changeMembers(text.indexOf("{"), parseMembers(text), changes);
-  pushAll(edits, callEdits(text, "message", callChanges(value.choices, mint)));
+  pushAll(edits, callEdits(text, "message", callChanges(value.choices, idSource)));
   if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({
     response: {
@@ -64,12 +64,15 @@ export function relayResponse(
 }
 
 /** Returns new ids for the tool calls without an id, or with the id of another call of the same choice. */
-function callChanges(choices: readonly JsonValue[], mint: Pick<IdSource, "uuid">): CallChange[] {
+function callChanges(
+  choices: readonly JsonValue[],
+  idSource: Pick<IdSource, "uuid">,
+): CallChange[] {
   return choices.flatMap((choice, at) => {
     const message = isObject(choice) ? choice.message : undefined;
     const items = isObject(message) ? message.tool_calls : undefined;
     if (!Array.isArray(items)) return [];
-    const nameCall = newCallIds(mint);
+    const nameCall = newCallIds(idSource);
     return items.flatMap((item, place): CallChange[] => {
       if (!isObject(item)) return [];
       const id = nameCall(item.id);

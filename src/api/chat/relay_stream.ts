@@ -31,7 +31,7 @@ export interface RelayOptions {
   readonly includeUsage: boolean;
   readonly extractsReasoning: boolean;
   /** Source of ids for tool calls without an id, or with the id of another call. */
-  readonly mint: Pick<IdSource, "uuid">;
+  readonly idSource: Pick<IdSource, "uuid">;
 }
 
 /**
@@ -48,7 +48,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   const begun = new Set<number>();
   const finished = new Set<number>();
   const like = newRepeatFastPath();
-  const calls = newCallRelay(options.mint);
+  const calls = newCallRelay(options.idSource);
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);

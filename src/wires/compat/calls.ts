@@ -41,9 +41,9 @@ const LEGACY = "legacy";
  * ID. Each ID is used once in a response; a missing ID is generated. In deltas the ID may arrive
  * after the arguments, so a call waits for its ID for a bounded number of deltas.
  */
-export function newCallReader(mint: IdSource, form: "whole" | "deltas"): CallReader {
+export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
-  const nameCall = newCallIds(mint);
+  const nameCall = newCallIds(idSource);
   /** Buffered arguments of calls that have not been emitted, by position. */
   const waiting = new Map<number, string[]>();
   let announced = 0;

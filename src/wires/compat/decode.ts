@@ -18,13 +18,13 @@ const NOTHING: Events = { ok: true, value: [] };
  * Returns a complete Chat response as events. Fails on an error under status 200, without a choice,
  * and on a missing or unknown finish reason.
  */
-export function decode(body: JsonDocument, mint: IdSource): Events {
+export function decode(body: JsonDocument, idSource: IdSource): Events {
   const { value, text } = body;
   if ((value.error ?? null) !== null) return providerError(value);
   const choice = findChoice(value);
   if (choice === null) return malformed("an answer without choices");
   if (!isObject(choice.message)) return malformed("a choice without a message");
-  const reader = newMessageReader(mint, "whole");
+  const reader = newMessageReader(idSource, "whole");
   const messageEvents = reader.read(choice.message, text);
   if (!messageEvents.ok) return messageEvents;
   const last = reader.end();
@@ -33,7 +33,7 @@ export function decode(body: JsonDocument, mint: IdSource): Events {
   if (!usage.ok) return usage;
   const end = decodeEnd(choice.finish_reason, reader.calls() > 0, usage.value, value.service_tier);
   return end.ok
-    ? success([decodeStart(value, mint), ...messageEvents.value, ...last.value, ...end.value])
+    ? success([decodeStart(value, idSource), ...messageEvents.value, ...last.value, ...end.value])
     : end;
 }
 
@@ -42,8 +42,8 @@ export function decode(body: JsonDocument, mint: IdSource): Events {
  * ends after a finish reason. Usage and finish are emitted then, because usage may arrive after the
  * finish reason.
  */
-export function newDecoder(mint: IdSource): Decoder {
-  const reader = newMessageReader(mint, "deltas");
+export function newDecoder(idSource: IdSource): Decoder {
+  const reader = newMessageReader(idSource, "deltas");
   let isStarted = false;
   let reason: Optional = null;
   let usage: Usage | null = null;
@@ -71,7 +71,7 @@ export function newDecoder(mint: IdSource): Decoder {
     const messageEvents = isObject(choice.delta) ? reader.read(choice.delta, text) : NOTHING;
     if (!messageEvents.ok || isStarted) return messageEvents;
     isStarted = true;
-    return success([decodeStart(chunk, mint), ...messageEvents.value]);
+    return success([decodeStart(chunk, idSource), ...messageEvents.value]);
   }
 
   function finish(): Events {
@@ -97,12 +97,12 @@ function findChoice({ choices }: JsonObject): JsonObject | null {
   return list.find(({ index }) => (index ?? 0) === 0) ?? null;
 }
 
-function decodeStart({ id, model, created }: JsonObject, mint: IdSource): StreamEvent {
+function decodeStart({ id, model, created }: JsonObject, idSource: IdSource): StreamEvent {
   return {
     type: "start",
     id: typeof id === "string" ? id : "",
     model: typeof model === "string" ? model : "",
-    created: typeof created === "number" && created > 0 ? created : mint.unix(),
+    created: typeof created === "number" && created > 0 ? created : idSource.unix(),
   };
 }
 

@@ -22,8 +22,8 @@ export interface MessageReader {
  * Returns the parser of one assistant message. Servers use several forms: reasoning under two field
  * names, content as a string or as parts.
  */
-export function newMessageReader(mint: IdSource, form: "whole" | "deltas"): MessageReader {
-  const calls = newCallReader(mint, form);
+export function newMessageReader(idSource: IdSource, form: "whole" | "deltas"): MessageReader {
+  const calls = newCallReader(idSource, form);
 
   return {
     read(message, text) {

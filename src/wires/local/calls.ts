@@ -24,9 +24,9 @@ export interface Call {
  * every record.
  */
 export function newCallReader(
-  mint: IdSource,
+  idSource: IdSource,
 ): (calls: Optional, recordText: string) => Result<readonly Call[]> {
-  const nameCall = newCallIds(mint);
+  const nameCall = newCallIds(idSource);
 
   return (calls, recordText) => {
     const list = calls ?? [];

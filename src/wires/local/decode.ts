@@ -10,8 +10,8 @@ import type { Optional } from "../chat_request/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Returns a complete response as stream events. It is parsed like a stream with one record. */
-export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
-  const reading = newRecordReader(mint);
+export function decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]> {
+  const reading = newRecordReader(idSource);
   const events = reading.read(body.value, body.text);
   if (events.ok && !reading.done()) return malformed("an answer that is not finished");
   return events;
@@ -22,8 +22,8 @@ export function decode(body: JsonDocument, mint: IdSource): Result<readonly Stre
  * Records without client content produce no event. A stream that ends before the last record is a
  * failure.
  */
-export function newDecoder(mint: IdSource): Decoder {
-  const reading = newRecordReader(mint);
+export function newDecoder(idSource: IdSource): Decoder {
+  const reading = newRecordReader(idSource);
   return {
     push({ data }) {
       if (reading.done() || data.trim() === "") return success([]);
@@ -49,8 +49,8 @@ interface RecordReader {
   usage(): Usage | null;
 }
 
-function newRecordReader(mint: IdSource): RecordReader {
-  const readCalls = newCallReader(mint);
+function newRecordReader(idSource: IdSource): RecordReader {
+  const readCalls = newCallReader(idSource);
   let isStarted = false;
   let callCount = 0;
   let isDone = false;
@@ -81,7 +81,7 @@ function newRecordReader(mint: IdSource): RecordReader {
     }
     if (isStarted || events.length === 0) return success(events);
     isStarted = true;
-    return success([decodeStart(record, mint), ...events]);
+    return success([decodeStart(record, idSource), ...events]);
   }
 
   return {
@@ -91,14 +91,14 @@ function newRecordReader(mint: IdSource): RecordReader {
   };
 }
 
-function decodeStart(record: JsonObject, mint: IdSource): StreamEvent {
+function decodeStart(record: JsonObject, idSource: IdSource): StreamEvent {
   const { model, created_at } = record;
   const at = typeof created_at === "string" ? Date.parse(created_at) : NaN;
   return {
     type: "start",
-    id: newId("chatcmpl-", mint),
+    id: newId("chatcmpl-", idSource),
     model: typeof model === "string" ? model : "",
-    created: Number.isNaN(at) ? mint.unix() : Math.floor(at / 1000),
+    created: Number.isNaN(at) ? idSource.unix() : Math.floor(at / 1000),
   };
 }
 

@@ -18,15 +18,15 @@ interface Before {
  * Returns a complete Messages response as events. Fails on an error under status 200, on a block
  * type that has no counterpart in Chat, and on a missing or unknown stop reason.
  */
-export function decode(body: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
+export function decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]> {
   const exact = parseExact(body.text);
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);
   if (!Array.isArray(message.content)) return malformed("an answer without content");
-  const events = [decodeStart(message, mint)];
+  const events = [decodeStart(message, idSource)];
   let textLength = 0;
   let calls = 0;
-  const nameCall = newCallIds(mint);
+  const nameCall = newCallIds(idSource);
   for (const block of message.content) {
     const read = decodeBlock(block, { textLength, calls, nameCall });
     if (!read.ok) return read;

@@ -10,13 +10,13 @@ import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_c
 const DEFAULT_REFUSAL = "The model refused to answer.";
 
 /** Returns the first event of a message. */
-export function decodeStart(message: JsonObject, mint: IdSource): StreamEvent {
+export function decodeStart(message: JsonObject, idSource: IdSource): StreamEvent {
   const { id, model } = message;
   return {
     type: "start",
     id: typeof id === "string" ? id : "",
     model: typeof model === "string" ? model : "",
-    created: mint.unix(),
+    created: idSource.unix(),
   };
 }
 

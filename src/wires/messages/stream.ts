@@ -26,9 +26,9 @@ const NOTHING: Events = { ok: true, value: [] };
  * only repeats it. Usage and finish are emitted at message_stop; a stream that ends earlier is a
  * failure (Messages API, streaming).
  */
-export function newDecoder(mint: IdSource): Decoder {
+export function newDecoder(idSource: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
-  const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(mint) };
+  const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(idSource) };
   let usage: JsonObject | null = null;
   let stop: { readonly reason: Optional; readonly details: Optional } = {
     reason: null,
@@ -46,7 +46,7 @@ export function newDecoder(mint: IdSource): Decoder {
       case "message_start": {
         const message = isObject(data.message) ? data.message : {};
         takeUsage(message.usage);
-        return success([decodeStart(message, mint)]);
+        return success([decodeStart(message, idSource)]);
       }
       case "content_block_start":
         return start(data, record.data);

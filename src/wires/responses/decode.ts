@@ -12,13 +12,16 @@ import { newOutputReader } from "./output.ts";
  * status other than completed or incomplete for a known reason, and on an item type that has no
  * counterpart in Chat.
  */
-export function decode({ value }: JsonDocument, mint: IdSource): Result<readonly StreamEvent[]> {
+export function decode(
+  { value }: JsonDocument,
+  idSource: IdSource,
+): Result<readonly StreamEvent[]> {
   const failure = findFailure(value);
   if (failure !== null) return failure;
   if (!Array.isArray(value.output)) return malformed("a response without output");
-  const start = decodeStart(value, mint);
+  const start = decodeStart(value, idSource);
   if (!start.ok) return start;
-  const reader = newOutputReader(mint);
+  const reader = newOutputReader(idSource);
   const events: StreamEvent[] = [start.value];
   for (const [index, item] of value.output.entries()) {
     const finished = reader.finish(index, item);

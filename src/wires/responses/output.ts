@@ -63,9 +63,9 @@ const SPOKEN_PARTS: ReadonlyMap<Optional, "text" | "refusal"> = new Map([
  * Returns the parser of one response. Items are identified by their index: some servers change item
  * IDs from event to event.
  */
-export function newOutputReader(mint: Pick<IdSource, "uuid">): OutputReader {
+export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader {
   const items = new Map<number, Item>();
-  const nameCall = newCallIds(mint);
+  const nameCall = newCallIds(idSource);
   let calls = 0;
   const speech = newSpeech();
 

@@ -12,7 +12,7 @@ import { parseResponseUsage } from "../openai/responses_usage.ts";
 /** Returns the first event of a response. Fails if the value is not a response with an ID. */
 export function decodeStart(
   { object, id, model, created_at }: JsonObject,
-  mint: IdSource,
+  idSource: IdSource,
 ): Result<StreamEvent & { readonly type: "start" }> {
   if (object !== "response") return malformed("an answer that is no response");
   if (!isExactId(id)) return malformed("a response without an id");
@@ -21,7 +21,7 @@ export function decodeStart(
     type: "start",
     id,
     model: typeof model === "string" ? model : "",
-    created: created !== null && created > 0 ? Math.floor(created) : mint.unix(),
+    created: created !== null && created > 0 ? Math.floor(created) : idSource.unix(),
   });
 }
 

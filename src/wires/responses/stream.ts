@@ -30,8 +30,8 @@ const TERMINALS: ReadonlyMap<Optional, string> = new Map([
  * must be an event with matching name, type and status, of one response, with an increasing
  * sequence number.
  */
-export function newDecoder(mint: IdSource): Decoder {
-  const reader = newOutputReader(mint);
+export function newDecoder(idSource: IdSource): Decoder {
+  const reader = newOutputReader(idSource);
   let sequence = -1;
   let id: string | null = null;
   let done = false;
@@ -115,7 +115,7 @@ export function newDecoder(mint: IdSource): Decoder {
   function begin(response: Optional): Events {
     if (!isObject(response)) return malformed("an event without its response");
     // Some servers omit `object` inside an event.
-    const start = decodeStart({ object: "response", ...response }, mint);
+    const start = decodeStart({ object: "response", ...response }, idSource);
     if (!start.ok) return start;
     if (id !== null) {
       return id === start.value.id ? NOTHING : malformed("events of another response");

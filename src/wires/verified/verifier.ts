@@ -16,7 +16,7 @@ import { newTextCallStage } from "./text_call_stage.ts";
 export interface VerifierOptions {
   readonly isStream: boolean;
   /** Source of the ID of a call that is made of the response's text. */
-  readonly mint: Pick<IdSource, "uuid">;
+  readonly idSource: Pick<IdSource, "uuid">;
   /** Called once for each kind of promise that the response kept, or for the one that it broke. */
   onResult(kind: PromiseKind, result: PromiseResult): void;
 }
@@ -29,7 +29,7 @@ export function newVerifier(
   promises: readonly ResponsePromise[],
   options: VerifierOptions,
 ): Stage {
-  const stages = newStages(promises, options.mint, {
+  const stages = newStages(promises, options.idSource, {
     isStream: options.isStream,
     breaks(promise, what) {
       options.onResult(promise.kind, "broken");
@@ -72,7 +72,7 @@ export function newVerifier(
 
 function newStages(
   promises: readonly ResponsePromise[],
-  mint: Pick<IdSource, "uuid">,
+  idSource: Pick<IdSource, "uuid">,
   options: StageOptions,
 ): readonly Stage[] {
   const stages: Stage[] = [];
@@ -85,7 +85,7 @@ function newStages(
       stages.push(newJsonStage(promise, options));
     }
     if (promise.kind === "tool_choice" && promise.isText) {
-      const nameCall = newCallIds(mint);
+      const nameCall = newCallIds(idSource);
       stages.push(newTextCallStage(promise, () => nameCall(null), options));
     }
   }

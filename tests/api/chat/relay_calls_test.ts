@@ -30,7 +30,7 @@ function newTestRelay() {
     identity: IDENTITY,
     includeUsage: false,
     extractsReasoning: false,
-    mint: scriptedWorld(),
+    idSource: scriptedWorld(),
   });
   return {
     /** The data of the records that go out for this one. */

@@ -107,9 +107,9 @@ Deno.test("records after the last record are ignored", () => {
 });
 
 Deno.test("every stream has unique IDs", () => {
-  const mint = countingMint();
+  const idSource = countingMint();
   const line = '{"done":true,"message":{"tool_calls":[{"function":{"name":"f"}}]}}';
-  const [first, second] = [local.newDecoder(mint), local.newDecoder(mint)].map((decoder) =>
+  const [first, second] = [local.newDecoder(idSource), local.newDecoder(idSource)].map((decoder) =>
     valueOf(decoder.push({ event: null, data: line, raw: null }))
       .flatMap((event) => "id" in event ? [event.id] : [])
   );

@@ -14,7 +14,7 @@ export function provider(written: Written = {}): Provider {
 }
 
 /** A constant ID and a fixed clock at 1,700,000,000. */
-export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
+export const idSource: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
 /** Returns the upstream request text for a client request text. */
 export function encodeText(text: string, written: Written = {}, model = "m"): Result<string> {
@@ -45,7 +45,7 @@ export function encodeMessages(list: readonly unknown[]): Result<JsonObject> {
 
 /** Returns the events of a stream text that arrives in parts of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(messages.newDecoder(mint), text, size);
+  return decodeSse(messages.newDecoder(idSource), text, size);
 }
 
 /** Returns the stream text of Messages events. */
@@ -55,5 +55,5 @@ export function streamOf(events: readonly JsonObject[]): string {
 
 /** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
-  return messages.decode(valueOf(parseDocument(text)), mint);
+  return messages.decode(valueOf(parseDocument(text)), idSource);
 }

@@ -4,7 +4,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
-import { decodeStream, mint, streamOf } from "./encoded_request.ts";
+import { decodeStream, idSource, streamOf } from "./encoded_request.ts";
 
 const BEGIN: JsonObject = {
   type: "message_start",
@@ -254,7 +254,7 @@ Deno.test("two calls with one ID are two calls", () => {
 });
 
 Deno.test("the usage is known after the first record, and later counts replace it", () => {
-  const decoder = messages.newDecoder(mint);
+  const decoder = messages.newDecoder(idSource);
   const push = (event: JsonObject) =>
     decoder.push({ event: null, data: JSON.stringify(event), raw: null });
   const counts = { input: 8, cached: 5, cacheWrite: 0, reasoning: 0 };

@@ -10,7 +10,7 @@ import { encodeAs, providerOf, valueOf, type Written } from "../../support/trans
 import { decodeSse } from "../decoded.ts";
 
 /** A constant ID and a fixed clock at 1,700,000,000. */
-export const mint: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
+export const idSource: IdSource = { uuid: () => "id", unix: () => 1_700_000_000 };
 
 /** Returns the upstream request text for a client request text. */
 export function encodeText(text: string, written: Written = {}): Result<string> {
@@ -46,7 +46,7 @@ export function encodeMessages(list: readonly unknown[]): Result<unknown> {
 
 /** Returns the events of a stream text that arrives in parts of at most `size` characters. */
 export function decodeStream(text: string, size = text.length): Result<readonly StreamEvent[]> {
-  return decodeSse(responses.newDecoder(mint), text, size);
+  return decodeSse(responses.newDecoder(idSource), text, size);
 }
 
 /** Returns the stream text of Responses events, with sequence numbers if they have none. */
@@ -59,5 +59,5 @@ export function streamOf(events: readonly JsonObject[]): string {
 
 /** Returns the events of a complete response text. */
 export function decodeText(text: string): Result<readonly StreamEvent[]> {
-  return responses.decode(valueOf(parseDocument(text)), mint);
+  return responses.decode(valueOf(parseDocument(text)), idSource);
 }

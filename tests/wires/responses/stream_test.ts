@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
-import { decodeStream, mint, streamOf } from "./encoded_request.ts";
+import { decodeStream, idSource, streamOf } from "./encoded_request.ts";
 import { added, BEGUN, CALL, created, done, ended, message, said, WHOLE } from "./events.ts";
 
 const TOLD = [
@@ -97,7 +97,7 @@ Deno.test("two calls with one ID are two calls", () => {
 });
 
 Deno.test("the usage is that of the last response object with usage, also of a failed one", () => {
-  const decoder = responses.newDecoder(mint);
+  const decoder = responses.newDecoder(idSource);
   const push = (event: JsonObject, sequence_number: number) =>
     decoder.push({ event: null, data: JSON.stringify({ ...event, sequence_number }), raw: null });
   push(created(), 0);

@@ -61,7 +61,7 @@ export function verify(
   const counted: string[] = [];
   const verifier = newVerifier(promises, {
     isStream,
-    mint: { uuid: () => "00000000-0000-4000-8000-000000000001" },
+    idSource: { uuid: () => "00000000-0000-4000-8000-000000000001" },
     onResult: (kind, result) => counted.push(`${kind} ${result}`),
   });
   const groups: (readonly StreamEvent[])[] = [];
