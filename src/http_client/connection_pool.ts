@@ -56,7 +56,7 @@ const MAX_IDLE_CONNECTIONS = 256;
  * Idle time after which a connection may have been closed by the server without notice, while the
  * event loop was busy.
  */
-const LONG_IDLE_MS = 1_000;
+const MIN_STALE_IDLE_MS = 1_000;
 
 /** Interval between checks for idle connections that have timed out. */
 const SWEEP_INTERVAL_MS = 5_000;
@@ -154,7 +154,7 @@ export function newPool(clock: Clock): Pool {
   return {
     isLongIdle(target, transport) {
       const since = idle.get(poolKey(target, transport))?.at(-1)?.since;
-      return since !== undefined && since + LONG_IDLE_MS <= clock.now();
+      return since !== undefined && since + MIN_STALE_IDLE_MS <= clock.now();
     },
     idle(target, transport) {
       const idleHere = idle.get(poolKey(target, transport));

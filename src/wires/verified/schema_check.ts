@@ -24,7 +24,8 @@ const TOO_LARGE = "too large to be checked";
 
 /**
  * Returns the check of the first of some schemas that hold known keywords only. References are
- * `#/definitions/d<index>`, the index of a schema in the list. The time of a check is limited, because client and model together choose what is checked.
+ * `#/definitions/d<index>`, the index of a schema in the list. The time of a check is limited, because client
+ * and model together choose what is checked.
  */
 export function newSchemaCheck(
   schemas: readonly JsonObject[],
