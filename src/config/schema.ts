@@ -4,6 +4,7 @@ import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
+import { stateSchema } from "./state_schema.ts";
 
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -112,6 +113,8 @@ const caching = section({
     .describe("Maximum size of all cached responses and their keys."),
   per_key: flag().prefault(false)
     .describe("Give each client key its own cached responses."),
+  shared: flag().prefault(false)
+    .describe("Store cached responses in the state store, so that replicas share them."),
 });
 
 const price = section({
@@ -156,6 +159,8 @@ export const configSchema = section({
   circuit_breaker: circuitBreaker.prefault({})
     .describe("Circuit breaker, one for each provider account."),
   caching: caching.prefault({}).describe("Response cache."),
+  state: stateSchema.prefault({})
+    .describe("Storage of responses, conversations, owners and quotas. Applied at start."),
   pricing: pricing.prefault({})
     .describe(
       "Prices in USD per million tokens by <provider>/<model>; they override the built-in prices.",

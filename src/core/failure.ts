@@ -17,6 +17,7 @@ export type End =
   | "stream_idle"
   | "client_gone"
   | "drained"
+  | "state_unavailable"
   | "internal";
 
 /** Status, code, log end and metric of a kind of refusal. */
@@ -125,6 +126,8 @@ const FAULT_TABLE = {
   upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: false, breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
   circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "circuit_open", notSent: true },
   provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
+  state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" },
+  state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 

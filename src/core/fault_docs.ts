@@ -88,6 +88,18 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "Wait for `Retry-After`, or raise `max_concurrent` or `max_queued`.",
     example: "The provider is at its limit of concurrent requests; send the request again later.",
   },
+  state_unavailable: {
+    cause: "The request needs stored state, and the state store is not available.",
+    cure: "Try again after `Retry-After`. A Responses request can go on with `store: false`.",
+    example: "The state store is not available; send store: false to go on without it.",
+  },
+  state_unreadable: {
+    cause:
+      "The stored object was encrypted with a key that `state.encryption_keys` does not have, " +
+      "or a newer version wrote it.",
+    cure: "Add the earlier key to `state.encryption_keys`; the log names the type of the object.",
+    example: "The stored object cannot be read.",
+  },
   internal_error: {
     cause: "A bug in the gateway.",
     cure: "Report it with the line `internal error` of the log.",

@@ -45,3 +45,20 @@ export function heldBytes(value: JsonValue | undefined): number {
   for (const key in value) bytes += Buffer.byteLength(key) + heldBytes(value[key]);
   return bytes;
 }
+
+/** Bounds of the stored objects. */
+export interface Retention {
+  /** Lifetime in milliseconds. */
+  readonly ttlMs: number;
+  /** Maximum number of objects of each type. */
+  readonly maxObjects: number;
+  /** Maximum bytes of all responses, and of all conversations. */
+  readonly maxBytes: number;
+}
+
+/** Bounds without configuration. */
+export const DEFAULT_RETENTION: Retention = {
+  ttlMs: STATE_TTL_MS,
+  maxObjects: MAX_OBJECTS,
+  maxBytes: MAX_STATE_BYTES,
+};

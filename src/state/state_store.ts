@@ -1,0 +1,24 @@
+import type { CachedResponses } from "./cached_responses.ts";
+import type { ObjectStore, Stored } from "./object_store.ts";
+import type { QuotaStore } from "./quota_store.ts";
+import type { StoreName } from "./settings.ts";
+
+/**
+ * State that may outlive the process. Every operation of `objects` fails with `state_unavailable`
+ * while the store cannot be asked, and with `state_unreadable` for a record that cannot be read.
+ */
+export interface StateStore {
+  readonly name: StoreName;
+  readonly objects: ObjectStore;
+  readonly cachedResponses: CachedResponses;
+  readonly quotas: QuotaStore;
+  /** Asks the store for a sign of life. */
+  ping(): Stored<void>;
+  /** Completes the operations in progress, then releases all resources. */
+  close(): Promise<void>;
+}
+
+/** Result of opening a store; `problem` is one sentence that names what is wrong and where. */
+export type OpenedStore =
+  | { readonly ok: true; readonly store: StateStore }
+  | { readonly ok: false; readonly problem: string };
