@@ -1,10 +1,9 @@
-import type { ObjectStore } from "./object_store.ts";
 import type { OutcomeStore } from "./outcome_store.ts";
 import type { StateStore } from "./state_store.ts";
 
 /** The state store of a gateway, as its calls use it. */
-export interface GatewayStore extends Omit<StateStore, "ping"> {
-  readonly objects: ObjectStore;
+export interface GatewayStore
+  extends Pick<StateStore, "name" | "objects" | "cachedResponses" | "quotas" | "close"> {
   readonly outcomes: OutcomeStore;
   readonly availability: Availability;
 }

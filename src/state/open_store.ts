@@ -1,4 +1,5 @@
 import type { World } from "../core/world.ts";
+import { newRecordCodec } from "./records/new_codec.ts";
 import type { RecordCodec } from "./records/record_codec.ts";
 import type { StateSettings, StoreName } from "./settings.ts";
 import type { OpenedStore } from "./state_store.ts";
@@ -32,7 +33,7 @@ const STORES: Readonly<Partial<Record<StoreName, () => Promise<OpenStore>>>> = {
  */
 export async function openStateStore(
   settings: StateSettings,
-  dependencies: StoreDependencies,
+  dependencies: Omit<StoreDependencies, "codec">,
 ): Promise<OpenedStore | null> {
   const { store } = settings;
   if (store === "memory") return null;
@@ -41,5 +42,6 @@ export async function openStateStore(
     return { ok: false, problem: `state.store: this version has no store '${store}'` };
   }
   const open = await load();
-  return await open(settings, dependencies);
+  const codec = newRecordCodec(settings.encryption_keys, dependencies.log);
+  return await open(settings, { ...dependencies, codec });
 }
