@@ -42,10 +42,12 @@ function sharedCacheOf({ generation, state }: Call): SharedCache | null {
 }
 
 function recordLookup(
-  { report }: Call,
+  { report, cancellation }: Call,
   first: Candidate,
   response: HttpResponse | null,
 ): void {
+  // A call that is cancelled while the store is asked is neither a hit nor a miss.
+  if (cancellation.isCancelled) return;
   report.cache = response === null ? "MISS" : "HIT";
   if (response === null) return;
   const { target } = first;

@@ -4,7 +4,7 @@ import { VERSION } from "../core/build.ts";
 
 /**
  * Returns the prefix of a provider's keys in a shared cache: a digest of its ID and all settings,
- * which include its key. It is keyed with the first encryption key, so that whoever reads the store
+ * which include its key. It is keyed with the first encryption key, so that a reader of the store
  * cannot try out provider keys; without encryption keys, with the provider's own key.
  */
 export function sharedNamespace(
