@@ -3,7 +3,7 @@ import type { StateSettings } from "../state/settings.ts";
 import type { StateInfo } from "../state/state_info.ts";
 import { columns } from "./help.ts";
 
-const USUAL_PORT = 6379;
+const DEFAULT_PORT = 6379;
 
 /** Returns where a state store is: the path of a file, or a server with its prefix; no credentials. */
 export function placeText({ store, sqlite, valkey }: StateSettings): string {
@@ -11,7 +11,7 @@ export function placeText({ store, sqlite, valkey }: StateSettings): string {
   const { hostname = "", port = "", pathname = "" } = URL.parse(valkey.url) ?? {};
   const server = valkey.sentinels.length > 0
     ? `${valkey.master ?? ""} of ${valkey.sentinels.join(", ")}`
-    : `${hostname}:${port === "" ? USUAL_PORT : port}`;
+    : `${hostname}:${port === "" ? DEFAULT_PORT : port}`;
   const database = pathname.replace("/", "") || "0";
   return `${server}, database ${database}, prefix ${valkey.prefix}`;
 }
