@@ -9,6 +9,7 @@ import { newMemoryObjectStore } from "./memory/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
+import { newSharedCache, type SharedCache } from "./shared_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
@@ -24,6 +25,8 @@ export interface GatewayState {
   readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
+  /** Cached responses in the state store; null without one. */
+  readonly sharedCache: SharedCache | null;
   readonly inFlight: InFlight;
   readonly admission: Admission;
   /** Stored objects of clients. All other state is local to the process and synchronous. */
@@ -55,6 +58,9 @@ export function newGatewayState(
     buckets: newBuckets(now),
     catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),
+    sharedCache: store === null
+      ? null
+      : newSharedCache(store.cachedResponses, store.availability.isUp),
     inFlight: newInFlight(),
     admission: newAdmission(server),
     objects,

@@ -73,11 +73,13 @@ Deno.test("a conversation at a provider is not created while the store is away",
 
 Deno.test("a completion is refused while the store is away only if its provider stores it", async () => {
   const asked = { model: "m", ...MESSAGES };
-  for (const [can, store, status] of [
-    [ABLE.can, true, 503],
-    [ABLE.can, false, 200],
-    [[], true, 200],
-  ] as const) {
+  for (
+    const [can, store, status] of [
+      [ABLE.can, true, 503],
+      [ABLE.can, false, 200],
+      [[], true, 200],
+    ] as const
+  ) {
     const { calls, outage } = await withOutage((options) =>
       nativeGateway(nativeConfig({ up: { can } }), () => ({ body: COMPLETION }), options)
     );

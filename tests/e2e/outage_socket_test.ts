@@ -56,7 +56,10 @@ Deno.test("a turn that continues a stored response can be sent again when the st
     const first = await client.turn(create({ model: MODEL, input: "one" }));
     const turns = [
       create({ model: MODEL, input: "two", previous_response_id: first.id }),
-      { ...create({ model: MODEL, input: "two", previous_response_id: first.id }), generate: false },
+      {
+        ...create({ model: MODEL, input: "two", previous_response_id: first.id }),
+        generate: false,
+      },
     ];
     await leave();
     for (const turn of turns) {

@@ -29,9 +29,7 @@ export function newResponsesSession(maxItems: number): Session {
     if (last === null || last.id !== id || !isVisible(call, lastCaller)) return unknownPrevious();
     const { continuation, isStored } = last;
     // A dialogue that is not stored goes on while the store is away.
-    const found = isStored
-      ? await call.state.objects.responses.findBinding(id)
-      : success(null);
+    const found = isStored ? await call.state.objects.responses.findBinding(id) : success(null);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();
     if (continuation === null) {
