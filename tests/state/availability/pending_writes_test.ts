@@ -60,7 +60,7 @@ Deno.test("a write in progress is not made twice", async () => {
   assertEquals(tried, ["a1", "a2"]);
 });
 
-Deno.test("a write in progress is not replaced, and what replaces the others follows it", async () => {
+Deno.test("a write in progress is not replaced, and its successor follows it", async () => {
   const { store, tried, pending, write } = pendingWrites();
   store.isAway = false;
   pending.add("a", write("a1"));
