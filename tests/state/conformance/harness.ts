@@ -36,7 +36,7 @@ export type Objects = Pick<StateStore, "objects">;
 export const SHARING: Caller = { name: null, isIsolated: false };
 
 /** Lifetime that really passes in tests of a store with its own clock. */
-export const SHORT_TTL_MS = 300;
+const SHORT_TTL_MS = 300;
 
 /** Time in which a store with its own clock must have removed what has expired. */
 const EXPIRY_DEADLINE_MS = 10_000;
@@ -92,6 +92,14 @@ export function testLifetime<Store>(
   if (under.clock === "scripted") testStore(under, name, retention, run);
 }
 
+/** Returns the bounds for a test that waits for the end of a lifetime. */
+export function expiringBounds<Store>(
+  { clock }: StoreUnderTest<Store>,
+  retention: Retention,
+): Retention {
+  return clock === "own" ? { ...retention, ttlMs: SHORT_TTL_MS } : retention;
+}
+
 /** Registers a test that what `make` stores is gone after its lifetime although it is read. */
 export function testExpiry<Store>(
   under: StoreUnderTest<Store>,
@@ -100,8 +108,9 @@ export function testExpiry<Store>(
   make: (store: Store) => Promise<void>,
   isFound: (store: Store) => Promise<boolean>,
 ): void {
-  const ttlMs = under.clock === "own" ? SHORT_TTL_MS : retention.ttlMs;
-  testStore(under, name, { ...retention, ttlMs }, async ({ pick, advance }) => {
+  const bounds = expiringBounds(under, retention);
+  const { ttlMs } = bounds;
+  testStore(under, name, bounds, async ({ pick, advance }) => {
     await make(pick(false));
     if (under.clock === "scripted") {
       await advance(ttlMs - 1);
