@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { APPLICATION_CODE, SCHEMA, MAX_SCHEMA_VERSION } from "./schema.ts";
 
 /** A value of a column, or a parameter of a statement. */
 export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;
@@ -93,13 +93,13 @@ function createTables(database: DatabaseSync): void {
   const version = number("pragma user_version");
   const tables = number("select count(*) from sqlite_schema");
   const isNew = version === 0 && tables === 0;
-  if (!isNew && number("pragma application_id") !== APPLICATION_ID) {
+  if (!isNew && number("pragma application_id") !== APPLICATION_CODE) {
     throw new ForeignDatabase("foreign");
   }
-  if (version > SCHEMA_VERSION) throw new ForeignDatabase("newer");
+  if (version > MAX_SCHEMA_VERSION) throw new ForeignDatabase("newer");
   if (isNew) {
     database.exec(
-      `${SCHEMA} pragma application_id = ${APPLICATION_ID}; pragma user_version = ${SCHEMA_VERSION};`,
+      `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
     );
   }
   database.prepare("commit").run();

@@ -1,8 +1,8 @@
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
-export const APPLICATION_ID = 0x53575944;
+export const APPLICATION_CODE = 0x53575944;
 
 /** Version of the tables in a database file. */
-export const SCHEMA_VERSION = 1;
+export const MAX_SCHEMA_VERSION = 1;
 
 /**
  * Statements that create all tables. `seq` orders the records of a table, the youngest last; `bytes`

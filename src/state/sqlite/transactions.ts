@@ -21,8 +21,8 @@ export interface CallRunner {
 /**
  * Runs calls in their order and passes on their results in groups. The changes of a group are
  * committed before its results are passed on. All calls of a group share one transaction, so they
- * wait for the disk once. After an error each call of the group runs again in a transaction of its
- * own, so that a call that fails takes no other one with it.
+ * wait for the disk once. After an error each call of the group runs again in a separate
+ * transaction, so that a call that fails takes no other one with it.
  */
 export function runCalls(
   runner: CallRunner,
