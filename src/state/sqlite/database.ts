@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
-import { APPLICATION_CODE, SCHEMA, MAX_SCHEMA_VERSION } from "./schema.ts";
+import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA } from "./schema.ts";
 
 /** A value of a column, or a parameter of a statement. */
 export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;

@@ -7,6 +7,8 @@ export interface OperationContext {
   readonly database: Database;
   /** Unix time in milliseconds. */
   readonly now: number;
+  /** Records that were last changed at this time, or earlier, have expired. */
+  readonly horizon: number;
   readonly retention: Retention;
 }
 

@@ -6,7 +6,8 @@ export const MAX_SCHEMA_VERSION = 1;
 
 /**
  * Statements that create all tables. `seq` orders the records of a table, the youngest last; `bytes`
- * is the size of a record that counts against the bounds. Triggers maintain the sums in `total`, and
+ * is the size of a record that counts against the bounds; `changed` is the Unix time in
+ * milliseconds at which its lifetime began. Triggers maintain the sums in `total`, and
  * remove a response with its binding and an item with the last response that has it.
  */
 export const SCHEMA = `
@@ -25,11 +26,11 @@ create table binding (
   seq integer not null,
   body text not null,
   bytes integer not null,
-  expires integer not null,
+  changed integer not null,
   primary key (type, id)
 ) strict, without rowid;
 create unique index binding_seq on binding (type, seq);
-create index binding_expires on binding (expires);
+create index binding_changed on binding (changed);
 
 create table response (
   key integer primary key,
@@ -37,9 +38,9 @@ create table response (
   resource blob not null,
   inputs integer not null,
   bytes integer not null,
-  expires integer not null
+  changed integer not null
 ) strict;
-create index response_expires on response (expires);
+create index response_changed on response (changed);
 create table item (
   key integer primary key,
   digest text not null unique,
@@ -65,9 +66,9 @@ create table conversation (
   metadata blob not null,
   metadata_bytes integer not null,
   bytes integer not null,
-  expires integer not null
+  changed integer not null
 ) strict;
-create index conversation_expires on conversation (expires);
+create index conversation_changed on conversation (changed);
 create table conversation_item (
   key integer primary key,
   conversation integer not null references conversation on delete cascade,
@@ -86,11 +87,11 @@ create table reasoning (
   calls text not null,
   body blob not null,
   bytes integer not null,
-  expires integer not null
+  changed integer not null
 ) strict;
 create index reasoning_of_creator on reasoning (creator, seq);
 create index reasoning_of_calls on reasoning (calls);
-create index reasoning_expires on reasoning (expires);
+create index reasoning_changed on reasoning (changed);
 create table reasoning_creator (
   creator text primary key,
   entries integer not null,
@@ -107,6 +108,7 @@ create table cached_response (
   seq integer not null unique,
   body blob not null,
   bytes integer not null,
+  changed integer not null,
   expires integer not null
 ) strict;
 create index cached_response_expires on cached_response (expires);

@@ -95,7 +95,7 @@ function runOperation(
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
-  const context: OperationContext = { database, now, retention };
+  const context: OperationContext = { database, now, horizon: now - retention.ttlMs, retention };
   return operation.run(context, parameters);
 }
 
