@@ -8,7 +8,7 @@ import type { Owner } from "../../../state/bindings.ts";
 import { unknownConversation } from "../../../state/conversations.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { toStoredItem, withNewId } from "../../stored_item.ts";
+import { withNewId } from "../../stored_item.ts";
 import {
   isHistoryComplete,
   localConversation,
@@ -16,6 +16,7 @@ import {
   storedHistory,
 } from "./continuation.ts";
 import type { FinishedResponse } from "../creation.ts";
+import { storedInput } from "./stored_input.ts";
 
 /**
  * Stores a finished response with its owner unless the request has `store: false`; only the owner if
@@ -26,7 +27,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const added = context.added.map(({ item }) => toStoredItem(item, call.world));
+  const added = storedInput(context, call.world);
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;
