@@ -30,16 +30,20 @@ export async function openSqliteStore(
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
   const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
   const opened = await openLink(opening, { ...dependencies, ...options });
-  return opened.ok ? { ok: true, store: newStore(opened.link, dependencies) } : opened;
+  return opened.ok ? { ok: true, store: newStore(opened.link, retention, dependencies) } : opened;
 }
 
-function newStore(link: Link, { world, codec }: StoreDependencies): StateStore {
+function newStore(
+  link: Link,
+  { maxBytes }: Retention,
+  { world, codec }: StoreDependencies,
+): StateStore {
   const endSweep = startSweep(world, link);
   return {
     name: "sqlite",
     objects: {
       responses: newSqliteResponses(link, codec),
-      conversations: newSqliteConversations(link, codec),
+      conversations: newSqliteConversations(link, codec, maxBytes),
       owners: {
         chat_completion: newSqliteOwners(link, "chat_completion"),
         conversation: newSqliteOwners(link, "conversation"),
