@@ -25,7 +25,9 @@ export type OpenStore = (
 ) => Promise<OpenedStore>;
 
 /** Stores outside the memory of the process. Each is loaded only if the configuration names it. */
-const STORES: Readonly<Partial<Record<StoreName, () => Promise<OpenStore>>>> = {};
+const STORES: Readonly<Partial<Record<StoreName, () => Promise<OpenStore>>>> = {
+  sqlite: async () => (await import("./sqlite/open.ts")).openSqliteStore,
+};
 
 /**
  * Opens the state store of the configuration; null for the memory of the process, which the gateway

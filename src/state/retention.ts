@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue } from "../core/json/json.ts";
+import type { OwnedReasoning } from "../core/reasoning.ts";
 
 /** Lifetime of stored objects. */
 export const STATE_TTL_MS = 30 * 60 * 1000;
@@ -9,13 +10,6 @@ export const MAX_OBJECTS = 1_000;
 
 /** Maximum bytes of all stored responses, and of all stored conversations. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024;
-
-/** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
-export const MAX_REASONING = 10_000;
-export const MAX_CREATOR_REASONING = 4_000;
-
-/** Maximum bytes of the stored reasoning of responses that one caller has received. */
-export const MAX_CREATOR_REASONING_BYTES = 32 * 1024 * 1024;
 
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
@@ -46,6 +40,12 @@ export function heldBytes(value: JsonValue | undefined): number {
   return bytes;
 }
 
+/** Returns the size of stored reasoning with its key in bytes of memory. */
+export function reasoningBytes(key: string, { account, blocks }: OwnedReasoning): number {
+  const rest = heldBytes(key) + heldBytes(account);
+  return blocks.reduce((bytes, { value }) => bytes + heldBytes(value), rest);
+}
+
 /** Bounds of the stored objects. */
 export interface Retention {
   /** Lifetime in milliseconds. */
@@ -62,3 +62,41 @@ export const DEFAULT_RETENTION: Retention = {
   maxObjects: MAX_OBJECTS,
   maxBytes: MAX_STATE_BYTES,
 };
+
+/** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */
+const MAX_BINDING_BYTES = 1_024;
+
+/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
+const MIN_BINDINGS_BYTES = 1_024_000;
+
+/** Returns the bounds of the bindings of one type of object. */
+export function bindingBounds({ maxObjects }: Retention): {
+  readonly entries: number;
+  readonly bytes: number;
+} {
+  const bytes = Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
+  return { entries: maxObjects, bytes };
+}
+
+/** Bounds of the stored reasoning. */
+export interface ReasoningBounds {
+  /** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
+  readonly entries: number;
+  readonly creatorEntries: number;
+  /** Maximum bytes of all stored reasoning, and of that of one caller. */
+  readonly bytes: number;
+  readonly creatorBytes: number;
+}
+
+/**
+ * Returns the bounds of the stored reasoning. A dialogue stores it for every turn with tool calls,
+ * so there are more entries than other objects.
+ */
+export function reasoningBounds({ maxObjects, maxBytes }: Retention): ReasoningBounds {
+  return {
+    entries: maxObjects * 10,
+    creatorEntries: maxObjects * 4,
+    bytes: maxBytes,
+    creatorBytes: Math.floor(maxBytes / 2),
+  };
+}

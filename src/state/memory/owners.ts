@@ -9,18 +9,17 @@ import {
 } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { OwnerStore, StoreStats } from "../object_store.ts";
-import { jsonBytes, MAX_OBJECTS, STATE_TTL_MS } from "../retention.ts";
+import { bindingBounds, jsonBytes, type Retention } from "../retention.ts";
 
 /** Bindings of one type in memory. */
 export interface MemoryBindings {
   get(id: string): Binding | null;
   bind(id: string, owner: Owner): Binding;
   unbind(id: string, account: string, caller: Caller): boolean;
+  /** Removes the bindings that have expired. */
+  dropExpired(): void;
   stats(): StoreStats;
 }
-
-/** Maximum bytes of all bindings of one type. */
-const MAX_BINDING_BYTES = 1024 * 1024;
 
 /**
  * Returns a store without bindings. `now` returns milliseconds that never go back. `onLost` is
@@ -28,9 +27,10 @@ const MAX_BINDING_BYTES = 1024 * 1024;
  */
 export function newMemoryBindings(
   now: () => number,
+  retention: Retention,
   onLost: (id: string) => void = () => {},
 ): MemoryBindings {
-  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_BINDING_BYTES };
+  const limits = { ttl: retention.ttlMs, ...bindingBounds(retention) };
   const store = new BoundedStore<Binding>(limits, now, onLost);
 
   function set(id: string, binding: Binding): Binding {
@@ -52,6 +52,7 @@ export function newMemoryBindings(
       return binding?.kind === "bound" && binding.owner.account === account &&
         isVisibleTo(caller, creatorOf(binding)) && store.delete(id);
     },
+    dropExpired: () => store.dropExpired(),
     stats: () => ({ entries: store.entries, bytes: store.bytes }),
   };
 }
