@@ -4,8 +4,10 @@ import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Buckets, newBuckets } from "./buckets.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
+import type { Availability, GatewayStore } from "./gateway_store.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
+import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
@@ -26,15 +28,24 @@ export interface GatewayState {
   readonly admission: Admission;
   /** Stored objects of clients. All other state is local to the process and synchronous. */
   readonly objects: ObjectStore;
+  /** Writes to the stored objects that follow from responses of upstreams. */
+  readonly outcomes: OutcomeStore;
+  /** Null for objects in the memory of the process, which are always available. */
+  readonly availability: Availability | null;
 }
 
-/** Returns empty state. It lives as long as the process. */
+/**
+ * Returns empty state. It lives as long as the process. The stored objects are in `store`; null for the
+ * memory of the process.
+ */
 export function newGatewayState(
   world: World,
   caching: CacheSettings,
   server: AdmissionLimits,
+  store: GatewayStore | null = null,
 ): GatewayState {
   const now = () => world.now();
+  const objects = store?.objects ?? newMemoryObjectStore(now);
   return {
     began: world.now(),
     since: world.unix(),
@@ -46,6 +57,8 @@ export function newGatewayState(
     cache: newResponseCache(caching, now),
     inFlight: newInFlight(),
     admission: newAdmission(server),
-    objects: newMemoryObjectStore(now),
+    objects,
+    outcomes: store?.outcomes ?? newDirectOutcomes(objects),
+    availability: store?.availability ?? null,
   };
 }
