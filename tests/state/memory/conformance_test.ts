@@ -8,7 +8,7 @@ import { testResponses } from "../conformance/responses.ts";
 const memory: StoreUnderTest<Objects> = {
   name: "memory",
   clock: "scripted",
-  numRuns: 100,
+  numRuns: 300,
   open(retention) {
     let time = 0;
     const objects = newMemoryObjectStore(() => time, retention);

@@ -4,7 +4,6 @@ import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf, type RequiredTarget } from "../../../call/ownership.ts";
 import { heldBytes } from "../../../state/retention.ts";
 import { outputOf } from "../../../state/snapshots.ts";
-import { toStoredItem } from "../../stored_item.ts";
 import type { FinishedResponse } from "../creation.ts";
 import {
   type Continuation,
@@ -12,6 +11,7 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "../state/continuation.ts";
+import { storedInput } from "../state/stored_input.ts";
 
 /** The last response of a socket, which the next request may continue. */
 export interface SocketContinuation {
@@ -71,15 +71,12 @@ function isReasoningById({ type, encrypted_content: encrypted }: JsonObject): bo
 export function continuationFromItems(
   call: Call,
   id: string,
-  { continuation, added }: ResolvedRequest,
+  context: ResolvedRequest,
   owner: RequiredTarget | null,
   output: readonly JsonObject[],
 ): SocketContinuation | null {
-  const items = [
-    ...storedHistory(continuation),
-    ...added.map(({ item }) => toStoredItem(item, call.world)),
-    ...output,
-  ];
+  const { continuation } = context;
+  const items = [...storedHistory(continuation), ...storedInput(context, call.world), ...output];
   const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > MAX_STATE_BYTES;
   switch (continuation.kind) {
     case "none":
