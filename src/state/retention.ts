@@ -78,3 +78,14 @@ export function reasoningBounds({ maxObjects, maxBytes }: Retention): ReasoningB
     creatorBytes: Math.floor(maxBytes / 2),
   };
 }
+
+/** Mean bytes of a binding up to which the maximum number of bindings of one type is stored. */
+const MAX_BINDING_BYTES = 1_024;
+
+/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
+const MIN_BINDINGS_BYTES = 1_024_000;
+
+/** Returns the maximum bytes of all bindings of one type. */
+export function bindingBytes({ maxObjects }: Retention): number {
+  return Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
+}
