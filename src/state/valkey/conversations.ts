@@ -92,7 +92,7 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
         const args = [MAX_CONVERSATION_ITEMS, ...await encodeItems(codec, id, items)];
         return await change(APPEND_ITEMS, id, args);
       },
-      removeItem: (id, item) => change(REMOVE_ITEM, id, [`=${item}`], fullConversation),
+      removeItem: (id, item) => change(REMOVE_ITEM, id, [`=${item}`]),
       async delete(id) {
         const reply = await records.run(DELETE_CONVERSATION, [id, ttlMs]);
         if (!reply.ok) return reply;
