@@ -2,10 +2,11 @@ import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
 import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
-import { type Buckets, newBuckets } from "./buckets.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
+import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
+import type { QuotaStore } from "./quota_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
@@ -19,13 +20,14 @@ export interface GatewayState {
   readonly breakers: Breakers;
   readonly balancers: Balancers;
   readonly slots: ProviderSlots;
-  readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
   readonly inFlight: InFlight;
   readonly admission: Admission;
-  /** Stored objects of clients. All other state is local to the process and synchronous. */
+  /** Stored objects of clients. */
   readonly objects: ObjectStore;
+  /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
+  readonly quotas: QuotaStore;
 }
 
 /** Returns empty state. It lives as long as the process. */
@@ -41,11 +43,11 @@ export function newGatewayState(
     breakers: newBreakers(now),
     balancers: newBalancers(() => world.random()),
     slots: newProviderSlots((ms, run) => world.after(ms, run)),
-    buckets: newBuckets(now),
     catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),
     inFlight: newInFlight(),
     admission: newAdmission(server),
     objects: newMemoryObjectStore(now),
+    quotas: newMemoryQuotas(now),
   };
 }
