@@ -31,6 +31,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ["config", "api"],
   yaml: ["config"],
   re2js: ["wires"],
+  iovalkey: ["state"],
 };
 
 /** Folders whose subfolders must not import each other; files directly in them may import each. */

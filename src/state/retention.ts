@@ -10,13 +10,6 @@ export const MAX_OBJECTS = 1_000;
 /** Maximum bytes of all stored responses, and of all stored conversations. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024;
 
-/** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
-export const MAX_REASONING = 10_000;
-export const MAX_CREATOR_REASONING = 4_000;
-
-/** Maximum bytes of the stored reasoning of responses that one caller has received. */
-export const MAX_CREATOR_REASONING_BYTES = 32 * 1024 * 1024;
-
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
 
@@ -62,3 +55,26 @@ export const DEFAULT_RETENTION: Retention = {
   maxObjects: MAX_OBJECTS,
   maxBytes: MAX_STATE_BYTES,
 };
+
+/** Bounds of the stored reasoning. */
+export interface ReasoningBounds {
+  /** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
+  readonly entries: number;
+  readonly creatorEntries: number;
+  /** Maximum bytes of all stored reasoning, and of that of one caller. */
+  readonly bytes: number;
+  readonly creatorBytes: number;
+}
+
+/**
+ * Returns the bounds of the stored reasoning. A dialogue stores it for every turn with tool calls,
+ * so there are more entries than other objects.
+ */
+export function reasoningBounds({ maxObjects, maxBytes }: Retention): ReasoningBounds {
+  return {
+    entries: maxObjects * 10,
+    creatorEntries: maxObjects * 4,
+    bytes: maxBytes,
+    creatorBytes: Math.floor(maxBytes / 2),
+  };
+}

@@ -10,7 +10,7 @@ import {
   unknownItem,
 } from "../conversations.ts";
 import type { ConversationItem, ConversationStore, StoreStats } from "../object_store.ts";
-import { heldBytes, MAX_OBJECTS, MAX_STATE_BYTES, STATE_TTL_MS } from "../retention.ts";
+import { heldBytes, type Retention } from "../retention.ts";
 
 /** Conversations in memory, with their size. */
 export interface MemoryConversations {
@@ -19,8 +19,11 @@ export interface MemoryConversations {
 }
 
 /** Returns a store without conversations. `now` returns milliseconds that never go back. */
-export function newMemoryConversations(now: () => number): MemoryConversations {
-  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
+export function newMemoryConversations(
+  now: () => number,
+  { ttlMs, maxObjects, maxBytes }: Retention,
+): MemoryConversations {
+  const limits = { ttl: ttlMs, entries: maxObjects, bytes: maxBytes };
   const store = new BoundedStore<Conversation>(limits, now);
 
   function set(conversation: Conversation): Result<Conversation> {

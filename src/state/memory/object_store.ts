@@ -1,4 +1,5 @@
 import type { ObjectStore } from "../object_store.ts";
+import { DEFAULT_RETENTION, type Retention } from "../retention.ts";
 import { newMemoryConversations } from "./conversations.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
 import { newMemoryReasoning } from "./reasoning.ts";
@@ -8,12 +9,15 @@ import { newMemoryResponses } from "./responses.ts";
  * Returns an empty store in the memory of the process. It never fails, and every operation takes
  * effect before it returns its promise. `now` returns milliseconds that never go back.
  */
-export function newMemoryObjectStore(now: () => number): ObjectStore {
-  const responses = newMemoryResponses(now);
-  const conversations = newMemoryConversations(now);
-  const completionBindings = newMemoryBindings(now);
-  const conversationBindings = newMemoryBindings(now);
-  const reasoning = newMemoryReasoning(now);
+export function newMemoryObjectStore(
+  now: () => number,
+  retention: Retention = DEFAULT_RETENTION,
+): ObjectStore {
+  const responses = newMemoryResponses(now, retention);
+  const conversations = newMemoryConversations(now, retention);
+  const completionBindings = newMemoryBindings(now, retention);
+  const conversationBindings = newMemoryBindings(now, retention);
+  const reasoning = newMemoryReasoning(now, retention);
   return {
     responses: responses.responses,
     conversations: conversations.conversations,

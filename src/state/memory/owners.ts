@@ -9,7 +9,7 @@ import {
 } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { OwnerStore, StoreStats } from "../object_store.ts";
-import { jsonBytes, MAX_OBJECTS, STATE_TTL_MS } from "../retention.ts";
+import { jsonBytes, type Retention } from "../retention.ts";
 
 /** Bindings of one type in memory. */
 export interface MemoryBindings {
@@ -19,8 +19,11 @@ export interface MemoryBindings {
   stats(): StoreStats;
 }
 
-/** Maximum bytes of all bindings of one type. */
-const MAX_BINDING_BYTES = 1024 * 1024;
+/** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */
+const MAX_BINDING_BYTES = 1_024;
+
+/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
+const MIN_BINDINGS_BYTES = 1_024_000;
 
 /**
  * Returns a store without bindings. `now` returns milliseconds that never go back. `onLost` is
@@ -28,9 +31,11 @@ const MAX_BINDING_BYTES = 1024 * 1024;
  */
 export function newMemoryBindings(
   now: () => number,
+  { ttlMs, maxObjects }: Retention,
   onLost: (id: string) => void = () => {},
 ): MemoryBindings {
-  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_BINDING_BYTES };
+  const bytes = Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
+  const limits = { ttl: ttlMs, entries: maxObjects, bytes };
   const store = new BoundedStore<Binding>(limits, now, onLost);
 
   function set(id: string, binding: Binding): Binding {

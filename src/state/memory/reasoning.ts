@@ -2,14 +2,7 @@ import type { OwnedReasoning } from "../../core/reasoning.ts";
 import { success } from "../../core/result.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { ReasoningKey, ReasoningStore, StoreStats } from "../object_store.ts";
-import {
-  heldBytes,
-  MAX_CREATOR_REASONING,
-  MAX_CREATOR_REASONING_BYTES,
-  MAX_REASONING,
-  MAX_STATE_BYTES,
-  STATE_TTL_MS,
-} from "../retention.ts";
+import { heldBytes, reasoningBounds, type Retention } from "../retention.ts";
 
 /** Reasoning in memory, with its size. */
 export interface MemoryReasoning {
@@ -39,8 +32,9 @@ interface Variants {
 }
 
 /** Returns a store without reasoning. `now` returns milliseconds that never go back. */
-export function newMemoryReasoning(now: () => number): MemoryReasoning {
-  const limits = { ttl: STATE_TTL_MS, entries: MAX_REASONING, bytes: MAX_STATE_BYTES };
+export function newMemoryReasoning(now: () => number, retention: Retention): MemoryReasoning {
+  const { entries, bytes, creatorEntries, creatorBytes } = reasoningBounds(retention);
+  const limits = { ttl: retention.ttlMs, entries, bytes };
   const known = new Map<string, Entry>();
   const shares = new Map<string, Share>();
   const variants = new Map<string, Variants>();
@@ -66,11 +60,11 @@ export function newMemoryReasoning(now: () => number): MemoryReasoning {
 
   /** Adds an entry as the youngest. Its creator's oldest entries are removed until it fits. */
   function add(key: string, entry: Entry): boolean {
-    if (entry.bytes > MAX_CREATOR_REASONING_BYTES) return false;
+    if (entry.bytes > creatorBytes) return false;
     const share = shares.get(entry.creator) ?? { keys: new Set(), bytes: 0 };
     for (const oldest of share.keys) {
-      const isFull = share.keys.size >= MAX_CREATOR_REASONING ||
-        share.bytes + entry.bytes > MAX_CREATOR_REASONING_BYTES;
+      const isFull = share.keys.size >= creatorEntries ||
+        share.bytes + entry.bytes > creatorBytes;
       if (!isFull) break;
       remove(oldest);
     }

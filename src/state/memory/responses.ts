@@ -4,7 +4,7 @@ import { success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
-import { heldBytes, MAX_OBJECTS, MAX_STATE_BYTES, STATE_TTL_MS } from "../retention.ts";
+import { heldBytes, type Retention } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
 
@@ -21,11 +21,12 @@ interface Entry {
 }
 
 /** Returns a store without responses. `now` returns milliseconds that never go back. */
-export function newMemoryResponses(now: () => number): MemoryResponses {
-  const limits = { ttl: STATE_TTL_MS, entries: MAX_OBJECTS, bytes: MAX_STATE_BYTES };
+export function newMemoryResponses(now: () => number, retention: Retention): MemoryResponses {
+  const { ttlMs, maxObjects, maxBytes } = retention;
+  const limits = { ttl: ttlMs, entries: maxObjects, bytes: maxBytes };
   const snapshots = new BoundedStore<Entry>(limits, now);
   // A response without an owner is visible to no client, so it is removed.
-  const bindings = newMemoryBindings(now, (id) => void snapshots.delete(id));
+  const bindings = newMemoryBindings(now, retention, (id) => void snapshots.delete(id));
   const owners = newMemoryOwners(bindings);
 
   const responses: ResponseStore = {
