@@ -21,7 +21,9 @@ export async function storeReasoning(
 ): Promise<Result<void>> {
   const key = keyOf(caller.name, callIds, text);
   const stored = await state.objects.reasoning.store(key, { account, blocks });
-  if (!stored.ok) metrics.storeFailed("reasoning_store");
+  if (!stored.ok && stored.failure.kind !== "client_cancelled") {
+    metrics.storeFailed("reasoning_store");
+  }
   return success(undefined);
 }
 
@@ -43,7 +45,7 @@ export async function withStoredReasoning<Request extends ChatRequest>(
   if (missing.length === 0) return request;
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
-    metrics.storeFailed("reasoning_find");
+    if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
     return request;
   }
   const reasoning = new Map<number, OwnedReasoning>();

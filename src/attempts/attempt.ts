@@ -8,6 +8,7 @@ import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates } from "../call/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
+import { storageUnavailable } from "../state/store_failure.ts";
 import { open } from "../upstream/open.ts";
 import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, takeSlot } from "./slot.ts";
@@ -88,6 +89,9 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
 function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Result<Reply>> {
   const { reason } = call.cancellation;
   if (reason !== null) return Promise.resolve(failed(reason));
+  if (candidate.storage !== undefined && call.state.availability?.isUp() === false) {
+    return Promise.resolve(storageUnavailable(candidate.storage === "optional"));
+  }
   return call.state.slots.isInUse
     ? sendInSlot(call, candidate, number)
     : sendUnlessOpen(call, candidate, { number, slot: NO_SLOT });

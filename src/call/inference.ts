@@ -39,6 +39,11 @@ export interface Candidate {
    */
   readonly hasSideEffects: boolean;
   /**
+   * Set if the gateway must store something of the response: then nothing is sent while the state store
+   * is known to be away. `optional`: the client may send `store: false` instead. Absent otherwise.
+   */
+  readonly storage?: "optional" | "required";
+  /**
    * Paths of the client's request fields that the upstream receives only in part, for the header
    * `X-Gateway-Lossy`; absent for none.
    */

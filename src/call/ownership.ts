@@ -51,19 +51,18 @@ export async function bindObject(
   { id: provider, account }: Provider,
 ): Promise<Result<void>> {
   const owner = { provider, account, origin: null, creator };
-  const bound = await state.objects.owners[type].bind(id, owner);
+  const bound = await state.outcomes.bind(type, id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 
 /** Removes the owner of a deleted object, unless the ID was returned to another caller since. */
-export async function release(
+export function release(
   { state, caller }: Call,
   type: BoundType,
   id: string,
   account: string,
 ): Promise<Result<void>> {
-  const unbound = await ownerStore(state.objects, type).unbind(id, account, caller);
-  return unbound.ok ? success(undefined) : unbound;
+  return state.outcomes.unbind(type, id, account, caller);
 }
 
 /** The provider that owns an object. */

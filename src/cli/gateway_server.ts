@@ -5,6 +5,8 @@ import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import { compile } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
+import { openStateStore } from "../state/open_store.ts";
+import { newAvailableStore } from "../state/availability/available_store.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
@@ -21,7 +23,7 @@ import type { Reloadable } from "./reload.ts";
 import { routeLine, writtenRoutes } from "./route_text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A listening gateway, or the reason why it cannot listen. */
+/** A listening gateway, or the reason why it cannot start. */
 export type GatewayServer =
   | Reloadable & {
     readonly ok: true;
@@ -33,8 +35,12 @@ export type GatewayServer =
   }
   | Extract<Listening, { readonly ok: false }>;
 
-/** Serves a configuration at its host and port. */
-export async function openGateway(config: Config, terminal: Terminal): Promise<GatewayServer> {
+/** Serves a configuration at its host and port. `openStore` opens the state store. */
+export async function openGateway(
+  config: Config,
+  terminal: Terminal,
+  openStore: typeof openStateStore = openStateStore,
+): Promise<GatewayServer> {
   const { isColoured, environment } = terminal;
   const { format } = config.logging;
   let { level } = config.logging;
@@ -47,6 +53,18 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   };
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
+  const opened = await openStore(config.state, { world, log });
+  if (opened?.ok === false) {
+    world.close();
+    return notStarted(opened.problem);
+  }
+  const store = opened === null ? null : newAvailableStore(opened.store, {
+    world,
+    log,
+    settings: config.state,
+    onFailure: (operation) => gateway.metrics.storeFailed(operation),
+    onLoss: (reason, writes) => gateway.metrics.writesLost(reason, writes),
+  });
   const serviceName = config.telemetry.service_name;
   const spans = await newSpans({ serviceName, environment, log });
   const outbound = newOutbound({
@@ -60,15 +78,19 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
   const gateway = newGateway(compile(config, 1), world, sinks, {
     hostname: hostname(),
     newCapture: outbound.newCapture,
+    store,
     onBug(error) {
       log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
     },
   });
   const remote = createApp(gateway, newRemoteAdmission(gateway));
+  const isStateUp = store === null || await store.start();
   const { host, port, idle_timeout } = config.server;
-  const listening = listen(createApp(gateway), host, port, newIdleLimits(idle_timeout));
+  const listening = isStateUp || !config.state.required
+    ? listen(createApp(gateway), host, port, newIdleLimits(idle_timeout))
+    : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) {
-    await spans?.flush();
+    await Promise.all([store?.close(), spans?.flush()]);
     world.close();
     return listening;
   }
@@ -98,10 +120,14 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     async close() {
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
-      await Promise.all([outbound.close(), spans?.flush()]);
+      await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
       world.close();
     },
   };
+}
+
+function notStarted(trouble: string): Extract<Listening, { readonly ok: false }> {
+  return { ok: false, isTaken: false, trouble };
 }
 
 /** Returns the host name of this machine; empty if it is not available. */

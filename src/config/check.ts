@@ -7,6 +7,7 @@ import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
+import { completeState, stateProblems } from "./state_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
 
@@ -48,6 +49,7 @@ function rules(value: Readonly<Record<string, unknown>>, outside: Outside): Prob
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...cachingProblems(value.caching),
+    ...stateProblems(value.state, outside),
     ...outboundProblems(value.data_sharing, value.general),
   ];
 }
@@ -67,7 +69,8 @@ function complete(written: WrittenConfig, outside: Outside): Config {
     if (complete !== null) providers.push([id, complete]);
   }
   const caching = completeCaching(written.caching);
-  return { ...written, caching, providers: Object.fromEntries(providers) };
+  const state = completeState(written.state, outside);
+  return { ...written, caching, state, providers: Object.fromEntries(providers) };
 }
 
 function freeze<T>(value: T): T {

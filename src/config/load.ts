@@ -12,6 +12,7 @@ import { providerWarnings } from "./provider_rules.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
+import { stateWarnings } from "./state_warnings.ts";
 import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
 import { withoutBroken } from "./drop_broken_providers.ts";
 import { parseSource, type Source } from "./yaml_source.ts";
@@ -109,8 +110,9 @@ async function readConfig(path: string, environment: Variables) {
   }
   const filled = await fillVariables(environment, [dirname(path), "."]);
   const source = parseSource(file.text, filled.variables);
-  const files = await readTlsFiles(source.value, dirname(path));
-  const outside = { files, proxy: parseProxyRule((name) => environment[name]) };
+  const directory = dirname(path);
+  const files = await readTlsFiles(source.value, directory);
+  const outside = { files, proxy: parseProxyRule((name) => environment[name]), directory };
   return { ok: true, source, outside, warnings: filled.warnings } as const;
 }
 
@@ -139,5 +141,6 @@ function settingWarnings(written: unknown, config: Config): Problem[] {
     ...tlsWarnings(config),
     ...securityWarnings(config),
     ...outboundWarnings(config),
+    ...stateWarnings(written, config),
   ];
 }

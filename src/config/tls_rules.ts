@@ -9,28 +9,31 @@ import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
 
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {
-  /** Contents of the files in `providers.*.tls`, by configured name. */
+  /** Contents of the files in `providers.*.tls` and `state.valkey`, by configured name. */
   readonly files: ReadonlyMap<string, FileText>;
   /** True for each destination that is reached through a proxy; null if no proxy is set. */
   readonly proxy: ProxyRule | null;
+  /** Directory of the configuration file: configured paths begin there. */
+  readonly directory: string;
 }
 
-/** Inputs without TLS files and without a proxy. */
-export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null };
+/** Inputs without TLS files and without a proxy, in the working directory. */
+export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null, directory: "." };
 
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 
 type FileKey = (typeof FILE_KEYS)[number];
 
-/** Reads the TLS files of all providers, relative to a directory. */
+/** Reads the TLS files of all providers and of the state store, relative to a directory. */
 export async function readTlsFiles(
   tree: unknown,
   directory: string,
 ): Promise<Outside["files"]> {
+  const { providers, state } = isObject(tree) ? tree : {};
+  const valkey = isObject(state) && isObject(state.valkey) ? [state.valkey] : [];
+  const sections = [...tlsIn(providers).map(({ tls }) => tls), ...valkey];
   const names = new Set(
-    tlsIn(isObject(tree) ? tree.providers : null).flatMap(({ tls }) =>
-      FILE_KEYS.flatMap((key) => nameOf(tls[key]) ?? [])
-    ),
+    sections.flatMap((section) => FILE_KEYS.flatMap((key) => nameOf(section[key]) ?? [])),
   );
   const files = new Map<string, FileText>();
   for (const name of names) files.set(name, await readText(resolve(directory, name)));
@@ -84,6 +87,12 @@ function checkFile(value: unknown, key: FileKey, files: Outside["files"]) {
   if (isUsable(key, file.text)) return { text: file.text };
   const kind = key === "key_file" ? "private key that is not encrypted" : "certificate";
   return { trouble: `names a file without a usable ${kind} in PEM` };
+}
+
+/** Returns the problem of a file with CA certificates; null if it is usable or not configured. */
+export function caFileProblem(name: unknown, files: Outside["files"]): string | null {
+  const found = checkFile(name, "ca_file", files);
+  return found !== null && "trouble" in found ? found.trouble ?? null : null;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

@@ -3,8 +3,8 @@ import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
-import { applyCaching } from "../state/response_cache.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
+import type { GatewayStore } from "../state/gateway_store.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
@@ -40,6 +40,8 @@ export interface GatewayOptions {
    * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
    */
   readonly onBug?: (error: unknown) => void;
+  /** Store of the objects of clients; absent for the memory of the process. */
+  readonly store?: GatewayStore | null;
 }
 
 /** Returns a gateway without calls. Each sink receives the report of every call. */
@@ -49,9 +51,9 @@ export function newGateway(
   sinks: readonly Sink[],
   options: GatewayOptions = {},
 ): Gateway {
-  const { hostname = "", newCapture = () => null, onBug = reportError } = options;
+  const { hostname = "", newCapture = () => null, onBug = reportError, store = null } = options;
   let current = first;
-  const state = newGatewayState(world, first.config.caching, first.config.server);
+  const state = newGatewayState(world, first.config.caching, first.config.server, store);
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
@@ -59,6 +61,8 @@ export function newGateway(
     slots: () => slotCounts(gateway),
     cache: () => state.cache,
     stores: () => state.objects.stats(),
+    isStateUp: () => state.availability?.isUp() ?? true,
+    pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
   });
   const allSinks = [metrics.sink, ...sinks];
@@ -87,7 +91,7 @@ export function newGateway(
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
-      applyCaching(state.cache, previous.config.caching, config.caching);
+      state.cache.apply(previous.config.caching, config.caching);
       state.slots.configure(slotLimits(next));
       current = next;
       return changesBetween(previous.config, config);

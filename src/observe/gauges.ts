@@ -15,6 +15,10 @@ export interface MetricSources {
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
+  /** True unless the state store is known to be away. */
+  isStateUp(): boolean;
+  /** Returns the number of writes that wait for the state store. */
+  pendingWrites(): number;
   /** Returns the bytes of request bodies of running calls. */
   bodyBytes(): number;
 }
@@ -121,8 +125,27 @@ function registerSlots(registry: Registry, { slots }: MetricSources): void {
   });
 }
 
-function registerStores(registry: Registry, { stores }: MetricSources): void {
+function registerStores(
+  registry: Registry,
+  { stores, isStateUp, pendingWrites }: MetricSources,
+): void {
   const registers = [registry];
+  new Gauge({
+    name: "gateway_state_up",
+    help: "1 while the state store is available, else 0; always 1 for a store in memory.",
+    registers,
+    collect() {
+      this.set(isStateUp() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "gateway_state_pending_writes",
+    help: "Writes that wait in this process because the state store was away.",
+    registers,
+    collect() {
+      this.set(pendingWrites());
+    },
+  });
   new Gauge({
     name: "gateway_state_entries",
     help: "Stored objects: responses, conversations, reasoning of tool loops and owners of IDs.",

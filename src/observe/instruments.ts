@@ -138,8 +138,18 @@ export function registerInstruments(registry: Registry) {
     ),
     storeFailures: counter(
       "gateway_state_failures_total",
-      "Operations of a store that failed while their request was served all the same; operation is reasoning_find or reasoning_store.",
+      "Operations of the state store that failed; operation is from a fixed list.",
       "operation",
+    ),
+    stateFallbacks: counter(
+      "gateway_state_fallbacks_total",
+      "Operations of rate limits and budgets that this process counted itself because the state store was away; operation is admit, settle, renew or spent.",
+      "operation",
+    ),
+    lostWrites: counter(
+      "gateway_state_lost_writes_total",
+      "Waiting writes to the state store that are lost; reason is full, expired, refused or shutdown.",
+      "reason",
     ),
     reloads: counter(
       "gateway_config_reloads_total",

@@ -8,6 +8,14 @@ import {
   type PromiseKind,
   type PromiseResult,
 } from "../core/promise_kind.ts";
+import {
+  FALLBACK_OPERATIONS,
+  type FallbackOperation,
+  LOSS_REASONS,
+  type LossReason,
+  STATE_OPERATIONS,
+  type StateOperation,
+} from "../core/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
@@ -17,11 +25,6 @@ import { type CallReport, retriesOf, type Sink } from "./report.ts";
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
 
 const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
-
-/** An operation of a store whose failure does not fail the request. */
-export type StoreOperation = (typeof STORE_OPERATIONS)[number];
-
-const STORE_OPERATIONS = ["reasoning_find", "reasoning_store"] as const;
 
 /** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {
@@ -38,8 +41,12 @@ export interface Metrics {
   connectionFailed(provider: string, cause: ConnectionCause): void;
   /** Counts a request that was refused because a limit of the gateway was reached. */
   overloaded(reason: OverloadReason): void;
-  /** Counts an operation of a store that failed while its request was served all the same. */
-  storeFailed(operation: StoreOperation): void;
+  /** Counts an operation of the state store that failed. */
+  storeFailed(operation: StateOperation): void;
+  /** Counts waiting writes to the state store that are lost. */
+  writesLost(reason: LossReason, writes: number): void;
+  /** Counts an operation of quotas that the process has counted itself, because the store is away. */
+  fellBack(operation: FallbackOperation): void;
   /** Counts a response that was checked for a kind of promise. */
   verified(promise: PromiseKind, result: PromiseResult): void;
   /** Counts dropped events for the dashboard. */
@@ -82,7 +89,9 @@ export function newMetrics(sources: MetricSources): Metrics {
     for (const result of PROMISE_RESULTS) instruments.verified.inc({ promise, result }, 0);
   }
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
-  for (const operation of STORE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
+  for (const operation of STATE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
+  for (const operation of FALLBACK_OPERATIONS) instruments.stateFallbacks.inc({ operation }, 0);
+  for (const reason of LOSS_REASONS) instruments.lostWrites.inc({ reason }, 0);
 
   function add(endpoint: string, change: 1 | -1) {
     active.set(endpoint, (active.get(endpoint) ?? 0) + change);
@@ -109,6 +118,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),
     storeFailed: (operation) => instruments.storeFailures.inc({ operation }),
+    writesLost: (reason, writes) => instruments.lostWrites.inc({ reason }, writes),
+    fellBack: (operation) => instruments.stateFallbacks.inc({ operation }),
     verified: (promise, result) => instruments.verified.inc({ promise, result }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {

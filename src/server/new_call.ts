@@ -2,6 +2,7 @@ import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
+import { stateForCall } from "../state/call_state.ts";
 
 /** Returns the call of a request, with a new ID, a report and the current configuration. */
 export function newCall(
@@ -19,21 +20,25 @@ export function newCall(
   report.traceparent = headers.get("traceparent");
   report.session = controls.session;
   metrics.began(endpoint.path);
+  const cancellation = state.inFlight.start(id);
+  const responseHeaders: Record<string, string> = state.inFlight.isDraining
+    ? { connection: "close" }
+    : {};
   return {
     id,
     method: request.method,
     path,
     headers,
     controls,
-    cancellation: state.inFlight.start(id),
+    cancellation,
     generation,
-    state,
+    state: stateForCall(state, { cancellation, responseHeaders }),
     world,
     metrics,
     report,
     caller: { name: null, isIsolated: false },
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
-    responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
+    responseHeaders,
   };
 }

@@ -2,6 +2,7 @@ import type { CachedResponses } from "./cached_responses.ts";
 import type { ObjectStore, Stored } from "./object_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
 import type { StoreName } from "./settings.ts";
+import type { StateInfo } from "./state_info.ts";
 
 /**
  * State that may outlive the process. Every operation of `objects` fails with `state_unavailable`
@@ -14,6 +15,10 @@ export interface StateStore {
   readonly quotas: QuotaStore;
   /** Asks the store for a sign of life. */
   ping(): Stored<void>;
+  /** Returns the number, size and age of the stored records. */
+  stats(): Stored<StateInfo>;
+  /** Removes all state of this store, in bounded batches. Returns the number of removed records. */
+  purge(): Stored<number>;
   /** Completes the operations in progress, then releases all resources. */
   close(): Promise<void>;
 }

@@ -5,9 +5,23 @@ const RETRY_AFTER_MS = 1_000;
 
 /** Returns the failure of an operation while the state store cannot be asked. */
 export function storeUnavailable(): Failed {
-  return fault("state_unavailable", "The state store is not available; try again.", {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  return unavailable("The state store is not available; try again.");
+}
+
+/**
+ * Returns the failure of a request whose response must be stored, while the state store is known to be
+ * away. `isOptional` is true if the client may choose not to store the response.
+ */
+export function storageUnavailable(isOptional: boolean): Failed {
+  if (!isOptional) return storeUnavailable();
+  return unavailable(
+    "The state store is not available, so the response cannot be stored; send 'store: false' to go on " +
+      "without it, or try again.",
+  );
+}
+
+function unavailable(message: string): Failed {
+  return fault("state_unavailable", message, { retryAfterMs: RETRY_AFTER_MS, mayHaveRun: false });
 }
 
 /** Returns the failure of a read whose record is encrypted with an unknown key or has an unknown version. */

@@ -8,6 +8,7 @@ const DEFAULT = {
   max_entry_bytes: 16_777_216,
   max_bytes: 67_108_864,
   per_key: false,
+  shared: false,
 };
 
 Deno.test("the cache is off by default and has default limits", () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { newGateway } from "../../src/gateway/gateway.ts";
+import { type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { GatewayState } from "../../src/state/gateway_state.ts";
 import { configOf } from "../config/parse.ts";
@@ -89,6 +89,7 @@ circuit_breaker: {enabled: false}
 export function nativeGateway(
   config: string,
   script: (request: SentRequest) => ScriptedResponse | Error,
+  optionsIn: (world: ScriptedWorld) => GatewayOptions = () => ({}),
 ): NativeGateway {
   const requests: SentRequest[] = [];
   const world = scriptedWorld({
@@ -111,7 +112,7 @@ export function nativeGateway(
       return await answers(status, says.body, headers);
     },
   });
-  const gateway = newGateway(compile(configOf(config), 1), world, []);
+  const gateway = newGateway(compile(configOf(config), 1), world, [], optionsIn(world));
   return {
     ...stateCalls(createApp(gateway)),
     world,

@@ -1,4 +1,5 @@
 import type { Binding } from "../../src/state/bindings.ts";
+import { newDirectOutcomes } from "../../src/state/outcome_store.ts";
 import {
   type BoundType,
   type ObjectStore,
@@ -53,6 +54,7 @@ export function holdWrites(state: { readonly objects: ObjectStore }): HeldWrites
     bind: (id, owner) => held(responses.bind(id, owner)),
     store: (id, response, caller) => held(responses.store(id, response, caller)),
   };
-  Object.assign(state, { objects: { ...state.objects, responses: slow } });
+  const objects = { ...state.objects, responses: slow };
+  Object.assign(state, { objects, outcomes: newDirectOutcomes(objects) });
   return { begun: begun.promise, release: () => released.resolve() };
 }

@@ -79,6 +79,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
         ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
+        ...isBound(request, target) && { storage: "optional" },
         responseHandler: () => newResponseHandler(call, request, target, promises),
         onComplete({ resource, reasoning }) {
           if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
@@ -115,8 +116,13 @@ function newResponseHandler(
     });
   }
   const reader = relayed(call, request, labels, settings.extract_reasoning_tags);
-  const isKept = isStored(request) && hasCapability(target.provider, "chat_completions_lifecycle");
-  return isKept ? requireStoredId(reader) : reader;
+  return isBound(request, target) ? requireStoredId(reader) : reader;
+}
+
+/** True if the gateway stores which upstream has the completion. */
+function isBound(request: ChatRequest, { wire, provider }: Target): boolean {
+  return wire.name === "compat" && isStored(request) &&
+    hasCapability(provider, "chat_completions_lifecycle");
 }
 
 function isStored({ document }: ChatRequest): boolean {

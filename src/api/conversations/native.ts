@@ -27,6 +27,7 @@ export function create(call: Call, { query, document }: ApiRequest, provider: Pr
     query,
     body: withoutModel(document),
     isValid: ({ object, id }) => object === OBJECT && isExactId(id),
+    isCreation: true,
     onComplete({ id }) {
       return typeof id === "string" ? bindObject(call, "conversation", id, provider) : null;
     },

@@ -1,19 +1,32 @@
 import { openaiErrors } from "../../core/openai_error.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { VERSION } from "../../core/build.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
+import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 
 /** Prometheus text exposition format. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Returns the 503 response of a gateway that shuts down: new requests should go elsewhere, running ones finish. */
-function draining(): Result<Reply> {
-  const body = utf8Bytes(JSON.stringify({ status: "draining" }));
+/** Returns a 503 response: new requests should go elsewhere. */
+function notReady(content: JsonObject): Result<Reply> {
+  const body = utf8Bytes(JSON.stringify(content));
   const headers = { "content-type": "application/json" };
   return success({ kind: "whole", response: { status: 503, headers, body } });
+}
+
+function readiness({ generation: { providers, config }, state }: Call): Result<Reply> {
+  const { inFlight, availability } = state;
+  if (inFlight.isDraining) return notReady({ status: "draining" });
+  const ready = { status: "ready", providers: providers.size };
+  if (availability === null) return jsonReply(ready);
+  if (availability.isUp()) return jsonReply({ ...ready, state: "ok" });
+  return config.state.required
+    ? notReady({ status: "not_ready", state: "unavailable" })
+    : jsonReply({ ...ready, state: "unavailable" });
 }
 
 /** Health, readiness and metrics endpoints for operators. */
@@ -36,14 +49,10 @@ export const ops: ClientApi = {
     {
       method: "GET",
       path: "/ready",
-      about: "Reports whether the gateway accepts requests; 503 during shutdown.",
+      about:
+        "Reports whether the gateway accepts requests; 503 during shutdown, and without a required state store.",
       body: false,
-      handle({ generation, state }) {
-        if (state.inFlight.isDraining) return Promise.resolve(draining());
-        return Promise.resolve(
-          jsonReply({ status: "ready", providers: generation.providers.size }),
-        );
-      },
+      handle: (call) => Promise.resolve(readiness(call)),
     },
     {
       method: "GET",

@@ -41,6 +41,7 @@ const EXPOSED_HEADERS = [
   "x-gateway-cache-status",
   "x-gateway-lossy",
   "x-gateway-verified",
+  "x-gateway-state",
   "x-gateway-latency-ms",
   "x-gateway-overhead-duration-ms",
   "x-ratelimit-limit",

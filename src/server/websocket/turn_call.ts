@@ -3,6 +3,7 @@ import type { Failed } from "../../core/result.ts";
 import { type Call, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
+import { stateForCall } from "../../state/call_state.ts";
 import { admitTurn } from "../admission/admission.ts";
 import type { Peer } from "../peer.ts";
 
@@ -47,17 +48,20 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
       // Every response to a turn is a series of events.
       report.stream = true;
       metrics.began(endpoint.path);
+      const cancellation = state.inFlight.start(id);
+      const responseHeaders = {};
       return {
         ...handshake,
         id,
+        state: stateForCall(state, { cancellation, responseHeaders }),
         headers,
         controls,
-        cancellation: state.inFlight.start(id),
+        cancellation,
         report,
         caller: { name: null, isIsolated: false },
         upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
-        responseHeaders: {},
+        responseHeaders,
       };
     },
     admit: (call) => admitTurn(call, gateway.generation, peer),

@@ -9,7 +9,7 @@ import {
 } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { OwnerStore, StoreStats } from "../object_store.ts";
-import { jsonBytes, type Retention } from "../retention.ts";
+import { bindingBounds, jsonBytes, type Retention } from "../retention.ts";
 
 /** Bindings of one type in memory. */
 export interface MemoryBindings {
@@ -19,23 +19,16 @@ export interface MemoryBindings {
   stats(): StoreStats;
 }
 
-/** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */
-const MAX_BINDING_BYTES = 1_024;
-
-/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
-const MIN_BINDINGS_BYTES = 1_024_000;
-
 /**
  * Returns a store without bindings. `now` returns milliseconds that never go back. `onLost` is
  * called with each ID that has no owner any more although no client has deleted it.
  */
 export function newMemoryBindings(
   now: () => number,
-  { ttlMs, maxObjects }: Retention,
+  retention: Retention,
   onLost: (id: string) => void = () => {},
 ): MemoryBindings {
-  const bytes = Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
-  const limits = { ttl: ttlMs, entries: maxObjects, bytes };
+  const limits = { ttl: retention.ttlMs, ...bindingBounds(retention) };
   const store = new BoundedStore<Binding>(limits, now, onLost);
 
   function set(id: string, binding: Binding): Binding {

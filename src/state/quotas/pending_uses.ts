@@ -56,7 +56,7 @@ const MAX_BATCH_USES = 100, MAX_BATCH_AMOUNTS = 500;
 const MAX_RELEASES = 10_000;
 
 /** Maximum number of callers with uncounted tokens. */
-const MAX_TOKEN_CALLERS = 10_000;
+const MAX_TOKEN_CALLERS = 1_000;
 
 /** Returns no uses. `now` returns milliseconds that never go back. */
 export function newPendingUses(now: () => number, newId: () => string): PendingUses {

@@ -2,7 +2,7 @@ import { parseConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { compile } from "../../../src/gateway/compile.ts";
-import { newGateway } from "../../../src/gateway/gateway.ts";
+import { type GatewayOptions, newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
 import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -65,6 +65,7 @@ function parsed(text: string): Config {
 export function stateful(
   config = TWO,
   script: (request: SentRequest) => ScriptedResponse = () => ({}),
+  optionsIn: (world: ScriptedWorld) => GatewayOptions = () => ({}),
 ): Stateful {
   const requests: SentRequest[] = [];
   const world = scriptedWorld({
@@ -90,7 +91,7 @@ export function stateful(
       return answers(200, `${records.join("")}data: [DONE]\n\n`);
     },
   });
-  const gateway = newGateway(compile(parsed(config), 1), world, []);
+  const gateway = newGateway(compile(parsed(config), 1), world, [], optionsIn(world));
   const calls = stateCalls(createApp(gateway));
   return {
     ...calls,

@@ -32,6 +32,7 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
       // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
+      ...request.store && { storage: "optional" },
       responseHandler: () => newResponseHandler(creation, target),
       onComplete: (outcome) => storeOutcome(target, outcome),
       ...(isBackground && request.stream && request.store && {

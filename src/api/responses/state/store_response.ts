@@ -1,11 +1,9 @@
-import { isExactId } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf } from "../../../call/ownership.ts";
 import type { Owner } from "../../../state/bindings.ts";
-import { unknownConversation } from "../../../state/conversations.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { toStoredItem, withNewId } from "../../stored_item.ts";
@@ -34,42 +32,15 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   return request.store ? await store(call, finished, added) : success(undefined);
 }
 
-/**
- * Adds the items of a request and its response to their conversation. An item without an ID, or with
- * one that is present already, gets a new ID: providers may repeat IDs, and concurrent requests may
- * have added items. Refuses if the conversation has been deleted or filled since the request began.
- */
+/** Adds the items of a request and its response to their conversation. */
 async function addTurn(
-  call: Call,
+  { state, world }: Call,
   id: string,
   items: readonly JsonObject[],
 ): Promise<Result<void>> {
-  const { conversations } = call.state.objects;
-  for (;;) {
-    const found = await conversations.find(id);
-    if (!found.ok) return found;
-    if (found.value === null) return unknownConversation("conversation");
-    const appended = await conversations.append(id, withFreeIds(call, items, found.value.items));
-    if (appended.ok) return success(undefined);
-    // Between the two operations another request may have used an ID, or a client deleted the
-    // conversation. Each such request has added items, so the full conversation bounds this loop.
-    const { kind } = appended.failure;
-    if (kind !== "duplicate_item_id" && kind !== "conversation_not_found") return appended;
-  }
-}
-
-function withFreeIds(
-  { world }: Call,
-  items: readonly JsonObject[],
-  present: readonly JsonObject[],
-): readonly JsonObject[] {
-  const ids = new Set(present.map((item) => item.id));
-  return items.map((item) => {
-    const isFree = isExactId(item.id) && !ids.has(item.id);
-    const own = isFree ? item : withNewId(item, world);
-    ids.add(own.id);
-    return own;
-  });
+  const turn = { items, withNewId: (item: JsonObject) => withNewId(item, world) };
+  const added = await state.outcomes.addTurn(id, turn);
+  return added.ok ? success(undefined) : added;
 }
 
 async function store(
@@ -86,7 +57,7 @@ async function store(
     ? status === "completed" && !hasCapability(target.provider, "responses_lifecycle")
     : true;
   if (!isStoredHere) return await bindResponse(call, { context, target }, id);
-  const stored = await call.state.objects.responses.store(id, {
+  const stored = await call.state.outcomes.storeResponse(id, {
     // Without its earlier items, the response can be retrieved but not continued from this snapshot.
     owner: newOwner(call, { context, target, hasSnapshot: isHistoryComplete(continuation) }),
     snapshot: { resource, input: [...storedHistory(continuation), ...added] },
@@ -102,7 +73,7 @@ export async function bindResponse(
   id: string,
 ): Promise<Result<void>> {
   const owner = newOwner(call, { context, target, hasSnapshot: false });
-  const bound = await call.state.objects.responses.bind(id, owner);
+  const bound = await call.state.outcomes.bind("response", id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 

@@ -57,6 +57,7 @@ export async function translatedCandidates(creation: Creation): Promise<Candidat
       ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
+      ...request.store && { storage: "optional" },
       responseHandler: () => newResponseHandler(creation, target, promises),
       onComplete: (outcome) => complete(creation, target, outcome),
     });

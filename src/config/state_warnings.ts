@@ -1,0 +1,92 @@
+import { isObject } from "../core/json/json.ts";
+import { isLoopbackName } from "../core/loopback.ts";
+import type { Path, Problem } from "./problems.ts";
+import type { Config } from "./schema.ts";
+
+/** Lifetime up to which the bounds of the store in memory are rarely reached. */
+const USUAL_MEMORY_TTL_MS = 30 * 60 * 1000;
+
+/** Bounds of `caching` that only apply to the cache in memory. */
+const LOCAL_BOUNDS = ["max_size", "max_bytes"] as const;
+
+/**
+ * Returns a warning for each valid setting of `state` and `caching.shared` that has no effect or is
+ * likely a mistake. `written` is the file before defaults.
+ */
+export function stateWarnings(written: unknown, config: Config): Problem[] {
+  const file = isObject(written) ? written : {};
+  return [
+    ...memoryWarnings(config),
+    ...otherStoreWarnings(file.state, config),
+    ...transportWarnings(config),
+    ...sharedCacheWarnings(file.caching, config),
+  ];
+}
+
+function warning(path: Path, text: string, at: Problem["at"] = "value"): Problem {
+  return { path, text, at };
+}
+
+function memoryWarnings({ state }: Config): Problem[] {
+  if (state.store !== "memory") return [];
+  const unused = [
+    ...state.encryption_keys.length > 0 ? ["encryption_keys"] : [],
+    ...state.required ? ["required"] : [],
+    ...state.on_outage !== "serve" ? ["on_outage"] : [],
+  ];
+  const long = "is longer than 30m while state.store is memory: max_entries and max_bytes remove " +
+    "stored objects earlier, and a restart removes all";
+  return [
+    ...unused.map((key) =>
+      warning(["state", key], "has no effect while state.store is memory", "key")
+    ),
+    ...state.ttl > USUAL_MEMORY_TTL_MS ? [warning(["state", "ttl"], long)] : [],
+  ];
+}
+
+/** Returns a warning for each setting of a store that is not chosen. */
+function otherStoreWarnings(written: unknown, { state: { store } }: Config): Problem[] {
+  if (!isObject(written)) return [];
+  return (["sqlite", "valkey"] as const).flatMap((name) => {
+    const settings = written[name];
+    if (name === store || !isObject(settings)) return [];
+    return Object.keys(settings).map((key) =>
+      warning(["state", name, key], `has no effect while state.store is ${store}`, "key")
+    );
+  });
+}
+
+function transportWarnings({ state }: Config): Problem[] {
+  const { url, sentinels, ca_file } = state.valkey;
+  const parsed = URL.parse(url);
+  const isEncrypted = parsed?.protocol === "rediss:" || parsed?.protocol === "valkeys:";
+  if (state.store !== "valkey" || parsed === null || isEncrypted) return [];
+  const hosts = sentinels.length === 0
+    ? [parsed.hostname]
+    : sentinels.map((address) => address.replace(/:\d+$/, ""));
+  const open = "is not encrypted, and the host is another machine: the password and all state " +
+    "can be read; use rediss:// or valkeys://";
+  return [
+    ...hosts.every(isLoopbackName) ? [] : [warning(["state", "valkey", "url"], open)],
+    ...ca_file === undefined ? [] : [
+      warning(["state", "valkey", "ca_file"], "has no effect on a url without TLS", "key"),
+    ],
+  ];
+}
+
+function sharedCacheWarnings(written: unknown, { caching, state }: Config): Problem[] {
+  if (!caching.shared) return [];
+  const path = ["caching", "shared"];
+  if (!caching.enabled) {
+    return [warning(path, "has no effect while caching.enabled is false")];
+  }
+  if (state.store === "memory") {
+    return [warning(path, "has no effect while state.store is memory")];
+  }
+  return LOCAL_BOUNDS.filter((key) => isObject(written) && written[key] !== undefined)
+    .map((key) => {
+      const text = "has no effect while caching.shared is true: the state store bounds what it " +
+        "stores";
+      return warning(["caching", key], text, "key");
+    });
+}

@@ -1,0 +1,115 @@
+import type { World } from "../../core/world.ts";
+import type { Stored } from "../object_store.ts";
+
+/** Log of the availability of a store. */
+export interface AvailabilityLog {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+/** Dependencies of the watch over one store. */
+export interface AvailabilityOptions {
+  readonly world: Pick<World, "after" | "now">;
+  readonly log: AvailabilityLog;
+  /** Asks the store for a sign of life. */
+  ping(): Stored<void>;
+  /** Makes one of the waiting writes after a ping. Returns false if the store is away all the same. */
+  tryFirst(): Promise<boolean>;
+  /** Called after each ping that the store has answered, once it is known to be available. */
+  onAnswer(): Promise<void>;
+  /** Called with each ping, whatever its result. */
+  onTick(): void;
+  /** Returns the number of writes that wait for the store. */
+  waiting(): number;
+}
+
+/** Knows whether a store is available: from the first failed operation until it answers, it is not. */
+export interface AvailabilityWatch {
+  readonly isUp: boolean;
+  /** Records that an operation has found the store away. */
+  failed(): void;
+  /** Pings for the first time, then every second. Returns false if the store is away. */
+  start(): Promise<boolean>;
+  /** Ends the pings. */
+  stop(): void;
+}
+
+/** Time from the end of a ping to the next one. */
+const PING_INTERVAL_MS = 1_000;
+
+/** Time between two log lines while the store is away. */
+const REMINDER_INTERVAL_MS = 60_000;
+
+/** Returns a watch over a store that counts as available. */
+export function newAvailabilityWatch(options: AvailabilityOptions): AvailabilityWatch {
+  const { world, log } = options;
+  let isUp = true;
+  let since = 0;
+  let logged = 0;
+  let isStopped = false;
+  let cancel = () => {};
+
+  function failed() {
+    if (!isUp) return;
+    isUp = false;
+    since = logged = world.now();
+    log.error(
+      "the state store is away: requests that need it get 503 state_unavailable until it answers",
+    );
+  }
+
+  function answered() {
+    if (isUp) return;
+    isUp = true;
+    log.info(`the state store is available again after ${seconds(world.now() - since)}`);
+  }
+
+  function remind() {
+    const now = world.now();
+    if (isUp || now - logged < REMINDER_INTERVAL_MS) return;
+    logged = now;
+    log.warn(
+      `the state store has been away for ${seconds(now - since)}; ` +
+        `writes that wait for it: ${options.waiting()}`,
+    );
+  }
+
+  async function check() {
+    const ping = await options.ping();
+    const isAnswering = ping.ok && await options.tryFirst();
+    if (isStopped) return;
+    options.onTick();
+    if (isAnswering) {
+      answered();
+      await options.onAnswer();
+    } else {
+      failed();
+      remind();
+    }
+    schedule();
+  }
+
+  function schedule() {
+    if (!isStopped) cancel = world.after(PING_INTERVAL_MS, () => void check());
+  }
+
+  return {
+    get isUp() {
+      return isUp;
+    },
+    failed,
+    async start() {
+      await check();
+      return isUp;
+    },
+    stop() {
+      isStopped = true;
+      cancel();
+    },
+  };
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}

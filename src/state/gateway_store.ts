@@ -1,0 +1,17 @@
+import type { OutcomeStore } from "./outcome_store.ts";
+import type { StateStore } from "./state_store.ts";
+
+/** The state store of a gateway, as its calls use it. */
+export interface GatewayStore
+  extends Pick<StateStore, "name" | "objects" | "cachedResponses" | "quotas" | "close"> {
+  readonly outcomes: OutcomeStore;
+  readonly availability: Availability;
+}
+
+/** What a process knows of its state store. */
+export interface Availability {
+  /** False from the first operation that found the store away until it answers. */
+  isUp(): boolean;
+  /** Returns the number of writes that wait for the store. */
+  pendingWrites(): number;
+}

@@ -1,0 +1,84 @@
+import { Buffer } from "node:buffer";
+import { assertEquals } from "../support/assert.ts";
+import { warningsOf, withSection } from "./parse.ts";
+
+/** Returns the warnings about these lines without their positions. */
+function plainWarnings(...lines: readonly string[]): string[] {
+  const warnings = warningsOf(withSection(...lines));
+  return warnings.map((line) => line.replace(/ \(line \d+, column \d+\)$/, ""));
+}
+
+const KEY = Buffer.alloc(32, 1).toString("base64");
+
+Deno.test("settings without effect on the store in memory are named", () => {
+  const text = "has no effect while state.store is memory";
+  const line = `state: {encryption_keys: ["${KEY}"], required: true, on_outage: refuse}`;
+  assertEquals(plainWarnings(line), [
+    `state.encryption_keys: ${text}`,
+    `state.required: ${text}`,
+    `state.on_outage: ${text}`,
+  ]);
+  assertEquals(plainWarnings("state: {required: false, on_outage: serve, ttl: 30m}"), []);
+});
+
+Deno.test("a lifetime above 30m is a warning in memory only", () => {
+  assertEquals(plainWarnings("state: {ttl: 31m}"), [
+    "state.ttl: is longer than 30m while state.store is memory: max_entries and max_bytes remove " +
+    "stored objects earlier, and a restart removes all",
+  ]);
+  assertEquals(plainWarnings("state: {store: sqlite, ttl: 31m}"), []);
+});
+
+Deno.test("each setting of a store that is not chosen is named", () => {
+  const sqlite = "state: {store: sqlite, sqlite: {path: a.db}, valkey: {username: a, prefix: b}}";
+  assertEquals(plainWarnings(sqlite), [
+    "state.valkey.username: has no effect while state.store is sqlite",
+    "state.valkey.prefix: has no effect while state.store is sqlite",
+  ]);
+  assertEquals(plainWarnings("state: {sqlite: {path: a.db}}"), [
+    "state.sqlite.path: has no effect while state.store is memory",
+  ]);
+});
+
+Deno.test("a server on another machine without TLS is a warning, one on this machine is none", () => {
+  const open = "state.valkey.url: is not encrypted, and the host is another machine: " +
+    "the password and all state can be read; use rediss:// or valkeys://";
+  const cases: Record<string, readonly string[]> = {
+    "url: redis://cache.example.com": [open],
+    "url: valkey://10.0.0.1/0": [open],
+    "url: rediss://cache.example.com": [],
+    "url: valkeys://10.0.0.1": [],
+    "url: valkey://127.0.0.1": [],
+    'url: "redis://[::1]:6379"': [],
+    "url: valkey://localhost": [],
+    'sentinels: ["127.0.0.1:1", "cache:1"], master: main': [open],
+    'sentinels: ["127.0.0.1:1", "[::1]:1"], master: main': [],
+  };
+  for (const [settings, warnings] of Object.entries(cases)) {
+    assertEquals(
+      plainWarnings(`state: {store: valkey, valkey: {${settings}}}`),
+      warnings,
+      settings,
+    );
+  }
+});
+
+Deno.test("a shared cache without a cache or without a shared store is a warning", () => {
+  assertEquals(plainWarnings("caching: {shared: true}", "state: {store: sqlite}"), [
+    "caching.shared: has no effect while caching.enabled is false",
+  ]);
+  assertEquals(plainWarnings("caching: {enabled: true, shared: true}"), [
+    "caching.shared: has no effect while state.store is memory",
+  ]);
+});
+
+Deno.test("bounds of the cache in memory are named as without effect on a shared cache", () => {
+  const text = "has no effect while caching.shared is true: the state store bounds what it stores";
+  const settings = "enabled: true, shared: true, max_size: 10, max_bytes: 100000000";
+  assertEquals(plainWarnings(`caching: {${settings}}`, "state: {store: sqlite}"), [
+    `caching.max_size: ${text}`,
+    `caching.max_bytes: ${text}`,
+  ]);
+  const bounded = "caching: {enabled: true, shared: true, max_entry_bytes: 10}";
+  assertEquals(plainWarnings(bounded, "state: {store: sqlite}"), []);
+});
