@@ -14,7 +14,9 @@ import type { Provider } from "./wires/wire.ts";
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
-  const lookup = lookUp(call, inference, plan.value);
+  const looking = lookUp(call, inference, plan.value);
+  // The memory of the process responds at once, and an await would cost every call.
+  const lookup = looking instanceof Promise ? await looking : looking;
   const cached = lookup?.response ?? null;
   if (cached !== null) return success({ kind: "whole", response: cached });
   const reply = await runCandidates(call, plan.value);

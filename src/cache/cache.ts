@@ -2,6 +2,8 @@ import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { entryBytes } from "../state/response_cache.ts";
+import type { SharedCache } from "../state/shared_cache.ts";
 import { cacheKey } from "./key.ts";
 
 /** Result of a cache lookup. */
@@ -14,23 +16,45 @@ export interface Lookup {
 
 /**
  * Looks up the response for the first candidate; null if the cache is off, the client bypasses it,
- * or the request is not cacheable. Hit or miss is recorded in the report.
+ * or the request is not cacheable. Hit or miss is recorded in the report. Only a lookup in a shared
+ * cache returns a promise.
  */
-export function lookUp(call: Call, inference: Inference, candidates: Candidates): Lookup | null {
-  const { generation, controls, state, report } = call;
+export function lookUp(
+  call: Call,
+  inference: Inference,
+  candidates: Candidates,
+): Lookup | null | Promise<Lookup> {
+  const { generation, controls, state } = call;
   if (!generation.config.caching.enabled || controls.noCache) return null;
-  const [{ target }] = candidates;
-  const key = cacheKey(call, inference, candidates[0]);
+  const shared = sharedCacheOf(call);
+  const key = cacheKey(call, inference, candidates[0], shared !== null);
   if (key === null) return null;
-  const stored = state.cache.get(key) ?? null;
-  report.cache = stored === null ? "MISS" : "HIT";
-  if (stored !== null) {
-    report.provider = target.provider.id;
-    report.model = target.model;
-    // Only a response that kept its promises is stored.
-    setCarriage(report, candidates[0]);
-  }
-  return { key, response: stored };
+  const found = (response: HttpResponse | null): Lookup => {
+    recordLookup(call, candidates[0], response);
+    return { key, response };
+  };
+  return shared === null ? found(state.cache.get(key)) : shared.get(key, call).then(found);
+}
+
+/** Returns the cache in the state store; null if the call uses the cache in memory. */
+function sharedCacheOf({ generation, state }: Call): SharedCache | null {
+  return generation.config.caching.shared ? state.sharedCache : null;
+}
+
+function recordLookup(
+  { report, cancellation }: Call,
+  first: Candidate,
+  response: HttpResponse | null,
+): void {
+  // A call that is cancelled while the store is asked is neither a hit nor a miss.
+  if (cancellation.isCancelled) return;
+  report.cache = response === null ? "MISS" : "HIT";
+  if (response === null) return;
+  const { target } = first;
+  report.provider = target.provider.id;
+  report.model = target.model;
+  // Only a response that kept its promises is stored.
+  setCarriage(report, first);
 }
 
 /** Reply of a call that missed the cache, with the candidates of which one has served it. */
@@ -53,10 +77,15 @@ export function remember(
   // A client that gets a cached response could not continue it without that state.
   if (reply.isPersonal === true) return;
   const served = findServed(call, candidates);
-  const key = served === candidates[0] ? lookup.key : cacheKey(call, inference, served);
+  const shared = sharedCacheOf(call);
+  const key = served === candidates[0]
+    ? lookup.key
+    : cacheKey(call, inference, served, shared !== null);
   if (key === null) return;
   const stored = storableResponse(reply.response);
-  call.state.cache.set(key, stored, key.length + bytesOf(stored));
+  if (shared === null) return call.state.cache.set(key, stored);
+  const { max_entry_bytes, ttl } = call.generation.config.caching;
+  if (entryBytes(key, stored) <= max_entry_bytes) shared.set(key, stored, ttl);
 }
 
 /**
@@ -77,8 +106,4 @@ function findServed({ report }: Call, candidates: Candidates): Candidate {
 function storableResponse({ status, headers, body }: HttpResponse): HttpResponse {
   const type = headers["content-type"];
   return { status, headers: type === undefined ? {} : { "content-type": type }, body };
-}
-
-function bytesOf({ headers, body }: HttpResponse): number {
-  return JSON.stringify(headers).length + body.byteLength;
 }

@@ -11,6 +11,8 @@ export interface Generation {
   readonly routes: readonly Route[];
   /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];
+  /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
+  readonly sharedCachePrefix: string;
 }
 
 /** A client key with its settings. */

@@ -5,6 +5,7 @@ import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
+import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 import type {
   ClientKey,
   Generation,
@@ -22,15 +23,23 @@ export function compile(
   number: number,
   previous: Generation | null = null,
 ): Generation {
+  const { encryption_keys } = config.state;
   const providers = new Map(
     Object.entries(config.providers).map(([id, settings]) => {
       const earlier = previous?.providers.get(id);
       const isSame = earlier !== undefined && isDeepStrictEqual(earlier.settings, settings);
-      return [id, isSame ? earlier : compileProvider(id, settings, number)];
+      return [id, isSame ? earlier : compileProvider(id, settings, number, encryption_keys)];
     }),
   );
   const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
-  return { number, config, providers, routes, clientKeys: compileClientKeys(config.security) };
+  return {
+    number,
+    config,
+    providers,
+    routes,
+    clientKeys: compileClientKeys(config.security),
+    sharedCachePrefix: sharedCachePrefix(config),
+  };
 }
 
 function compileClientKeys({ enabled, provider, api_key }: Config["security"]): ClientKey[] {
@@ -43,7 +52,12 @@ function compileClientKeys({ enabled, provider, api_key }: Config["security"]): 
   }));
 }
 
-function compileProvider(id: string, settings: ProviderConfig, generation: number): Provider {
+function compileProvider(
+  id: string,
+  settings: ProviderConfig,
+  generation: number,
+  encryptionKeys: readonly string[],
+): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
   const base = wire.base(address);
@@ -55,6 +69,7 @@ function compileProvider(id: string, settings: ProviderConfig, generation: numbe
     query,
     account: digestAccount(settings, base, query),
     namespace: `${id}@${generation}`,
+    sharedNamespace: sharedNamespace(id, settings, encryptionKeys),
     secrets: collectSecrets(settings),
     transport: newTransport(settings),
   };

@@ -3,7 +3,6 @@ import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
-import { applyCaching } from "../state/response_cache.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
 import type { GatewayStore } from "../state/gateway_store.ts";
 import type { Call, Capture } from "../call/call.ts";
@@ -92,7 +91,7 @@ export function newGateway(
     reload(config) {
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
-      applyCaching(state.cache, previous.config.caching, config.caching);
+      state.cache.apply(previous.config.caching, config.caching);
       state.slots.configure(slotLimits(next));
       current = next;
       return changesBetween(previous.config, config);

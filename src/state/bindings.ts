@@ -73,3 +73,9 @@ export function mergeBinding(earlier: Binding, owner: Owner): Binding | null {
   if (earlier.owner.account !== owner.account) return { kind: "conflict", creator };
   return isSettled ? null : { kind: "bound", owner: { ...earlier.owner, creator } };
 }
+
+/** Returns the owner of a response that the gateway does not store itself. */
+export function withoutSnapshot(owner: Owner): Owner {
+  const { origin } = owner;
+  return origin === null ? owner : { ...owner, origin: { ...origin, hasSnapshot: false } };
+}

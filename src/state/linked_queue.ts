@@ -1,6 +1,8 @@
 /** A first-in, first-out queue; every operation takes constant time. */
 export interface LinkedQueue<Value> {
   readonly size: number;
+  /** The oldest value; undefined if the queue is empty. */
+  readonly first: Value | undefined;
   /** Appends a value. Returns a function that removes it, and returns false if it was removed before. */
   push(value: Value): () => boolean;
   /** Removes and returns the oldest value; undefined if the queue is empty. */
@@ -40,6 +42,9 @@ export function newLinkedQueue<Value>(): LinkedQueue<Value> {
   return {
     get size() {
       return size;
+    },
+    get first() {
+      return first?.value;
     },
     push(value) {
       const entry: Entry<Value> = { value, previous: last, next: null, isQueued: true };

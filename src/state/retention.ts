@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue } from "../core/json/json.ts";
+import type { OwnedReasoning } from "../core/reasoning.ts";
 
 /** Lifetime of stored objects. */
 export const STATE_TTL_MS = 30 * 60 * 1000;
@@ -39,6 +40,12 @@ export function heldBytes(value: JsonValue | undefined): number {
   return bytes;
 }
 
+/** Returns the size of stored reasoning with its key in bytes of memory. */
+export function reasoningBytes(key: string, { account, blocks }: OwnedReasoning): number {
+  const rest = heldBytes(key) + heldBytes(account);
+  return blocks.reduce((bytes, { value }) => bytes + heldBytes(value), rest);
+}
+
 /** Bounds of the stored objects. */
 export interface Retention {
   /** Lifetime in milliseconds. */
@@ -55,6 +62,21 @@ export const DEFAULT_RETENTION: Retention = {
   maxObjects: MAX_OBJECTS,
   maxBytes: MAX_STATE_BYTES,
 };
+
+/** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */
+const MAX_BINDING_BYTES = 1_024;
+
+/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
+const MIN_BINDINGS_BYTES = 1_024_000;
+
+/** Returns the bounds of the bindings of one type of object. */
+export function bindingBounds({ maxObjects }: Retention): {
+  readonly entries: number;
+  readonly bytes: number;
+} {
+  const bytes = Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
+  return { entries: maxObjects, bytes };
+}
 
 /** Bounds of the stored reasoning. */
 export interface ReasoningBounds {
@@ -77,15 +99,4 @@ export function reasoningBounds({ maxObjects, maxBytes }: Retention): ReasoningB
     bytes: maxBytes,
     creatorBytes: Math.floor(maxBytes / 2),
   };
-}
-
-/** Mean bytes of a binding up to which the maximum number of bindings of one type is stored. */
-const MAX_BINDING_BYTES = 1_024;
-
-/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
-const MIN_BINDINGS_BYTES = 1_024_000;
-
-/** Returns the maximum bytes of all bindings of one type. */
-export function bindingBytes({ maxObjects }: Retention): number {
-  return Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
 }

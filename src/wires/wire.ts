@@ -30,8 +30,16 @@ export interface Provider {
   readonly query: string;
   /** Digest of type, base URL, organization and key. Bindings and breakers compare it. */
   readonly account: string;
-  /** Cache-key prefix: provider ID and the generation that last changed its settings. */
+  /**
+   * Prefix of keys of the cache in memory: provider ID and the generation that last changed its
+   * settings, so that a definition that is changed and changed back begins empty.
+   */
   readonly namespace: string;
+  /**
+   * Prefix of keys of a shared cache: keyed digest of the ID and all settings, equal in each process
+   * with equal settings.
+   */
+  readonly sharedNamespace: string;
   /** Credentials, such as the key, that must not reach a client. */
   readonly secrets: readonly string[];
   /** Connection policy of the upstream. */

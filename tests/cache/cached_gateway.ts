@@ -4,7 +4,9 @@ import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
+import type { CachedResponses } from "../../src/state/cached_responses.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
+import { newOutageStore } from "../support/outage.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
 /** A gateway with a cache in a scripted world, and its upstream requests. */
@@ -16,6 +18,8 @@ export interface CachedGateway {
   /** The entries and the bytes that are cached. */
   kept(): readonly [entries: number, bytes: number];
   ask(request: Request): Promise<Got>;
+  /** Returns the metrics as text. */
+  metrics(): Promise<string>;
   /** Returns the cache status of a request: HIT, MISS or null. */
   statusOf(request: Request): Promise<string | null>;
   /** Reloads the gateway with this configuration. */
@@ -53,8 +57,15 @@ function parsed(text: string): Config {
   return loaded.config;
 }
 
-/** Serves the configuration; every upstream is played by the one function. */
-export function cachedGateway(config = caching(), upstream: Upstream = completion): CachedGateway {
+/**
+ * Serves the configuration; every upstream is played by the one function. Cached responses may be in
+ * a store that other gateways use too.
+ */
+export function cachedGateway(
+  config = caching(),
+  upstream: Upstream = completion,
+  cachedResponses: CachedResponses | null = null,
+): CachedGateway {
   const requests: SentRequest[] = [];
   const reports: Readonly<CallReport>[] = [];
   const world = scriptedWorld({
@@ -66,7 +77,10 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
     },
   });
   const sinks = [(report: Readonly<CallReport>) => void reports.push(report)];
-  const gateway = newGateway(compile(parsed(config), 1), world, sinks);
+  const store = cachedResponses === null
+    ? null
+    : { ...newOutageStore(world).store, cachedResponses };
+  const gateway = newGateway(compile(parsed(config), 1), world, sinks, { store });
   const app = createApp(gateway);
 
   async function ask(request: Request): Promise<Got> {
@@ -80,6 +94,7 @@ export function cachedGateway(config = caching(), upstream: Upstream = completio
     ask,
     kept: () => [gateway.state.cache.entries, gateway.state.cache.bytes],
     statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),
+    metrics: async () => (await ask(new Request("http://localhost/metrics"))).text,
     reload: (text) => void gateway.reload(parsed(text)),
   };
 }

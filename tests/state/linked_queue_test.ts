@@ -49,7 +49,7 @@ Deno.test("a linked queue behaves like an array, whatever is pushed, removed and
         if (at >= 0) model.splice(at, 1);
         assertEquals(removals[one.at]?.() ?? false, at >= 0);
       }
-      assertEquals(queue.size, model.length);
+      assertEquals([queue.size, queue.first], [model.length, model[0]]);
     }
     assertEquals(Array.from({ length: queue.size }, () => queue.shift()), model);
   }));

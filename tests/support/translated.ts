@@ -26,6 +26,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
     query: "",
     account: "account",
     namespace: "namespace",
+    sharedNamespace: "namespace",
     secrets: [],
     transport: DEFAULT_TRANSPORT,
   };

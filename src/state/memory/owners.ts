@@ -9,7 +9,7 @@ import {
 } from "../bindings.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { OwnerStore, StoreStats } from "../object_store.ts";
-import { bindingBytes, jsonBytes, type Retention } from "../retention.ts";
+import { bindingBounds, jsonBytes, type Retention } from "../retention.ts";
 
 /** Bindings of one type in memory. */
 export interface MemoryBindings {
@@ -30,8 +30,7 @@ export function newMemoryBindings(
   retention: Retention,
   onLost: (id: string) => void = () => {},
 ): MemoryBindings {
-  const { ttlMs, maxObjects } = retention;
-  const limits = { ttl: ttlMs, entries: maxObjects, bytes: bindingBytes(retention) };
+  const limits = { ttl: retention.ttlMs, ...bindingBounds(retention) };
   const store = new BoundedStore<Binding>(limits, now, onLost);
 
   function set(id: string, binding: Binding): Binding {

@@ -2,7 +2,7 @@ import type { OwnedReasoning } from "../../core/reasoning.ts";
 import { success } from "../../core/result.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import type { ReasoningKey, ReasoningStore, StoreStats } from "../object_store.ts";
-import { heldBytes, reasoningBounds, type Retention } from "../retention.ts";
+import { reasoningBounds, reasoningBytes, type Retention } from "../retention.ts";
 
 /** Reasoning in memory, with its size. */
 export interface MemoryReasoning {
@@ -84,7 +84,7 @@ export function newMemoryReasoning(now: () => number, retention: Retention): Mem
     const before = variants.get(group);
     const isAmbiguous = before !== undefined && (before.isAmbiguous || !before.keys.has(key));
     remove(key);
-    const bytes = heldBytes(key) + bytesOf(reasoning);
+    const bytes = reasoningBytes(key, reasoning);
     if (!add(key, { reasoning, calls: group, creator: owner, bytes })) return false;
     const keys = variants.get(group)?.keys ?? new Set<string>();
     variants.set(group, { keys: keys.add(key), isAmbiguous });
@@ -118,8 +118,4 @@ export function newMemoryReasoning(now: () => number, retention: Retention): Mem
     },
     stats: () => ({ entries: store.entries, bytes: store.bytes }),
   };
-}
-
-function bytesOf({ account, blocks }: OwnedReasoning): number {
-  return blocks.reduce((bytes, { value }) => bytes + heldBytes(value), heldBytes(account));
 }

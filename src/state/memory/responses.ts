@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { success } from "../../core/result.ts";
-import { type Binding, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
+import { type Binding, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
 import type { Retention } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
@@ -63,11 +63,6 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
     },
     bindingStats: () => bindings.stats(),
   };
-}
-
-function withoutSnapshot(owner: Owner): Owner {
-  const { origin } = owner;
-  return origin === null ? owner : { ...owner, origin: { ...origin, hasSnapshot: false } };
 }
 
 /** Returns the items with these IDs. Of two items with the same ID the later item is used. */

@@ -1,7 +1,7 @@
 import { type Result, success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo } from "../bindings.ts";
 import type { BoundType, OwnerStore, Stored, StoreStats } from "../object_store.ts";
-import { bindingBytes } from "../retention.ts";
+import { bindingBounds } from "../retention.ts";
 import {
   type Attempt,
   bindingAfter,
@@ -33,7 +33,7 @@ export function newValkeyBindings(
   scripts: BindingScripts,
 ): ValkeyBindings {
   const { retention: { ttlMs, maxObjects }, retention } = records;
-  const maxBytes = bindingBytes(retention);
+  const maxBytes = bindingBounds(retention).bytes;
   let stats: StoreStats = { entries: 0, bytes: 0 };
 
   function attemptOf<T>(reply: Result<unknown>, value: T): Result<Attempt<T>> {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type Result, success } from "../../core/result.ts";
-import { type Binding, type Caller, creatorOf, isVisibleTo, type Owner } from "../bindings.ts";
+import { type Binding, type Caller, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
 import type {
   FoundResponse,
   NewResponse,
@@ -9,7 +9,7 @@ import type {
   Stored,
   StoreStats,
 } from "../object_store.ts";
-import { bindingBytes } from "../retention.ts";
+import { bindingBounds } from "../retention.ts";
 import type { Snapshot } from "../snapshots.ts";
 import { recordUnreadable, storeUnavailable } from "../store_failure.ts";
 import {
@@ -51,7 +51,7 @@ const REFERENCE_BYTES = 96;
 /** Returns the responses of a store. */
 export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   const { codec, retention: { ttlMs, maxObjects, maxBytes }, retention } = records;
-  const maxBindingBytes = bindingBytes(retention);
+  const maxBindingBytes = bindingBounds(retention).bytes;
   const bindings = newValkeyBindings(records, "response", RESPONSE_BINDING_SCRIPTS);
   const items = newSharedItems(codec);
   let stats: StoreStats = { entries: 0, bytes: 0 };
@@ -180,9 +180,4 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
     snapshotStats: () => stats,
     bindingStats: bindings.stats,
   };
-}
-
-function withoutSnapshot(owner: Owner): Owner {
-  const { origin } = owner;
-  return origin === null ? owner : { ...owner, origin: { ...origin, hasSnapshot: false } };
 }

@@ -26,6 +26,7 @@ function target(isBase64: boolean): Target {
     query: "",
     account: "a",
     namespace: "p@1",
+    sharedNamespace: "p@1",
     secrets: [],
     transport: DEFAULT_TRANSPORT,
   };

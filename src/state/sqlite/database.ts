@@ -1,0 +1,148 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { SqliteSettings } from "../settings.ts";
+import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA } from "./schema.ts";
+
+/** A value of a column, or a parameter of a statement. */
+export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;
+
+/** A row of a result, by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** An open database. Statements are prepared once; each throws if SQLite reports an error. */
+export interface Database {
+  /** Runs a statement and returns the number of rows that it has changed. */
+  change(sql: string, ...parameters: readonly SqlValue[]): number;
+  /** Returns the first row of a query; undefined without one. */
+  row(sql: string, ...parameters: readonly SqlValue[]): Row | undefined;
+  /** Returns all rows of a query. */
+  rows(sql: string, ...parameters: readonly SqlValue[]): readonly Row[];
+  /** Writes back what is in the write-ahead log, and releases the file. */
+  close(): void;
+}
+
+/** How a database is opened. */
+export interface DatabaseOptions extends SqliteSettings {
+  /** Maximum number of pages of the file; null for the limit of SQLite. */
+  readonly maxPages: number | null;
+}
+
+/** Problem of a file that is a database, but not one that this version can use. */
+export class ForeignDatabase extends Error {
+  /** `newer`: written by a later version; `foreign`: written by another program. */
+  readonly reason: "newer" | "foreign";
+
+  constructor(reason: "newer" | "foreign") {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Size to which the write-ahead log is cut after a checkpoint. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Opens a database file and creates its tables. One connection with an exclusive lock: no other
+ * process may use the file, and none of its content is in shared memory.
+ */
+export function openDatabase({ path, synchronous, maxPages }: DatabaseOptions): Database {
+  createFile(path);
+  const database = new DatabaseSync(path);
+  try {
+    configure(database, synchronous, maxPages);
+    createTables(database);
+    return withStatements(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates the file if there is none, readable by its user only. SQLite would let all users read it;
+ * its write-ahead log gets the mode of the file.
+ */
+function createFile(path: string): void {
+  Deno.openSync(path, { create: true, write: true, mode: 0o600 }).close();
+}
+
+function configure(
+  database: DatabaseSync,
+  synchronous: SqliteSettings["synchronous"],
+  maxPages: number | null,
+): void {
+  const pragmas = [
+    // Before the first access, so that no file for shared memory is made.
+    "locking_mode = exclusive",
+    // Before the first table, else it has no effect.
+    "auto_vacuum = incremental",
+    "journal_mode = wal",
+    `synchronous = ${synchronous}`,
+    "secure_delete = on",
+    "cache_size = -4000",
+    "foreign_keys = on",
+    `journal_size_limit = ${MAX_LOG_BYTES}`,
+  ];
+  if (maxPages !== null) pragmas.push(`max_page_count = ${maxPages}`);
+  // Statements report the code of an error, which `exec` does not.
+  for (const pragma of pragmas) database.prepare(`pragma ${pragma}`).all();
+}
+
+function createTables(database: DatabaseSync): void {
+  const number = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+  database.prepare("begin immediate").run();
+  const version = number("pragma user_version");
+  const tables = number("select count(*) from sqlite_schema");
+  const isNew = version === 0 && tables === 0;
+  if (!isNew && number("pragma application_id") !== APPLICATION_CODE) {
+    throw new ForeignDatabase("foreign");
+  }
+  if (version > MAX_SCHEMA_VERSION) throw new ForeignDatabase("newer");
+  if (isNew) {
+    database.exec(
+      `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
+    );
+  }
+  database.prepare("commit").run();
+}
+
+function withStatements(database: DatabaseSync): Database {
+  const prepared = new Map<string, StatementSync>();
+
+  function statement(sql: string): StatementSync {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const one = database.prepare(sql);
+    prepared.set(sql, one);
+    return one;
+  }
+
+  return {
+    change: (sql, ...parameters) => Number(statement(sql).run(...parameters).changes),
+    row: (sql, ...parameters) => statement(sql).get(...parameters),
+    rows: (sql, ...parameters) => statement(sql).all(...parameters),
+    close: () => database.close(),
+  };
+}
+
+/** Returns a column that is an integer. Throws for any other value: the file is damaged. */
+export function integerOf(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number") throw new TypeError(`column ${column} is no number`);
+  return value;
+}
+
+/** Returns a column that is text. Throws for any other value: the file is damaged. */
+export function textOf(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new TypeError(`column ${column} is no text`);
+  return value;
+}
+
+/** Returns a column that is a record. Throws for any other value: the file is damaged. */
+export function recordOf(row: Row, column: string): Uint8Array<ArrayBuffer> {
+  const value = row[column];
+  if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) {
+    throw new TypeError(`column ${column} is no record`);
+  }
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}

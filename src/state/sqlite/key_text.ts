@@ -1,0 +1,9 @@
+/**
+ * Returns the text under which an ID is stored. SQLite ends a text at a NUL and stores only
+ * well-formed Unicode, so other IDs are stored as JSON, which begins with a quote. Different IDs have
+ * different texts.
+ */
+export function keyText(id: string): string {
+  const isPlain = id.isWellFormed() && !id.includes("\0") && !id.startsWith('"');
+  return isPlain ? id : JSON.stringify(id);
+}

@@ -1,0 +1,80 @@
+import { success } from "../../core/result.ts";
+import { newMemoryQuotas } from "../memory/quotas.ts";
+import type { StoreDependencies } from "../open_store.ts";
+import type { Retention } from "../retention.ts";
+import type { StateSettings } from "../settings.ts";
+import type { OpenedStore, StateStore } from "../state_store.ts";
+import { newSqliteCachedResponses } from "./cached_responses.ts";
+import { newSqliteConversations } from "./conversations.ts";
+import { type Link, type LinkLimits, openLink } from "./link.ts";
+import { newSqliteOwners } from "./owners.ts";
+import { newSqliteReasoning } from "./reasoning.ts";
+import { newSqliteResponses } from "./responses.ts";
+import { startSweep } from "./sweep.ts";
+import type { StartThread } from "./thread.ts";
+
+/** Settings of the store that have no key in the configuration. */
+export interface SqliteOptions {
+  /** Maximum number of pages of the file; the limit of SQLite if absent. */
+  readonly maxPages?: number;
+  readonly limits?: LinkLimits;
+  readonly start?: StartThread;
+}
+
+/** Opens the store in the file `state.sqlite.path`, which is created if there is none. */
+export async function openSqliteStore(
+  { ttl, max_entries, max_bytes, sqlite }: StateSettings,
+  dependencies: StoreDependencies,
+  { maxPages, ...options }: SqliteOptions = {},
+): Promise<OpenedStore> {
+  const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
+  const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
+  const opened = await openLink(opening, { ...dependencies, ...options });
+  return opened.ok ? { ok: true, store: newStore(opened.link, dependencies) } : opened;
+}
+
+function newStore(link: Link, { world, codec }: StoreDependencies): StateStore {
+  const endSweep = startSweep(world, link);
+  return {
+    name: "sqlite",
+    objects: {
+      responses: newSqliteResponses(link, codec),
+      conversations: newSqliteConversations(link, codec),
+      owners: {
+        chat_completion: newSqliteOwners(link, "chat_completion"),
+        conversation: newSqliteOwners(link, "conversation"),
+      },
+      reasoning: newSqliteReasoning(link, codec),
+      stats: () => link.totals(),
+    },
+    cachedResponses: newSqliteCachedResponses(link, codec),
+    quotas: newMemoryQuotas(() => world.now()),
+    async ping() {
+      const replied = await link.run("ping", undefined);
+      return replied.ok ? success(undefined) : replied;
+    },
+    stats: () => link.run("readInfo", undefined),
+    async purge() {
+      for (let removed = 0;;) {
+        const part = await link.run("removeSomeRecords", undefined);
+        if (!part.ok) return part;
+        removed += part.value;
+        if (part.value > 0) continue;
+        await emptyFile(link);
+        return success(removed);
+      }
+    },
+    async close() {
+      endSweep();
+      await link.close();
+    },
+  };
+}
+
+/** Gives the space of removed records back to the disk. */
+async function emptyFile(link: Link): Promise<void> {
+  for (;;) {
+    const isMore = await link.runInBackground("freePages", undefined);
+    if (!isMore.ok || !isMore.value) return;
+  }
+}

@@ -1,0 +1,28 @@
+import type { StatsName, StoreStats } from "../object_store.ts";
+import type { Retention } from "../retention.ts";
+import type { Database } from "./database.ts";
+
+/** What an operation works with. */
+export interface OperationContext {
+  readonly database: Database;
+  /** Unix time in milliseconds. */
+  readonly now: number;
+  /** Records that were last changed at this time, or earlier, have expired. */
+  readonly horizon: number;
+  readonly retention: Retention;
+}
+
+/**
+ * A small program that runs in the thread of the database. It reads, decides and writes in one
+ * transaction, and no other operation runs in between. It may run a second time after an error, in
+ * another transaction, so it changes nothing but the database.
+ */
+export interface Operation {
+  /** `maintenance` runs outside of transactions. */
+  readonly kind: "read" | "write" | "maintenance";
+  /** Parameters and result are copied between threads: plain data only. */
+  run(context: OperationContext, parameters: unknown): unknown;
+}
+
+/** Sizes of the stores by their names in the database. */
+export type Totals = Readonly<Record<StatsName | "cached_responses", StoreStats>>;

@@ -1,0 +1,48 @@
+import type { Operation } from "./operation.ts";
+import { bind, findBinding, findBindings, unbind } from "./operations/bindings.ts";
+import { findCachedResponse, storeCachedResponse } from "./operations/cached_responses.ts";
+import {
+  appendItems,
+  createConversation,
+  deleteConversation,
+  findConversation,
+  findConversationItems,
+  removeItem,
+  setMetadata,
+} from "./operations/conversations.ts";
+import { readInfo } from "./operations/info.ts";
+import { freePages, removeExpired, removeSomeRecords } from "./operations/maintenance.ts";
+import { ping } from "./operations/ping.ts";
+import { findReasoning, storeReasoning, takeReasoning } from "./operations/reasoning.ts";
+import { findResponse, findResponseItems, storeResponse } from "./operations/responses.ts";
+
+/** Operations that run in the thread of the database, by the names that calls use. */
+export const OPERATIONS = {
+  ping,
+  findBinding,
+  findBindings,
+  bind,
+  unbind,
+  findResponse,
+  storeResponse,
+  findResponseItems,
+  createConversation,
+  findConversation,
+  setMetadata,
+  appendItems,
+  removeItem,
+  deleteConversation,
+  findConversationItems,
+  findReasoning,
+  takeReasoning,
+  storeReasoning,
+  findCachedResponse,
+  storeCachedResponse,
+  removeExpired,
+  freePages,
+  removeSomeRecords,
+  readInfo,
+} as const satisfies Readonly<Record<string, Operation>>;
+
+/** Names, parameters and results of the operations. */
+export type OperationTable = typeof OPERATIONS;

@@ -1,0 +1,32 @@
+import { type Database, integerOf, textOf } from "../database.ts";
+import type { Totals } from "../operation.ts";
+
+const NONE = { entries: 0, bytes: 0 };
+
+/** Returns the sizes of all stores. */
+export function readTotals(database: Database): Totals {
+  const found = new Map(
+    database.rows("select name, entries, bytes from total").map((row) => [
+      textOf(row, "name"),
+      { entries: integerOf(row, "entries"), bytes: integerOf(row, "bytes") },
+    ]),
+  );
+  const total = (name: keyof Totals) => found.get(name) ?? NONE;
+  return {
+    responses: total("responses"),
+    conversations: total("conversations"),
+    reasoning: total("reasoning"),
+    chat_completion_bindings: total("chat_completion_bindings"),
+    response_bindings: total("response_bindings"),
+    conversation_bindings: total("conversation_bindings"),
+    cached_responses: total("cached_responses"),
+  };
+}
+
+/** Returns the size of one store. */
+export function readTotal(database: Database, name: keyof Totals): Totals[keyof Totals] {
+  const row = database.row("select entries, bytes from total where name = ?", name);
+  return row === undefined
+    ? NONE
+    : { entries: integerOf(row, "entries"), bytes: integerOf(row, "bytes") };
+}

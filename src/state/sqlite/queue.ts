@@ -1,0 +1,78 @@
+import type { OperationCall } from "./messages.ts";
+import type { Problem } from "./problems.ts";
+
+/** A call with what its result is passed to. */
+export interface PendingCall {
+  readonly call: OperationCall;
+  /** Approximate size of the parameters. */
+  readonly bytes: number;
+  /** False if no client waits for the result. */
+  readonly isAwaited: boolean;
+  readonly resolve: (outcome: Outcome) => void;
+}
+
+/** Result of a call: its value, or why it has none. */
+export type Outcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Bounds of the calls that wait. */
+export interface QueueLimits {
+  readonly calls: number;
+  readonly bytes: number;
+}
+
+/** Maximum number of calls in one transaction, and the size above which no other one is added. */
+const MAX_BATCH_CALLS = 256;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Calls that wait for the thread of the database, oldest first. */
+export interface CallQueue {
+  /** Adds a call; returns false, and adds nothing, if there is no room. */
+  push(pending: PendingCall): boolean;
+  /** Removes the calls of the next transaction. */
+  takeBatch(): readonly PendingCall[];
+  /** Removes all calls. */
+  takeAll(): readonly PendingCall[];
+  size(): number;
+  /** True if a client waits for one of the calls. */
+  isAwaited(): boolean;
+}
+
+/** Returns an empty queue. */
+export function newCallQueue(limits: QueueLimits): CallQueue {
+  let waiting: PendingCall[] = [];
+  let held = 0;
+
+  function take(count: number): readonly PendingCall[] {
+    const taken = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    for (const { bytes } of taken) held -= bytes;
+    return taken;
+  }
+
+  return {
+    push(pending) {
+      // A single call of any size is let through: its size is bounded by the request behind it.
+      const isFull = waiting.length > 0 &&
+        (waiting.length >= limits.calls || held + pending.bytes > limits.bytes);
+      if (isFull) return false;
+      waiting.push(pending);
+      held += pending.bytes;
+      return true;
+    },
+    takeBatch() {
+      let count = 0;
+      let bytes = 0;
+      for (const pending of waiting) {
+        if (count >= MAX_BATCH_CALLS || bytes > MAX_BATCH_BYTES) break;
+        bytes += pending.bytes;
+        count++;
+      }
+      return take(count);
+    },
+    takeAll: () => take(waiting.length),
+    size: () => waiting.length,
+    isAwaited: () => waiting.some(({ isAwaited }) => isAwaited),
+  };
+}

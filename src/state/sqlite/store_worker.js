@@ -1,0 +1,6 @@
+// JavaScript, because an executable has this file beside the program under the same name, as the
+// bundle of this one.
+import { newDatabaseThread } from "./worker.ts";
+
+const receive = newDatabaseThread((reply) => self.postMessage(reply));
+self.onmessage = ({ data }) => receive(data);

@@ -1,0 +1,42 @@
+import type { DatabaseOptions } from "./database.ts";
+import type { Retention } from "../retention.ts";
+import type { WorkerReply, WorkerRequest } from "./messages.ts";
+
+/** The thread of a database, as the thread of the gateway sees it. */
+export interface Thread {
+  post(request: WorkerRequest): void;
+  /** Ends the thread without waiting for it. */
+  terminate(): void;
+}
+
+/** What a thread reports. */
+export interface ThreadEvents {
+  onReply(reply: WorkerReply): void;
+  /** The thread has ended by itself. */
+  onCrash(): void;
+}
+
+/** Starts a thread. Tests start scripted ones. */
+export type StartThread = (events: ThreadEvents) => Thread;
+
+/** What the thread opens. */
+export interface Opening {
+  readonly options: DatabaseOptions;
+  readonly retention: Retention;
+}
+
+/** Starts a thread that runs `store_worker.js`, the file beside this one or beside the bundle. */
+export function startThread({ onReply, onCrash }: ThreadEvents): Thread {
+  const worker = new Worker(new URL("./store_worker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => onReply(data);
+  worker.onmessageerror = onCrash;
+  worker.onerror = (event) => {
+    // An error that is not handled here would end the process.
+    event.preventDefault();
+    onCrash();
+  };
+  return {
+    post: (request) => worker.postMessage(request),
+    terminate: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,52 @@
+import { newEncryptingCodec } from "../../../src/state/records/encrypting_codec.ts";
+import { newPlainCodec } from "../../../src/state/records/plain_codec.ts";
+import type { RecordCodec } from "../../../src/state/records/record_codec.ts";
+import type { StateStore } from "../../../src/state/state_store.ts";
+import { testCachedResponses } from "../conformance/cached_responses.ts";
+import { testConversations } from "../conformance/conversations.ts";
+import type { StoreUnderTest } from "../conformance/harness.ts";
+import { testOwners } from "../conformance/owners.ts";
+import { testReasoning } from "../conformance/reasoning.ts";
+import { testResponses } from "../conformance/responses.ts";
+import { newTestFile } from "./store.ts";
+
+function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
+  return {
+    name,
+    clock: "scripted",
+    numRuns: 10,
+    async open(retention) {
+      const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-" });
+      const file = newTestFile(folder, codec);
+      let store = await file.open({}, retention);
+      return {
+        store,
+        advance: (ms) => file.world.advance(ms),
+        async reopen() {
+          await store.close();
+          store = await file.open({}, retention);
+          return store;
+        },
+        async close() {
+          await store.close();
+          await Deno.remove(folder, { recursive: true });
+        },
+      };
+    },
+  };
+}
+
+const plain = sqlite("sqlite", newPlainCodec());
+
+testOwners(plain);
+testConversations(plain);
+testReasoning(plain);
+testResponses(plain);
+testCachedResponses(plain);
+
+const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
+
+testConversations(encrypted);
+testReasoning(encrypted);
+testResponses(encrypted);
+testCachedResponses(encrypted);

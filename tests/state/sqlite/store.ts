@@ -1,0 +1,71 @@
+import { newPlainCodec } from "../../../src/state/records/plain_codec.ts";
+import type { RecordCodec } from "../../../src/state/records/record_codec.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../../src/state/retention.ts";
+import type { StateSettings } from "../../../src/state/settings.ts";
+import { openSqliteStore, type SqliteOptions } from "../../../src/state/sqlite/open.ts";
+import type { OpenedStore, StateStore } from "../../../src/state/state_store.ts";
+import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
+
+/** Returns the settings of a store in this file. */
+export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTION): StateSettings {
+  return {
+    store: "sqlite",
+    ttl: retention.ttlMs,
+    max_entries: retention.maxObjects,
+    max_bytes: retention.maxBytes,
+    on_outage: "serve",
+    required: false,
+    encryption_keys: [],
+    sqlite: { path, synchronous: "full" },
+    valkey: { url: "", prefix: "", sentinels: [], cluster: false, timeout: 500 },
+  };
+}
+
+/** A database file in a folder of its own, with a world and a log that tests read. */
+export interface TestFile {
+  readonly folder: string;
+  readonly path: string;
+  readonly world: ScriptedWorld;
+  readonly log: string[];
+  /** Opens the store in the file. */
+  tryOpen(options?: SqliteOptions, retention?: Retention): Promise<OpenedStore>;
+  /** As `tryOpen`; throws if the store cannot be opened. */
+  open(options?: SqliteOptions, retention?: Retention): Promise<StateStore>;
+}
+
+/** Runs a test with a database file that does not exist yet; its folder is removed afterwards. */
+export async function withFile(
+  run: (file: TestFile) => Promise<void>,
+  codec: RecordCodec = newPlainCodec(),
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-" });
+  try {
+    await run(newTestFile(folder, codec));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Returns a database file in a folder. */
+export function newTestFile(folder: string, codec: RecordCodec = newPlainCodec()): TestFile {
+  const path = `${folder}/state.db`;
+  const world = scriptedWorld();
+  const log: string[] = [];
+  const write = (message: string) => void log.push(message);
+  const file: TestFile = {
+    folder,
+    path,
+    world,
+    log,
+    tryOpen(options, retention) {
+      const dependencies = { world, codec, log: { warn: write, error: write } };
+      return openSqliteStore(settingsOf(path, retention), dependencies, options);
+    },
+    async open(options, retention) {
+      const opened = await file.tryOpen(options, retention);
+      if (!opened.ok) throw new Error(opened.problem);
+      return opened.store;
+    },
+  };
+  return file;
+}
