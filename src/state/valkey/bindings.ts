@@ -1,5 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo } from "../bindings.ts";
+import { keyText } from "../key_text.ts";
 import type { BoundType, OwnerStore, Stored, StoreStats } from "../object_store.ts";
 import { bindingBounds } from "../retention.ts";
 import {
@@ -46,7 +47,7 @@ export function newValkeyBindings(
 
   async function findBindings(ids: readonly string[]): Stored<ReadonlyMap<string, Binding>> {
     if (ids.length === 0) return success(new Map());
-    const reply = await records.run(FIND_BINDINGS, [type, ttlMs, ...ids]);
+    const reply = await records.run(FIND_BINDINGS, [type, ttlMs, ...ids.map(keyText)]);
     if (!reply.ok) return reply;
     const bindings = allValues(listOf(reply.value).map((text) => readBinding(textOf(text))));
     if (!bindings.ok) return bindings;
@@ -72,7 +73,7 @@ export function newValkeyBindings(
           const next = bindingAfter(expected, owner);
           if (next === expected || bytesOfBinding(id, next) > maxBytes) return made(next);
           const texts = [expectedText(expected), bindingText(next), next.kind];
-          const args = [type, id, ...texts, ttlMs, maxObjects, maxBytes];
+          const args = [type, keyText(id), ...texts, ttlMs, maxObjects, maxBytes];
           return attemptOf(await records.run(scripts.replace, args), next);
         }),
       unbind: (id, account, caller) =>
@@ -84,7 +85,7 @@ export function newValkeyBindings(
           const isOwn = binding?.kind === "bound" && binding.owner.account === account &&
             isVisibleTo(caller, creatorOf(binding));
           if (!isOwn) return made(false);
-          const args = [type, id, expectedText(binding), ttlMs];
+          const args = [type, keyText(id), expectedText(binding), ttlMs];
           return attemptOf(await records.run(scripts.remove, args), true);
         }),
     },

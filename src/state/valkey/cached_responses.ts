@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { isObject, type JsonObject, numberOf, parseJson } from "../../core/json/json.ts";
 import type { HttpResponse } from "../../core/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
+import { keyText } from "../key_text.ts";
 import type { ValkeyRecords } from "./records.ts";
 import { bytesOf } from "./reply.ts";
 import { SET_CACHED_RESPONSE } from "./scripts/cached_response_scripts.ts";
@@ -14,7 +15,7 @@ export function newValkeyCachedResponses(records: ValkeyRecords): CachedResponse
   const { start, connection, codec, retention: { maxObjects, maxBytes } } = records;
   return {
     async get(key) {
-      const reply = await connection.send("GET", [`${start}a:${key}`]);
+      const reply = await connection.send("GET", [`${start}a:${keyText(key)}`]);
       const record = reply.kind === "reply" ? bytesOf(reply.value) : null;
       if (record === null) return null;
       const text = await codec.decode("cached_response", key, record);
@@ -25,7 +26,7 @@ export function newValkeyCachedResponses(records: ValkeyRecords): CachedResponse
       const bytes = Buffer.byteLength(text) + Buffer.byteLength(key) + OVERHEAD_BYTES;
       if (bytes > maxBytes || ttlMs < 1) return;
       const record = await codec.encode("cached_response", key, text);
-      const args = [key, record, bytes, Math.floor(ttlMs), maxObjects, maxBytes];
+      const args = [keyText(key), record, bytes, Math.floor(ttlMs), maxObjects, maxBytes];
       await records.run(SET_CACHED_RESPONSE, args);
     },
   };

@@ -3,10 +3,12 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Creator } from "../bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "../conversations.ts";
+import { keyText } from "../key_text.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Argument } from "./connection.ts";
+import { itemName } from "./item_name.ts";
 import { allValues, decodeObject, parseObject } from "./records.ts";
 import { bytesOf, textOf } from "./reply.ts";
 
@@ -23,20 +25,15 @@ export function encodeHead({ creator, createdAt }: Head): string {
   return JSON.stringify({ creator, createdAt });
 }
 
-/** Returns the name under which an item is found in its conversation; empty without an ID. */
-export function itemName({ id }: JsonObject): string {
-  return typeof id === "string" ? `=${id}` : "";
-}
-
 /** Returns the arguments of a script for each item: name, bytes, record. */
 export async function encodeItems(
   codec: RecordCodec,
-  conversation: string,
+  key: string,
   items: readonly JsonObject[],
 ): Promise<readonly Argument[]> {
   const groups = await Promise.all(items.map(async (item) => {
     const text = JSON.stringify(item);
-    const id = itemRecordId(conversation, itemName(item));
+    const id = itemRecordId(key, itemName(item));
     const record = await codec.encode("conversation_item", id, text);
     return [itemName(item), contentBytes(item, text), record];
   }));
@@ -44,21 +41,21 @@ export async function encodeItems(
 }
 
 /** Returns the record of metadata and their bytes. */
-export async function encodeMetadata(codec: RecordCodec, id: string, metadata: Metadata) {
+export async function encodeMetadata(codec: RecordCodec, key: string, metadata: Metadata) {
   const text = JSON.stringify(metadata);
   const bytes = contentBytes({ ...metadata }, text);
-  return { record: await codec.encode("conversation", id, text), bytes };
+  return { record: await codec.encode("conversation", key, text), bytes };
 }
 
 /** Returns the item in a record of a conversation. */
 export function decodeItem(
   codec: RecordCodec,
-  conversation: string,
+  key: string,
   name: string,
   record: Uint8Array | null,
 ): Promise<Result<JsonObject>> {
   if (record === null) return Promise.resolve(recordUnreadable());
-  return decodeObject(codec, "conversation_item", itemRecordId(conversation, name), record);
+  return decodeObject(codec, "conversation_item", itemRecordId(key, name), record);
 }
 
 /** Returns the conversation in the fields of its hash: names and values one after the other. */
@@ -68,6 +65,7 @@ export async function decodeConversation(
   bytes: number,
   fields: readonly unknown[],
 ): Promise<Result<Conversation>> {
+  const key = keyText(id);
   const values = new Map<string, unknown>();
   const names = new Map<string, string>();
   const numbers: number[] = [];
@@ -80,13 +78,13 @@ export async function decodeConversation(
   }
   const head = parseHead(textOf(values.get("h")));
   if (!head.ok) return head;
-  const metadata = await decodeMetadata(codec, id, bytesOf(values.get("m")));
+  const metadata = await decodeMetadata(codec, key, bytesOf(values.get("m")));
   if (!metadata.ok) return metadata;
   const ordered = numbers.toSorted((one, other) => one - other);
   const items = allValues(
     await Promise.all(
       ordered.map((number) =>
-        decodeItem(codec, id, names.get(`${number}`) ?? "", bytesOf(values.get(`v${number}`)))
+        decodeItem(codec, key, names.get(`${number}`) ?? "", bytesOf(values.get(`v${number}`)))
       ),
     ),
   );
@@ -96,11 +94,11 @@ export async function decodeConversation(
 
 async function decodeMetadata(
   codec: RecordCodec,
-  id: string,
+  key: string,
   record: Uint8Array | null,
 ): Promise<Result<Metadata>> {
   if (record === null) return recordUnreadable();
-  const value = await decodeObject(codec, "conversation", id, record);
+  const value = await decodeObject(codec, "conversation", key, record);
   if (!value.ok) return value;
   return isMetadata(value.value) ? success(value.value) : recordUnreadable();
 }
@@ -123,6 +121,6 @@ function isCreator(value: unknown): value is Creator {
   return value === null || typeof value === "string";
 }
 
-function itemRecordId(conversation: string, name: string): string {
-  return `${conversation} ${name}`;
+function itemRecordId(key: string, name: string): string {
+  return `${key} ${name}`;
 }

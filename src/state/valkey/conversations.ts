@@ -9,6 +9,7 @@ import {
   unknownConversation,
   unknownItem,
 } from "../conversations.ts";
+import { keyText } from "../key_text.ts";
 import type { ConversationItem, ConversationStore, Stored, StoreStats } from "../object_store.ts";
 import { heldBytes } from "../retention.ts";
 import type { Argument } from "./connection.ts";
@@ -20,7 +21,8 @@ import {
   encodeMetadata,
   parseHead,
 } from "./conversation_record.ts";
-import type { ValkeyRecords } from "./records.ts";
+import { nameOfItem } from "./item_name.ts";
+import { allValues, type ValkeyRecords } from "./records.ts";
 import { bytesOf, integerOf, listOf, statsOf, textOf } from "./reply.ts";
 import type { Script } from "./script.ts";
 import {
@@ -52,7 +54,7 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
     id: string,
     args: readonly Argument[],
   ): Stored<Conversation> {
-    const reply = await records.run(script, [id, ttlMs, maxObjects, maxBytes, ...args]);
+    const reply = await records.run(script, [keyText(id), ttlMs, maxObjects, maxBytes, ...args]);
     if (!reply.ok) return reply;
     const [status, entries, bytes, size, fields] = listOf(reply.value);
     const refusal = refusalOf(textOf(status), maxBytes);
@@ -68,8 +70,8 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
         const { id, items } = conversation;
         const problem = refuseAddedItems([], items);
         if (problem !== null) return problem;
-        const metadata = await encodeMetadata(codec, id, conversation.metadata);
-        const encoded = await encodeItems(codec, id, items);
+        const metadata = await encodeMetadata(codec, keyText(id), conversation.metadata);
+        const encoded = await encodeItems(codec, keyText(id), items);
         const headBytes = heldBytes(id) + OVERHEAD_BYTES;
         const size = headBytes + metadata.bytes + itemBytes(encoded);
         if (size > maxBytes) return largeConversation(maxBytes);
@@ -78,23 +80,23 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
         return await change(CREATE_CONVERSATION, id, args);
       },
       async find(id) {
-        const reply = await records.run(FIND_CONVERSATION, [id, ttlMs]);
+        const reply = await records.run(FIND_CONVERSATION, [keyText(id), ttlMs]);
         if (!reply.ok) return reply;
         const [size, fields] = listOf(reply.value);
         if (fields === undefined) return success(null);
         return await decodeConversation(codec, id, integerOf(size) ?? 0, listOf(fields));
       },
       async setMetadata(id, metadata) {
-        const { record, bytes } = await encodeMetadata(codec, id, metadata);
+        const { record, bytes } = await encodeMetadata(codec, keyText(id), metadata);
         return await change(SET_METADATA, id, [record, bytes]);
       },
       async append(id, items) {
-        const args = [MAX_CONVERSATION_ITEMS, ...await encodeItems(codec, id, items)];
+        const args = [MAX_CONVERSATION_ITEMS, ...await encodeItems(codec, keyText(id), items)];
         return await change(APPEND_ITEMS, id, args);
       },
-      removeItem: (id, item) => change(REMOVE_ITEM, id, [`=${item}`]),
+      removeItem: (id, item) => change(REMOVE_ITEM, id, [nameOfItem(item)]),
       async delete(id) {
-        const reply = await records.run(DELETE_CONVERSATION, [id, ttlMs]);
+        const reply = await records.run(DELETE_CONVERSATION, [keyText(id), ttlMs]);
         if (!reply.ok) return reply;
         const [wasThere, entries, bytes] = listOf(reply.value);
         stats = statsOf(entries, bytes);
@@ -102,16 +104,15 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
       },
       async findItems(ids) {
         if (ids.size === 0) return success([]);
-        const names = [...ids].map((id) => `=${id}`);
-        const reply = await records.run(FIND_CONVERSATION_ITEMS, [ttlMs, ...names]);
+        const names = new Map([...ids].map((id) => [nameOfItem(id), id]));
+        const reply = await records.run(FIND_CONVERSATION_ITEMS, [ttlMs, ...names.keys()]);
         if (!reply.ok) return reply;
-        const found: PlacedItem[] = [];
-        for (const match of listOf(reply.value).map(listOf)) {
-          const placed = await decodeMatch(match);
-          if (!placed.ok) return placed;
-          found.push(placed.value);
-        }
-        const ordered = found.toSorted((one, other) =>
+        const matches = listOf(reply.value).map(listOf);
+        const found = allValues(
+          await Promise.all(matches.map((match) => decodeMatch(match, names))),
+        );
+        if (!found.ok) return found;
+        const ordered = found.value.toSorted((one, other) =>
           one.changed - other.changed || one.number - other.number
         );
         return success(ordered.map(({ item }) => item));
@@ -120,7 +121,10 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
     stats: () => stats,
   };
 
-  async function decodeMatch(match: readonly unknown[]): Promise<Result<PlacedItem>> {
+  async function decodeMatch(
+    match: readonly unknown[],
+    ids: ReadonlyMap<string, string>,
+  ): Promise<Result<PlacedItem>> {
     const [name, conversation, headText, record, changed, number] = match;
     const head = parseHead(textOf(headText));
     if (!head.ok) return head;
@@ -129,7 +133,7 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
     if (!item.ok) return item;
     const { creator } = head.value;
     return success({
-      item: { id: itemName.slice(1), item: item.value, creator },
+      item: { id: ids.get(itemName) ?? "", item: item.value, creator },
       changed: integerOf(changed) ?? 0,
       number: integerOf(number) ?? 0,
     });

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Result, success } from "../../core/result.ts";
 import { type Binding, type Caller, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
+import { keyText } from "../key_text.ts";
 import type {
   FoundResponse,
   NewResponse,
@@ -24,6 +25,7 @@ import {
 } from "./binding_change.ts";
 import { bindingText } from "./binding_text.ts";
 import { newValkeyBindings } from "./bindings.ts";
+import { nameOfItem } from "./item_name.ts";
 import { allValues, decodeObject, type ValkeyRecords } from "./records.ts";
 import { bytesOf, integerOf, listOf, statsOf, textOf } from "./reply.ts";
 import {
@@ -77,10 +79,18 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
     expected: Binding | null,
     next: Binding,
   ): Stored<Attempt<Binding>> {
-    const record = await codec.encode("response", id, text);
+    const record = await codec.encode("response", keyText(id), text);
     const nextText = next === expected ? "" : bindingText(next);
     const fixed = [
-      ...[id, expectedText(expected), nextText, ttlMs, maxObjects, maxBindingBytes, maxBytes],
+      ...[
+        keyText(id),
+        expectedText(expected),
+        nextText,
+        ttlMs,
+        maxObjects,
+        maxBindingBytes,
+        maxBytes,
+      ],
       ...[record, bytes, divided.inputs, list],
     ];
     let missing: ReadonlySet<string> = new Set();
@@ -120,7 +130,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   }
 
   async function find(id: string): Stored<FoundResponse | null> {
-    const reply = await records.run(FIND_RESPONSE, [id, ttlMs]);
+    const reply = await records.run(FIND_RESPONSE, [keyText(id), ttlMs]);
     if (!reply.ok) return reply;
     const [text, resource, inputs, digests, found] = listOf(reply.value);
     const binding = readBinding(textOf(text));
@@ -134,7 +144,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
     }
     const decoded = await decodeItems(listOf(digests), list);
     if (!decoded.ok) return decoded;
-    const object = await decodeObject(codec, "response", id, record);
+    const object = await decodeObject(codec, "response", keyText(id), record);
     if (!object.ok) return object;
     const parts = { resource: object.value, items: decoded.value, inputs: integerOf(inputs) ?? 0 };
     return success({ binding: binding.value, snapshot: joinSnapshot(parts) });
@@ -149,7 +159,8 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
 
   async function findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]> {
     if (ids.size === 0) return success([]);
-    const reply = await records.run(FIND_RESPONSE_ITEMS, [ttlMs, ...ids]);
+    const names = new Map([...ids].map((id) => [nameOfItem(id), id]));
+    const reply = await records.run(FIND_RESPONSE_ITEMS, [ttlMs, ...names.keys()]);
     if (!reply.ok) return reply;
     const [matches, digests, list] = listOf(reply.value).map(listOf);
     const known = (digests ?? []).map((digest) => textOf(digest) ?? "");
@@ -164,12 +175,12 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
     const byDigest = new Map(present.map(({ digest }, index) => [digest, decoded.value[index]]));
     const found: Result<ResponseItem>[] = [];
     for (let at = 0; at < (matches ?? []).length; at += 3) {
-      const [id, digest, text] = (matches ?? []).slice(at, at + 3).map(textOf);
+      const [name, digest, text] = (matches ?? []).slice(at, at + 3).map(textOf);
       const item = byDigest.get(digest ?? "");
       const binding = readBinding(text ?? null);
       if (!binding.ok) found.push(binding);
       else if (item !== undefined && binding.value !== null) {
-        found.push(success({ id: id ?? "", item, binding: binding.value }));
+        found.push(success({ id: names.get(name ?? "") ?? "", item, binding: binding.value }));
       }
     }
     return allValues(found);

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
+import { itemName } from "./item_name.ts";
 import { parseObject } from "./records.ts";
 import type { Argument } from "./connection.ts";
 
@@ -79,9 +80,4 @@ export function newSharedItems(codec: RecordCodec): SharedItems {
       return success(item.value);
     },
   };
-}
-
-/** Returns the name under which items with an ID are found; empty without an ID. */
-function itemName({ id }: JsonObject): string {
-  return typeof id === "string" ? `=${id}` : "";
 }

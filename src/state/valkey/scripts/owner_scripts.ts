@@ -147,7 +147,7 @@ end
 
 for at = 2, #ARGV do
   local item = ARGV[at]
-  for _, digest in ipairs(redis.call('SMEMBERS', start .. 'n:=' .. item)) do
+  for _, digest in ipairs(redis.call('SMEMBERS', start .. 'n:' .. item)) do
     for _, score in ipairs(redis.call('SMEMBERS', start .. 'u:' .. digest)) do
       local response = response_at(score)
       local earlier = response and response.items[item]
