@@ -70,7 +70,9 @@ export function newPendingOutcomes(options: PendingOutcomeOptions): OutcomeStore
       if (unbound.ok) return success(undefined);
       if (unbound.failure.kind !== "state_unavailable") return unbound;
       log.error(
-        `${type === "response" ? "response_unbind" : "owner_unbind"} failed because the state store ` +
+        `${
+          type === "response" ? "response_unbind" : "owner_unbind"
+        } failed because the state store ` +
           "is away; the object is deleted at its provider, and its owner stays until it expires",
       );
       return success(undefined);
