@@ -13,7 +13,7 @@ import { newTestConnection, valkeySettings } from "./connections.ts";
 
 const DAY = "usd d:1";
 
-/** Runs a test with a replica on a server of its own. */
+/** Runs a test with a replica on a separate server. */
 async function withReplica(
   run: (
     server: ValkeyServer,
