@@ -47,13 +47,17 @@ export function parseArguments(args: readonly string[]): TestArguments | null {
   return { binary: Deno.realPathSync(binary), given: [...given, ...paths] };
 }
 
-/** Arguments of `deno test`: from 2.9 on leaks are reported only with this option. */
+/**
+ * Returns the arguments of `deno test`: test files run in parallel, one for each processor. From 2.9
+ * on leaks are reported only with an option.
+ */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const asksForSanitizers = major > 2 || (major === 2 && minor >= 9);
   return [
     "test",
     "-A",
+    "--parallel",
     "--trace-leaks",
     ...(asksForSanitizers ? ["--sanitize-ops", "--sanitize-resources"] : []),
     ...given,

@@ -81,5 +81,7 @@ export const END_DOCS: Readonly<Record<End, string>> = {
   stream_idle: "The provider was silent for `stream_idle_timeout` within its response.",
   client_gone: "The client disconnected before the response was complete.",
   drained: "The shutdown of the gateway refused or ended the request.",
+  state_unavailable:
+    "The request needs stored state, and the store was not available or could not read it.",
   internal: "A bug in the gateway; another line has its place in the code.",
 };

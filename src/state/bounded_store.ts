@@ -21,16 +21,20 @@ interface Entry<V> {
  */
 export class BoundedStore<V> {
   readonly #now: () => number;
-  readonly #lost: (key: string) => void;
+  readonly #lost: (key: string, value: V) => void;
   readonly #kept = new Map<string, Entry<V>>();
   #limits: Limits;
   #bytes = 0;
 
   /**
    * Creates an empty store. `now` returns milliseconds that never go back. `lost` is called with
-   * each key whose entry expired or was removed to make room.
+   * each entry that expired or was removed to make room.
    */
-  constructor(limits: Limits, now: () => number, lost: (key: string) => void = () => {}) {
+  constructor(
+    limits: Limits,
+    now: () => number,
+    lost: (key: string, value: V) => void = () => {},
+  ) {
     this.#limits = limits;
     this.#now = now;
     this.#lost = lost;
@@ -53,7 +57,7 @@ export class BoundedStore<V> {
     const entry = this.#kept.get(key);
     if (entry === undefined) return undefined;
     if (this.#now() < entry.expires) return entry.value;
-    this.#lose(key);
+    this.#lose(key, entry);
     return undefined;
   }
 
@@ -88,6 +92,14 @@ export class BoundedStore<V> {
     return this.#now() < entry.expires;
   }
 
+  /** Removes the oldest entries as if to make room while `isFull` returns true for their bytes. */
+  dropOldestWhile(isFull: (bytes: number) => boolean): void {
+    for (const [key, entry] of this.#kept) {
+      if (!isFull(this.#bytes)) return;
+      this.#lose(key, entry);
+    }
+  }
+
   /** Removes all entries and sets new limits. */
   reset(limits: Limits): void {
     this.#kept.clear();
@@ -98,22 +110,22 @@ export class BoundedStore<V> {
   /** Removes the entries that have expired. */
   dropExpired(): void {
     const now = this.#now();
-    for (const [key, { expires }] of this.#kept) {
-      if (now < expires) return;
-      this.#lose(key);
+    for (const [key, entry] of this.#kept) {
+      if (now < entry.expires) return;
+      this.#lose(key, entry);
     }
   }
 
   #makeRoom(bytes: number): void {
-    for (const key of this.#kept.keys()) {
+    for (const [key, entry] of this.#kept) {
       const { size } = this.#kept;
       if (size < this.#limits.entries && this.#bytes + bytes <= this.#limits.bytes) return;
-      this.#lose(key);
+      this.#lose(key, entry);
     }
   }
 
-  #lose(key: string): void {
+  #lose(key: string, { value }: Entry<V>): void {
     this.delete(key);
-    this.#lost(key);
+    this.#lost(key, value);
   }
 }

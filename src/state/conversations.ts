@@ -1,10 +1,12 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { refuse } from "../core/result.ts";
 import type { Creator } from "./bindings.ts";
-import { heldBytes, MAX_STATE_BYTES } from "./retention.ts";
+import { heldBytes } from "./retention.ts";
 
 /** Maximum number of items in a conversation. */
 export const MAX_CONVERSATION_ITEMS = 1_000;
+
+const MIB = 1024 * 1024;
 
 /** Text values that a client attaches to a conversation. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -22,7 +24,7 @@ export interface NewConversation {
 
 /** A conversation stored by the gateway. Immutable; a change creates a new object. */
 export interface Conversation extends NewConversation {
-  /** Size that counts against `MAX_STATE_BYTES`. */
+  /** Size that counts against the maximum bytes of the store. */
   readonly bytes: number;
 }
 
@@ -56,16 +58,19 @@ export function refuseAddedItems(
   const ids = new Set(present.map(({ id }) => id));
   for (const { id } of added) {
     if (typeof id !== "string") continue;
-    if (ids.has(id)) {
-      return refuse(
-        "duplicate_item_id",
-        `The conversation has an item with the id of an added one already; leave it out.`,
-        param,
-      );
-    }
+    if (ids.has(id)) return duplicateItem(param);
     ids.add(id);
   }
   return null;
+}
+
+/** Returns the refusal of an item whose ID is in the conversation already, or is added twice. */
+export function duplicateItem(param: "items" | "input" = "items") {
+  return refuse(
+    "duplicate_item_id",
+    "The conversation has an item with the id of an added one already; leave it out.",
+    param,
+  );
 }
 
 /** Returns the refusal of items above the limit of a conversation. */
@@ -76,17 +81,28 @@ export function fullConversation() {
   );
 }
 
-/** Returns the refusal of a conversation larger than the store. */
-export function largeConversation() {
+/** Returns the refusal of a conversation larger than the store, which holds at most `maxBytes`. */
+export function largeConversation(maxBytes: number) {
   return refuse(
     "state_too_large",
-    "The conversation would be larger than 64 MiB; delete some items or begin another one.",
+    `The conversation would be larger than ${
+      sizeText(maxBytes)
+    }; delete some items or begin another one.`,
   );
 }
 
-/** True if the items fit into the conversation without exceeding the size limit of the store. */
-export function hasRoom({ bytes }: Conversation, added: readonly JsonObject[]): boolean {
-  return bytes + itemBytes(added) <= MAX_STATE_BYTES;
+/** Returns a size as text, in MiB if it is a whole number of them. */
+function sizeText(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
+}
+
+/** True if the items fit into the conversation in a store that holds at most `maxBytes`. */
+export function hasRoom(
+  { bytes }: Conversation,
+  added: readonly JsonObject[],
+  maxBytes: number,
+): boolean {
+  return bytes + itemBytes(added) <= maxBytes;
 }
 
 /** Returns the size of a conversation in bytes of memory. */

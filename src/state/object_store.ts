@@ -50,7 +50,7 @@ export interface OwnerStore {
   /**
    * Binds an ID that an account has returned to a caller. The first account owns it. A second
    * account makes the binding a conflict, until it expires. A second caller makes `SEVERAL_CALLERS`
-   * its creator.
+   * its creator. The lifetime of a binding starts with its last change.
    */
   bind(id: string, owner: Owner): Stored<Binding>;
   /**
@@ -102,6 +102,8 @@ export interface ResponseItem {
  * has no effect.
  */
 export interface ConversationStore {
+  /** Maximum bytes of one conversation, and of all conversations together. */
+  readonly maxBytes: number;
   create(conversation: NewConversation): Stored<Conversation>;
   /** Returns a conversation; null if there is none. */
   find(id: string): Stored<Conversation | null>;

@@ -1,6 +1,6 @@
 import { parseExact } from "../../src/core/json/json.ts";
-import { heldBytes } from "../../src/state/retention.ts";
-import { assert } from "../support/assert.ts";
+import { DEFAULT_RETENTION, heldBytes, reasoningBounds } from "../../src/state/retention.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("a text counts for its bytes", () => {
   const text = "é".repeat(1_000_000);
@@ -16,4 +16,14 @@ Deno.test("a value that is short as text and large in memory counts with its siz
     const bytes = heldBytes(value);
     assert(bytes >= 1000 * least, `${piece}: ${bytes}`);
   }
+});
+
+Deno.test("without settings 10,000 responses have reasoning in 64 MiB, 4,000 of one caller in 32 MiB", () => {
+  const MIB = 1024 * 1024;
+  assertEquals(reasoningBounds(DEFAULT_RETENTION), {
+    entries: 10_000,
+    creatorEntries: 4_000,
+    bytes: 64 * MIB,
+    creatorBytes: 32 * MIB,
+  });
 });

@@ -29,7 +29,7 @@ export function newMemoryConversations(
   function set(conversation: Conversation): Result<Conversation> {
     return store.set(conversation.id, conversation, conversation.bytes)
       ? success(conversation)
-      : largeConversation();
+      : largeConversation(maxBytes);
   }
 
   function change(
@@ -43,6 +43,7 @@ export function newMemoryConversations(
   }
 
   const conversations: ConversationStore = {
+    maxBytes,
     create(conversation) {
       const problem = refuseAddedItems([], conversation.items);
       const bytes = conversationBytes(conversation);

@@ -16,6 +16,8 @@ export interface MemoryBindings {
   get(id: string): Binding | null;
   bind(id: string, owner: Owner): Binding;
   unbind(id: string, account: string, caller: Caller): boolean;
+  /** Removes the bindings that have expired. */
+  dropExpired(): void;
   stats(): StoreStats;
 }
 
@@ -50,6 +52,7 @@ export function newMemoryBindings(
       return binding?.kind === "bound" && binding.owner.account === account &&
         isVisibleTo(caller, creatorOf(binding)) && store.delete(id);
     },
+    dropExpired: () => store.dropExpired(),
     stats: () => ({ entries: store.entries, bytes: store.bytes }),
   };
 }

@@ -2,11 +2,11 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
-import { BoundedStore } from "../bounded_store.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
-import { heldBytes, type Retention } from "../retention.ts";
+import type { Retention } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { newMemoryBindings, newMemoryOwners } from "./owners.ts";
+import { newMemorySnapshots } from "./snapshots.ts";
 
 /** Responses in memory, with the sizes of both parts. */
 export interface MemoryResponses {
@@ -15,18 +15,11 @@ export interface MemoryResponses {
   bindingStats(): StoreStats;
 }
 
-interface Entry {
-  readonly id: string;
-  readonly snapshot: Snapshot;
-}
-
 /** Returns a store without responses. `now` returns milliseconds that never go back. */
 export function newMemoryResponses(now: () => number, retention: Retention): MemoryResponses {
-  const { ttlMs, maxObjects, maxBytes } = retention;
-  const limits = { ttl: ttlMs, entries: maxObjects, bytes: maxBytes };
-  const snapshots = new BoundedStore<Entry>(limits, now);
+  const snapshots = newMemorySnapshots(now, retention);
   // A response without an owner is visible to no client, so it is removed.
-  const bindings = newMemoryBindings(now, retention, (id) => void snapshots.delete(id));
+  const bindings = newMemoryBindings(now, retention, (id) => snapshots.delete(id));
   const owners = newMemoryOwners(bindings);
 
   const responses: ResponseStore = {
@@ -38,7 +31,7 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
     },
     find(id) {
       const binding = bindings.get(id);
-      const snapshot = snapshots.get(id)?.snapshot ?? null;
+      const snapshot = snapshots.get(id);
       return Promise.resolve(success(binding === null ? null : { binding, snapshot }));
     },
     store(id, { owner, snapshot, isNative }, caller) {
@@ -46,10 +39,11 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
       const earlier = bindings.get(id);
       const mayStore = earlier === null ||
         (earlier.kind === "bound" && isVisibleTo(caller, creatorOf(earlier)));
-      const isStored = mayStore &&
-        snapshots.set(id, { id, snapshot }, heldBytes(id) + bytesOf(snapshot));
+      const isStored = mayStore && snapshots.canFit(id, snapshot);
       if (!isStored && !isNative) return Promise.resolve(success(null));
+      // Bound first: an owner that makes room for it takes the response stored under its ID along.
       const binding = bindings.bind(id, isStored ? owner : withoutSnapshot(owner));
+      if (isStored && bindings.get(id)?.kind === "bound") snapshots.set(id, snapshot);
       return Promise.resolve(success(binding));
     },
     findItems(ids) {
@@ -63,7 +57,10 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
   };
   return {
     responses,
-    snapshotStats: () => ({ entries: snapshots.entries, bytes: snapshots.bytes }),
+    snapshotStats() {
+      bindings.dropExpired();
+      return snapshots.stats();
+    },
     bindingStats: () => bindings.stats(),
   };
 }
@@ -79,8 +76,4 @@ function itemsOf(
     if (typeof item.id === "string" && ids.has(item.id)) found.set(item.id, item);
   }
   return [...found].map(([id, item]) => ({ id, item, binding }));
-}
-
-function bytesOf({ resource, input }: Snapshot): number {
-  return heldBytes(resource) + input.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

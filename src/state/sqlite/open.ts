@@ -1,5 +1,5 @@
 import { success } from "../../core/result.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
@@ -33,14 +33,20 @@ export async function openSqliteStore(
   const opened = await openLink(opening, { ...dependencies, ...options });
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
-  if (quotas.ok) return { ok: true, store: newStore(opened.link, quotas.value, dependencies) };
+  if (quotas.ok) {
+    const parts = { retention, quotas: quotas.value };
+    return { ok: true, store: newStore(opened.link, parts, dependencies) };
+  }
   await opened.link.close();
   return { ok: false, problem: openingProblem("other", sqlite.path) };
 }
 
 function newStore(
   link: Link,
-  quotas: SqliteQuotas,
+  { retention: { maxBytes }, quotas }: {
+    readonly retention: Retention;
+    readonly quotas: SqliteQuotas;
+  },
   { world, codec }: StoreDependencies,
 ): StateStore {
   const endSweep = startSweep(world, link);
@@ -48,7 +54,7 @@ function newStore(
     name: "sqlite",
     objects: {
       responses: newSqliteResponses(link, codec),
-      conversations: newSqliteConversations(link, codec),
+      conversations: newSqliteConversations(link, codec, maxBytes),
       owners: {
         chat_completion: newSqliteOwners(link, "chat_completion"),
         conversation: newSqliteOwners(link, "conversation"),

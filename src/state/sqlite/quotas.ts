@@ -4,7 +4,7 @@ import { type MemoryQuotas, newMemoryQuotas, settleIn } from "../memory/quotas.t
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
 import type { Sum } from "../memory/sums.ts";
 import type { QuotaStore } from "../quota_store.ts";
-import { idOfKeyText, keyText } from "./key_text.ts";
+import { idOfKeyText, keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type { StoredSum } from "./operations/quotas.ts";
 
@@ -25,7 +25,8 @@ const RETRY_INTERVAL_MS = 1_000;
 
 /**
  * Returns quotas whose sums outlive the process: they are loaded from the database, and written with
- * the calls that are counted in them. Rates and concurrent calls are in memory, and begin anew.
+ * the calls that are counted in them. Rates and concurrent calls are in memory: a restart fills the
+ * buckets.
  */
 export async function openSqliteQuotas(
   link: Link,

@@ -52,6 +52,11 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
   ]);
 });
 
+Deno.test("an executable contains the file of the thread of the database", () => {
+  const args = compileArguments("linux-x64", "out", true);
+  assertEquals(args.slice(args.indexOf("--include")), ["--include", "store_worker.js", "main.js"]);
+});
+
 Deno.test("an executable without the right to call libraries has all its other rights", () => {
   const rights = (hasFfi: boolean) => compileArguments("linux-x64", "out", hasFfi);
   const ffi = rights(true).filter((word) => word.includes("ffi"));

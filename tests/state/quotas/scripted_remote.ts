@@ -1,9 +1,9 @@
 import { type Result, success } from "../../../src/core/result.ts";
+import type { FallbackOperation } from "../../../src/core/state_operation.ts";
 import { type MemoryQuotas, newMemoryQuotas, settleIn } from "../../../src/state/memory/quotas.ts";
 import type { RemoteQuotas } from "../../../src/state/quotas/remote_quotas.ts";
 import {
   newSharedQuotas,
-  type QuotaOperation,
   type SharedQuotas,
   type SharedQuotasOptions,
 } from "../../../src/state/quotas/shared_quotas.ts";
@@ -21,7 +21,7 @@ export interface ScriptedStore {
   readonly content: MemoryQuotas;
   /** The operations that were asked of the store, also in vain. */
   readonly asked: string[];
-  readonly fallbacks: QuotaOperation[];
+  readonly fallbacks: FallbackOperation[];
   mode: Mode;
   /** Opens another replica. */
   another(): SharedQuotas;
@@ -32,7 +32,7 @@ export function scriptedStore(onOutage: SharedQuotasOptions["onOutage"] = "serve
   const world = scriptedWorld();
   const content = newMemoryQuotas(world.now);
   const asked: string[] = [];
-  const fallbacks: QuotaOperation[] = [];
+  const fallbacks: FallbackOperation[] = [];
 
   async function run<T>(name: string, operation: () => T | Promise<T>): Promise<Result<T>> {
     const { mode } = store;

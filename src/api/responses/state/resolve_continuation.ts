@@ -52,7 +52,7 @@ export async function resolveContinuation(
   // A local conversation must not store a reference to an item that the gateway does not have.
   const problem = conversation === null
     ? null
-    : missing ?? roomProblem(conversation, added.map(({ item }) => item));
+    : missing ?? roomProblem(call, conversation, added.map(({ item }) => item));
   return problem ?? success({
     continuation,
     added,
@@ -163,11 +163,13 @@ async function findConversation(
  * the call; null if there is room for them and at least one output item.
  */
 function roomProblem(
+  { state }: Call,
   conversation: Conversation,
   added: readonly JsonObject[],
 ): Failed<Refusal> | null {
   const { items } = conversation;
+  const { maxBytes } = state.objects.conversations;
   if (items.length + added.length >= MAX_CONVERSATION_ITEMS) return fullConversation();
-  if (!hasRoom(conversation, added)) return largeConversation();
+  if (!hasRoom(conversation, added, maxBytes)) return largeConversation(maxBytes);
   return refuseAddedItems(items, added, "input");
 }

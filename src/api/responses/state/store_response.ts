@@ -6,7 +6,7 @@ import { protocolOf } from "../../../call/ownership.ts";
 import type { Owner } from "../../../state/bindings.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { toStoredItem, withNewId } from "../../stored_item.ts";
+import { withNewId } from "../../stored_item.ts";
 import {
   isHistoryComplete,
   localConversation,
@@ -14,6 +14,7 @@ import {
   storedHistory,
 } from "./continuation.ts";
 import type { FinishedResponse } from "../creation.ts";
+import { storedInput } from "./stored_input.ts";
 
 /**
  * Stores a finished response with its owner unless the request has `store: false`; only the owner if
@@ -24,7 +25,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const added = context.added.map(({ item }) => toStoredItem(item, call.world));
+  const added = storedInput(context, call.world);
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;

@@ -65,7 +65,7 @@ export const createConversation = {
   run(context: OperationContext, conversation: EncodedConversation): Result<null> {
     const { database, now, retention } = context;
     const { id, creator, createdAt, metadata, items, bytes } = conversation;
-    if (bytes > retention.maxBytes) return largeConversation();
+    if (bytes > retention.maxBytes) return largeConversation(retention.maxBytes);
     database.change("delete from conversation where id = ?", id);
     const key = readNumber(database, "select coalesce(max(key), 0) + 1 from conversation");
     database.change(
@@ -265,7 +265,7 @@ function change(
 ): Result<ConversationRecord> {
   const { database, now, retention } = context;
   const bytes = integerOf(row, "bytes") + addedBytes;
-  if (addedBytes > 0 && bytes > retention.maxBytes) return largeConversation();
+  if (addedBytes > 0 && bytes > retention.maxBytes) return largeConversation(retention.maxBytes);
   run();
   database.change(
     "update conversation set seq = ?, bytes = ?, changed = ? where key = ?",

@@ -1,0 +1,25 @@
+import type { JsonObject } from "../../../core/json/json.ts";
+import type { World } from "../../../core/world.ts";
+import { toStoredItem } from "../../stored_item.ts";
+import type { ResolvedRequest } from "./continuation.ts";
+
+/** Stored items by the request that they are new in. */
+const storedInputs = new WeakMap<ResolvedRequest, readonly JsonObject[]>();
+
+/**
+ * Returns the new input items of a request as they are stored. They are made once for each request:
+ * a store counts an item object once, so the response, its conversation and the socket share them.
+ * For the same reason an item that is stored already is returned itself.
+ */
+export function storedInput(
+  request: ResolvedRequest,
+  idSource: Pick<World, "uuid">,
+): readonly JsonObject[] {
+  const known = storedInputs.get(request);
+  if (known !== undefined) return known;
+  const items = request.added.map(({ item, isStored }) =>
+    isStored === true ? item : toStoredItem(item, idSource)
+  );
+  storedInputs.set(request, items);
+  return items;
+}
