@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { ClientKey } from "../../call/generation.ts";
+import type { ClientKey } from "../../call/client_key.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
