@@ -89,7 +89,13 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
-  const call = { path: CHAT_PATH, headers, controls: parseControls(headers), generation };
+  const call = {
+    path: CHAT_PATH,
+    headers,
+    controls: parseControls(headers),
+    generation,
+    client: { key: null },
+  };
   const requested = parseRequestedModel(call, model);
   if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
     return false;

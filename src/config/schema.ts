@@ -144,8 +144,7 @@ const telemetry = section({
 
 const observability = section({
   key_labels: z.array(labelName()).max(MAX_REPORTED_LABELS).default([]).describe(
-    "Names of labels of client keys that log lines and metrics have, as key_NAME; at most 8. " +
-      "Metrics have those of the start.",
+    "Names of labels of client keys that log lines and metrics have, as key_NAME; at most 8.",
   ),
 });
 
@@ -177,7 +176,9 @@ export const configSchema = section({
     ),
   telemetry: telemetry.prefault({})
     .describe("OpenTelemetry spans; exported if OTEL_EXPORTER_OTLP_ENDPOINT is set."),
-  observability: observability.prefault({}).describe("Contents of log lines and metrics."),
+  observability: observability.prefault({}).describe(
+    "Contents of log lines and metrics. Changes need a restart.",
+  ),
   general: generalSchema.prefault({}).describe("Identity of this gateway at the remote dashboard."),
   data_sharing: dataSharingSchema.prefault({}).describe("Export to the remote dashboard."),
   update_check: updateCheckSchema.prefault({})

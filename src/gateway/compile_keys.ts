@@ -10,6 +10,7 @@ import {
   type Permissions,
   type ScopeLimits,
 } from "../call/client_key.ts";
+import { keyLabelField } from "../observe/key_labels.ts";
 import { compileModelPattern } from "./model_pattern.ts";
 
 /** Returns the client keys of a configuration; none if authentication is off. */
@@ -61,13 +62,8 @@ function compileReported(
   listed: readonly string[],
 ): ClientKey["reported"] {
   const reported = Object.entries(labels).filter(([name]) => listed.includes(name))
-    .map(([name, value]) => [reportedName(name), value] as const);
+    .map(([name, value]) => [keyLabelField(name), value] as const);
   return reported.length === 0 ? null : Object.fromEntries(reported);
-}
-
-/** Returns the name of a key's label in log lines and metrics. */
-export function reportedName(label: string): string {
-  return `key_${label}`;
 }
 
 function compileKeyLimits(

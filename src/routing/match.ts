@@ -31,7 +31,7 @@ export function mismatchReason(
 }
 
 /** Returns the reason for which a route does not match a client key; null if it matches. */
-function keyMismatch({ keys, labels }: Route, key: PresentedKey): string | null {
+export function keyMismatch({ keys, labels }: Route, key: PresentedKey): string | null {
   if (keys !== null && (key === null || !keys.has(key.name))) {
     return "the client key is not among those it matches";
   }
