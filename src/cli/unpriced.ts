@@ -15,8 +15,8 @@ export function unpricedLines(generation: Generation): string[] {
       if (keyMismatch(route, key) !== null) return [];
       const names = unpricedTargets(generation, route, key);
       return names.length === 0 ? [] : [
-        `the client key ${key.name} has a budget in USD, so route ${route.name} refuses it ` +
-        `${names.join(", ")} without a price; set it in pricing`,
+        `client key ${key.name}, route ${route.name}: ${names.join(", ")} ` +
+        "has no price in pricing, so the budget in USD refuses it",
       ];
     })
   );
