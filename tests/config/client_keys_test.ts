@@ -213,6 +213,21 @@ routing: {routes: [{name: r, match: {${match}}, targets: [{provider: openai}]}]}
   );
 });
 
+Deno.test("a route for certain keys or labels does not hide the routes after it", () => {
+  for (const match of ["key: [ada]", "labels: {team: x}"]) {
+    assertEquals(
+      warningsOf(`providers: {openai: {api_key: k}}
+${keys("{name: ada, value: s, labels: {team: x}}", "}\nobservability: {key_labels: [team]")}
+routing:
+  routes:
+    - {name: r, match: {${match}}, targets: [{provider: openai}]}
+    - {name: s, targets: [{provider: openai}]}
+`),
+      [],
+    );
+  }
+});
+
 Deno.test("a reload without a broken provider keeps the keys that name it", () => {
   const loaded = parseReload(
     `providers: {openai: {}, other: {timeout: never}}
