@@ -58,6 +58,15 @@ export function refuseTarget(
   return refuseModel(key, provider.id, model);
 }
 
+/** Returns the refusal of a model without a price for a key with a budget in USD. */
+export function refuseUnpriced(): Failed<Refusal> {
+  return refuse(
+    "model_not_priced",
+    "This client key has a budget in USD, and the price of this model is not known.",
+    "model",
+  );
+}
+
 /** True if one pattern matches the bare model, or the model with its provider. */
 function isModelAllowed({ models }: Permissions, provider: string, model: string): boolean {
   if (models === null) return true;
