@@ -61,7 +61,7 @@ function formatCurl(
 export function firstCall(generation: Generation, url: string): string {
   const model = firstModel(generation);
   if (model === null) {
-    return 'Each route requires certain headers or paths; "switchyard explain" prints them.';
+    return 'Each route requires certain headers, paths or client keys; "switchyard explain" prints them.';
   }
   const curl = chatCurl(url, { model }, keyHeader(generation));
   const hints = [

@@ -23,7 +23,8 @@ export function mismatchReason(
     findHeader(name, call, type, requested) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
-  const other = keyMismatch(route, call.client.key);
+  const isForKeys = route.keys !== null || route.labels.length > 0;
+  const other = isForKeys ? keyMismatch(route, call.client.key) : null;
   if (other !== null || route.models === null) return other;
   const names = namesOf(requested);
   const isListed = route.models.some((isMeant) => names.some(isMeant));
