@@ -34,6 +34,8 @@ export const removeExpired = {
       remove("conversation", "key", "changed <= ?", horizon, responses),
       remove("reasoning", "key", "changed <= ?", horizon, records),
       remove("cached_response", "key", "expires <= ?", now, records),
+      remove("spent", "caller, window", "expires <= ?", now, records),
+      remove("settled", "seq", "expires <= ?", now, records),
     ].some((isMore) => isMore);
   },
 };
@@ -63,6 +65,8 @@ export const removeSomeRecords = {
         ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
         ["reasoning", "key", MAX_EXPIRED_RECORDS],
         ["cached_response", "key", MAX_EXPIRED_RECORDS],
+        ["spent", "caller, window", MAX_EXPIRED_RECORDS],
+        ["settled", "seq", MAX_EXPIRED_RECORDS],
       ] as const
     ) {
       removed += database.change(
