@@ -1,15 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue } from "../core/json/json.ts";
 
-/** Lifetime of stored objects. */
-export const STATE_TTL_MS = 30 * 60 * 1000;
-
-/** Maximum number of stored objects of each type. */
-export const MAX_OBJECTS = 1_000;
-
-/** Maximum bytes of all stored responses, and of all stored conversations. */
-export const MAX_STATE_BYTES = 64 * 1024 * 1024;
-
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
 
@@ -51,9 +42,9 @@ export interface Retention {
 
 /** Bounds without configuration. */
 export const DEFAULT_RETENTION: Retention = {
-  ttlMs: STATE_TTL_MS,
-  maxObjects: MAX_OBJECTS,
-  maxBytes: MAX_STATE_BYTES,
+  ttlMs: 30 * 60 * 1000,
+  maxObjects: 1_000,
+  maxBytes: 64 * 1024 * 1024,
 };
 
 /** Bounds of the stored reasoning. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import type { GatewayState } from "../../../../src/state/gateway_state.ts";
-import { heldBytes, MAX_STATE_BYTES } from "../../../../src/state/retention.ts";
+import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
 import { outputOf } from "../../../../src/state/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { stored } from "../../../support/object_store.ts";
@@ -35,7 +35,7 @@ function bytesIn({ objects }: GatewayState): number {
 
 /** Checks that all turns are stored whole, in memory for many such dialogues. */
 async function assertShared(state: GatewayState, ids: readonly string[]): Promise<void> {
-  assert(bytesIn(state) * MIN_DIALOGUES < MAX_STATE_BYTES, `${bytesIn(state)} bytes`);
+  assert(bytesIn(state) * MIN_DIALOGUES < DEFAULT_RETENTION.maxBytes, `${bytesIn(state)} bytes`);
   for (const [turn, id] of ids.entries()) {
     const found = await stored(state.objects.responses.find(id));
     assertEquals(found?.snapshot?.input.length, 4 * turn + 3);
@@ -79,7 +79,10 @@ Deno.test("items that a client sends by reference are stored once in all turns",
     ];
     ids.push(idOf(await calls.created({ input })));
   }
-  assert(bytesIn(calls.state) * MIN_DIALOGUES < MAX_STATE_BYTES, `${bytesIn(calls.state)} bytes`);
+  assert(
+    bytesIn(calls.state) * MIN_DIALOGUES < DEFAULT_RETENTION.maxBytes,
+    `${bytesIn(calls.state)} bytes`,
+  );
   const last = await stored(calls.state.objects.responses.find(ids.at(-1) ?? ""));
   assertEquals(last?.snapshot?.input.length, 63);
 });
