@@ -151,7 +151,7 @@ const awaits: Deno.lint.Plugin = {
       create(context) {
         if (!mayUse(context.filename, "state")) return {};
         const declared: Declared = { functions: new Set(), interfaces: new Map() };
-        const dropped: Call[] = [];
+        const dropped = new Set<Call>();
 
         function declare(name: string, annotation: Deno.lint.Node | null | undefined): void {
           if (!annotation) return;
@@ -160,10 +160,12 @@ const awaits: Deno.lint.Plugin = {
         }
 
         return {
-          ExpressionStatement: ({ expression }) => void dropped.push(...droppedCalls(expression)),
-          UnaryExpression({ operator, argument, parent }) {
-            if (operator !== "void" || parent.type === "ExpressionStatement") return;
-            dropped.push(...droppedCalls(argument));
+          ExpressionStatement({ expression }) {
+            for (const call of droppedCalls(expression)) dropped.add(call);
+          },
+          UnaryExpression({ operator, argument }) {
+            if (operator !== "void") return;
+            for (const call of droppedCalls(argument)) dropped.add(call);
           },
           FunctionDeclaration: ({ id, returnType }) => id && declare(id.name, returnType),
           VariableDeclarator({ id, init }) {

@@ -31,7 +31,6 @@ export interface MemorySnapshots {
 
 /** A response whose items are held, so that they are measured once. */
 export interface PreparedSnapshot extends StoredSnapshot {
-  readonly items: readonly JsonObject[];
   /** Size without the items. */
   readonly bytes: number;
 }
@@ -49,15 +48,15 @@ export function newMemorySnapshots(
 ): MemorySnapshots {
   const limits = { ttl: ttlMs, entries: maxObjects, bytes: maxBytes };
   const shared = newSharedItems();
-  const store = new BoundedStore<PreparedSnapshot>(
-    limits,
-    now,
-    (_id, { items }) => shared.release(items),
-  );
+  const store = new BoundedStore<PreparedSnapshot>(limits, now, (_id, entry) => release(entry));
+
+  function release({ snapshot }: PreparedSnapshot): void {
+    shared.release(itemsOf(snapshot));
+  }
 
   function remove(id: string): void {
     const entry = store.get(id);
-    if (entry !== undefined && store.delete(id)) shared.release(entry.items);
+    if (entry !== undefined && store.delete(id)) release(entry);
   }
 
   return {
@@ -69,14 +68,14 @@ export function newMemorySnapshots(
       shared.hold(items);
       const fits = bytes + shared.bytes <= maxBytes || bytes + shared.bytesOf(items) <= maxBytes;
       if (!fits) shared.release(items);
-      return fits ? { id, snapshot, items, bytes } : null;
+      return fits ? { id, snapshot, bytes } : null;
     },
     add(prepared) {
       remove(prepared.id);
-      if (!store.set(prepared.id, prepared, prepared.bytes)) shared.release(prepared.items);
+      if (!store.set(prepared.id, prepared, prepared.bytes)) release(prepared);
       store.dropOldestWhile((bytes) => bytes + shared.bytes > maxBytes);
     },
-    abandon: ({ items }) => shared.release(items),
+    abandon: release,
     delete: remove,
     stats() {
       store.dropExpired();

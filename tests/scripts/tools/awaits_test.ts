@@ -19,6 +19,7 @@ function assertStoring(call: string, before = "", after = ""): void {
     `void ${call};`,
     `if (a) ${call};`,
     `a && ${call};`,
+    `a ?? void ${call};`,
     `a ? ${call} : b();`,
     `b(), ${call};`,
     `list.forEach((one) => void ${call});`,
