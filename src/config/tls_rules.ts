@@ -13,10 +13,12 @@ export interface Outside {
   readonly files: ReadonlyMap<string, FileText>;
   /** True for each destination that is reached through a proxy; null if no proxy is set. */
   readonly proxy: ProxyRule | null;
+  /** Current Unix time in milliseconds, for warnings only. */
+  readonly wallMs: number;
 }
 
-/** Inputs without TLS files and without a proxy. */
-export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null };
+/** Inputs without TLS files, without a proxy, and at a time at which nothing has expired. */
+export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null, wallMs: 0 };
 
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 

@@ -55,6 +55,7 @@ export function newGateway(
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
+    keyLabels: first.config.observability.key_labels,
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
     cache: () => state.cache,

@@ -1,7 +1,7 @@
 import type { Failed } from "../../core/result.ts";
 import { refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { ClientKey } from "../../call/generation.ts";
+import type { ClientKey } from "../../call/client_key.ts";
 
 /** Client name of calls from the dashboard. */
 export const REMOTE_CONTROL = "remote control";
