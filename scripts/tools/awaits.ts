@@ -47,7 +47,10 @@ type Call = Deno.lint.CallExpression;
 
 /** Names that a file declares. */
 interface Declared {
-  /** Functions whose annotated result is `Stored`, or a promise of a `Result` or of `Failed`. */
+  /**
+   * Imported functions of `STORING_FUNCTIONS`, and functions of the file whose annotated result is
+   * `Stored`, or a promise of a `Result` or of `Failed`.
+   */
   readonly functions: Set<string>;
   /** Interfaces of the state store, by the names of the parameters and variables that have them as type. */
   readonly interfaces: Map<string, string>;
@@ -121,9 +124,7 @@ function interfaceOf(wrapped: Deno.lint.Node, { interfaces }: Declared): string 
 /** True if a call returns what the state store has returned. */
 function isStoring(call: Call, declared: Declared): boolean {
   const callee = bare(call.callee);
-  if (callee.type === "Identifier") {
-    return STORING_FUNCTIONS.includes(callee.name) || declared.functions.has(callee.name);
-  }
+  if (callee.type === "Identifier") return declared.functions.has(callee.name);
   if (callee.type !== "MemberExpression") return false;
   const name = nameOf(callee) ?? "";
   if (STORING_METHODS.includes(name)) return true;
@@ -138,7 +139,7 @@ function isStoring(call: Call, declared: Declared): boolean {
  * - a method of `STORE_METHODS` on `responses`, `conversations`, `reasoning` or `cachedResponses`, with or
  *   without a path such as `state.objects` before it, on a member of `owners`, or on `ownerStore(…)`
  * - such a method on a parameter or variable whose type is annotated as an interface of the store
- * - a function of `STORING_FUNCTIONS`, and a function of the same file that is declared to return
+ * - an imported function of `STORING_FUNCTIONS`, and a function of the same file that is declared to return
  *   `Stored`, or a promise of a `Result` or of `Failed`
  * - `storeOutcome` and `identify` of any object
  * `.then`, `.catch` and `.finally` after such a call do not change that. Folders that may not import
@@ -166,6 +167,10 @@ const awaits: Deno.lint.Plugin = {
           UnaryExpression({ operator, argument }) {
             if (operator !== "void") return;
             for (const call of droppedCalls(argument)) dropped.add(call);
+          },
+          ImportSpecifier({ imported, local }) {
+            const name = imported.type === "Identifier" ? imported.name : imported.value;
+            if (STORING_FUNCTIONS.includes(name)) declared.functions.add(local.name);
           },
           FunctionDeclaration: ({ id, returnType }) => id && declare(id.name, returnType),
           VariableDeclarator({ id, init }) {

@@ -69,7 +69,10 @@ Deno.test("parameters and variables whose type is an interface of the store are 
 });
 
 Deno.test("functions that return what the store has returned are known by name or annotation", () => {
-  for (const name of STORING_FUNCTIONS) assertStoring(`${name}(call, id)`);
+  for (const name of STORING_FUNCTIONS) {
+    assertStoring(`${name}(call, id)`, `import { ${name} } from "../../call/ownership.ts";`);
+    assertStoring("renamed(call, id)", `import { ${name} as renamed } from "../x.ts";`);
+  }
   assertStoring("attempt.identify(id)");
   assertStoring("creation.storeOutcome(target, outcome)");
   const bodies = [
@@ -91,6 +94,7 @@ Deno.test("calls that only look like the store are not reported", () => {
     "list.find(isFirst);",
     "cache.set(key, response);",
     "objects.stats();",
+    "release(slot); function release(slot: Slot): void {}",
   ];
   for (const source of sources) assertEquals(reported(source), [], source);
 });
