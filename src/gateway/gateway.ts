@@ -5,6 +5,7 @@ import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { applyCaching } from "../state/response_cache.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
+import { retentionOf } from "../state/retention.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
@@ -51,7 +52,8 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
-  const state = newGatewayState(world, first.config.caching, first.config.server);
+  const { caching, server, state: settings } = first.config;
+  const state = newGatewayState(world, caching, server, retentionOf(settings));
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,

@@ -6,6 +6,7 @@ import { type Buckets, newBuckets } from "./buckets.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
+import type { Retention } from "./retention.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
@@ -28,11 +29,12 @@ export interface GatewayState {
   readonly objects: ObjectStore;
 }
 
-/** Returns empty state. It lives as long as the process. */
+/** Returns empty state. It lives as long as the process. `retention` bounds the stored objects. */
 export function newGatewayState(
   world: World,
   caching: CacheSettings,
   server: AdmissionLimits,
+  retention: Retention,
 ): GatewayState {
   const now = () => world.now();
   return {
@@ -46,6 +48,6 @@ export function newGatewayState(
     cache: newResponseCache(caching, now),
     inFlight: newInFlight(),
     admission: newAdmission(server),
-    objects: newMemoryObjectStore(now),
+    objects: newMemoryObjectStore(now, retention),
   };
 }

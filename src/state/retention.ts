@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue } from "../core/json/json.ts";
+import type { StateSettings } from "./settings.ts";
 
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
@@ -38,6 +39,13 @@ export interface Retention {
   readonly maxObjects: number;
   /** Maximum bytes of all responses, and of all conversations. */
   readonly maxBytes: number;
+}
+
+/** Returns the bounds that the settings of the state store name. */
+export function retentionOf(
+  { ttl, max_entries, max_bytes }: Pick<StateSettings, "ttl" | "max_entries" | "max_bytes">,
+): Retention {
+  return { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
 }
 
 /** Bounds without configuration. */
