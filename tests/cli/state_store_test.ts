@@ -83,7 +83,8 @@ Deno.test("a database that a running gateway uses is one sentence, and nothing i
 valkeyTest(
   "state info and state purge work on a server, and leave other prefixes and keys",
   async () => {
-    const { url } = await sharedValkeyServer();
+    await using server = await disposableServer();
+    const { url } = server;
     const { host } = new URL(url.replace(/^\w+:/, "http:"));
     const settings = (prefix: string) =>
       fileOf(`{store: valkey, valkey: {url: "${url}", prefix: ${prefix}}}`);

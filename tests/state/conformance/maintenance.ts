@@ -10,7 +10,7 @@ const KIB = 1024;
 const BOUNDS = { ttlMs: TTL_MS, maxObjects: 3_000, maxBytes: 1024 * KIB };
 
 /** More owners than a store removes in one step. */
-const MANY_OWNERS = 1_200;
+const OWNERS_COUNT = 1_200;
 
 const OWNER: Owner = { provider: "p", account: "a", origin: null, creator: null };
 const ORIGIN = { route: "", model: "m", requestedModel: null, protocol: "responses" } as const;
@@ -107,11 +107,11 @@ export function testMaintenance(under: StoreUnderTest<StateStore>): void {
 
   testStore(under, "a purge removes more records than one step does", BOUNDS, async ({ pick }) => {
     const { owners } = pick(false).objects;
-    for (let from = 0; from < MANY_OWNERS; from += 400) {
+    for (let from = 0; from < OWNERS_COUNT; from += 400) {
       const ids = Array.from({ length: 400 }, (_id, index) => `o${from + index}`);
       await Promise.all(ids.map((id) => stored(owners.conversation.bind(id, OWNER))));
     }
-    assertEquals(await stored(pick(false).purge()), MANY_OWNERS);
+    assertEquals(await stored(pick(false).purge()), OWNERS_COUNT);
     assertEquals((await stored(pick(true).stats())).types, []);
   });
 }
