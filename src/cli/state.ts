@@ -18,7 +18,7 @@ import {
 import { infoText, placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
-const ACTION = "ACTION";
+const ACTION = "info|purge";
 
 type Settings = Config["state"];
 
