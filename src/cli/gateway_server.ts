@@ -45,6 +45,7 @@ export async function openGateway(config: Config, terminal: Terminal): Promise<G
     format,
     isColoured,
   };
+  terminal.dropWriteAccess();
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
   const serviceName = config.telemetry.service_name;

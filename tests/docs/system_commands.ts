@@ -66,7 +66,11 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
       : args.join(" ") === "services start switchyard" && formula.includes("\n  service do\n");
   },
   docker: ([verb, ...args]) =>
-    verb === "build" ? args.join(" ") === `-t ${IMAGE} .` : verb === "run" && isContainer(args),
+    verb === "compose"
+      ? args.join(" ") === "up"
+      : verb === "build"
+      ? args.join(" ") === `-t ${IMAGE} .`
+      : verb === "run" && isContainer(args),
   async "scripts/release"(args, { environment }) {
     const release = await textOf("scripts/release");
     return args.length === 0 && Object.keys(environment).every((name) => release.includes(name));
