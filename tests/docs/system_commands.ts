@@ -65,6 +65,11 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
       ? formula.startsWith("class Switchyard < Formula\n")
       : args.join(" ") === "services start switchyard" && formula.includes("\n  service do\n");
   },
+  async cp([example = "", target = ""]) {
+    const lines = (await textOf(`scripts/deploy/compose/${example}`)).split("\n");
+    const compose = await textOf("scripts/deploy/compose/compose.yaml");
+    return lines.length > 1 && compose.includes(`env_file: ${target}\n`);
+  },
   docker: ([verb, ...args]) =>
     verb === "compose"
       ? args.join(" ") === "up"
