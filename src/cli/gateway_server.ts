@@ -51,6 +51,7 @@ export async function openGateway(
     format,
     isColoured,
   };
+  terminal.dropWriteAccess();
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
   const opened = await openStore(config.state, { world, log });

@@ -43,8 +43,16 @@ const pod = at(manifest("Deployment"), "spec", "template", "spec");
 const container = at(pod, "containers", 0);
 const file = textAt(configMap, "data", "config.yaml");
 
+/** The variables of the documented deployments. */
+const KEYS = {
+  OPENAI_API_KEY: "k",
+  CLIENT_KEY: "c",
+  STATE_KEY: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+  VALKEY_PASSWORD: "p",
+};
+
 function clusterConfig(): Config {
-  const loaded = parseConfig(file, { OPENAI_API_KEY: "k", CLIENT_KEY: "c" });
+  const loaded = parseConfig(file, KEYS);
   assert(loaded.ok, JSON.stringify(loaded));
   assertEquals(loaded.warnings, []);
   return loaded.config;
