@@ -51,10 +51,10 @@ export async function openGateway(
     format,
     isColoured,
   };
-  terminal.dropWriteAccess();
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
   const opened = await openStore(config.state, { world, log });
+  terminal.dropWriteAccess();
   if (opened?.ok === false) {
     world.close();
     return notStarted(opened.problem);
