@@ -1,6 +1,6 @@
 import { success } from "../../core/result.ts";
 import { newMemoryQuotas } from "../memory/quotas.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
