@@ -46,7 +46,5 @@ testCachedResponses(plain);
 
 const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
 
-testConversations(encrypted);
 testReasoning(encrypted);
-testResponses(encrypted);
 testCachedResponses(encrypted);

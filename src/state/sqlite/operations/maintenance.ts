@@ -55,7 +55,7 @@ export const freePages = {
 export const removeSomeRecords = {
   kind: "write" as const,
   run({ database }: OperationContext): number {
-    let removed = 0;
+    const before = countRecords(database);
     for (
       const [table, key, most] of [
         ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
@@ -65,14 +65,18 @@ export const removeSomeRecords = {
         ["cached_response", "key", MAX_EXPIRED_RECORDS],
       ] as const
     ) {
-      removed += database.change(
+      database.change(
         `delete from ${table} where (${key}) in (select ${key} from ${table} limit ?)`,
         most,
       );
     }
-    return removed;
+    return before - countRecords(database);
   },
 };
+
+function countRecords(database: Database): number {
+  return readNumber(database, "select sum(entries) from total");
+}
 
 function removeSome(database: Database, sql: string, most: number, time: SqlValue): boolean {
   return database.change(sql, time, most) === most;

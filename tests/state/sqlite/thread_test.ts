@@ -1,0 +1,66 @@
+import { type StartThread, startThread, type Thread } from "../../../src/state/sqlite/thread.ts";
+import type { WorkerReply, WorkerRequest } from "../../../src/state/sqlite/messages.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { outcomeOf, stored } from "../../support/object_store.ts";
+import { damageOf } from "./inspect.ts";
+import { withFile } from "./store.ts";
+
+const OWNER = { provider: "p", account: "a", origin: null, creator: null };
+
+/** A message that no thread understands. */
+const BROKEN: WorkerRequest = JSON.parse('{"kind": "run", "calls": null}');
+
+/** Starts real threads; the test can send messages to the last one. */
+function newStarter() {
+  const threads: Thread[] = [];
+  const replies: WorkerReply["kind"][] = [];
+  let onReplied = () => {};
+  const start: StartThread = (events) => {
+    const thread = startThread({
+      ...events,
+      onReply(reply) {
+        events.onReply(reply);
+        replies.push(reply.kind);
+        onReplied();
+      },
+    });
+    threads.push(thread);
+    return thread;
+  };
+
+  /** Returns the kind of the next reply of any thread. */
+  async function nextReply(): Promise<WorkerReply["kind"]> {
+    for (;;) {
+      const reply = replies.shift();
+      if (reply !== undefined) return reply;
+      await new Promise<void>((resolve) => onReplied = resolve);
+    }
+  }
+
+  return { start, threads, nextReply };
+}
+
+Deno.test("a store whose thread has crashed is there again with its content a second later", async () => {
+  await withFile(async ({ open, world, log, path }) => {
+    const { start, threads, nextReply } = newStarter();
+    const store = await open({ start });
+    const { chat_completion } = store.objects.owners;
+    const bound = await stored(chat_completion.bind("before", OWNER));
+    assertEquals([await nextReply(), await nextReply()], ["opened", "results"]);
+    threads[0]?.post(BROKEN);
+    assertEquals(await nextReply(), "broken");
+    assertEquals(await outcomeOf(chat_completion.findBinding("before")), "state_unavailable");
+    assertEquals(await outcomeOf(store.ping()), "state_unavailable");
+    assertMatch(log[0] ?? "", /thread has stopped or does not respond; it is opened again/);
+    // The new thread is refused until the old one has let go of the file.
+    for (let reply: string | null = null; reply !== "opened"; reply = await nextReply()) {
+      await world.advance(1_000);
+    }
+    assert(threads.length > 1);
+    assertEquals(await stored(chat_completion.findBinding("before")), bound);
+    await stored(chat_completion.bind("after", OWNER));
+    assertMatch(log.at(-1) ?? "", /works again/);
+    await store.close();
+    assertEquals(damageOf(path), []);
+  });
+});
