@@ -17,7 +17,7 @@ export const removeExpired = {
       removeSome(
         database,
         `delete from ${table} where (${key}) in
-           (select ${key} from ${table} where ${condition} limit ?)`,
+           (select ${key} from ${table} indexed by ${index(table)} where ${condition} limit ?)`,
         most,
         time,
       );
@@ -73,6 +73,11 @@ export const removeSomeRecords = {
     return before - countRecords(database);
   },
 };
+
+/** Returns the index by which expired records are found without reading the others. */
+function index(table: string): string {
+  return table === "cached_response" ? "cached_response_expires" : `${table}_changed`;
+}
 
 function countRecords(database: Database): number {
   return readNumber(database, "select sum(entries) from total");
