@@ -32,6 +32,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ["config"],
   re2js: ["wires"],
   "node:sqlite": ["state"],
+  iovalkey: ["state"],
 };
 
 /** Folders whose subfolders must not import each other; files directly in them may import each. */

@@ -64,13 +64,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   }
   hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
   withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
-  fallbackRouter.notFound(({ req, env }) => {
+  fallbackRouter.notFound(async ({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
-    const unknown = refuse(
-      "unknown_url",
-      "This path is not offered here; 'switchyard help endpoints' lists the paths.",
-    );
-    return respond(call, admit(call, req.raw, env) ?? unknown, responder);
+    const unwatch = watchClient(call, req.raw);
+    const stopped = await admit(call, req.raw, env);
+    unwatch();
+    return respond(call, stopped ?? unknownUrl(), responder);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
 
@@ -90,16 +89,13 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const stopped = admit(call, req.raw, env) ?? takePlace(call);
+    const unwatch = watchClient(call, req.raw);
+    const entered = admit(call, req.raw, env);
+    // Awaiting what is there would cost each call a turn of the event loop.
+    const stopped = (entered instanceof Promise ? await entered : entered) ?? takePlace(call);
+    const result = stopped ?? await runEndpoint(call, req, endpoint, limits);
+    unwatch();
     if (stopped !== null) return respond(call, stopped, responder);
-    // The signal also fires after a successful response, so it counts only until the response
-    // exists.
-    let isAnswered = false;
-    req.raw.signal.addEventListener("abort", () => {
-      if (!isAnswered) call.cancellation.clientDisconnected();
-    }, { once: true });
-    const result = await runEndpoint(call, req, endpoint, limits);
-    isAnswered = true;
     const response = respond(call, result, responder);
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
     if (result.failure.kind === "request_timeout") {
@@ -111,28 +107,54 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     return response;
   }
 
-  function serveSocket(
+  async function serveSocket(
     { req, env }: PeerContext,
     facts: EndpointFacts,
     open: SocketEndpoint["newSession"],
-  ): Response {
+  ): Promise<Response> {
     const call = callOf(req, facts);
-    const stopped = admit(call, req.raw, env) ??
-      (call.state.inFlight.isDraining ? draining() : null);
+    const unwatch = watchClient(call, req.raw);
+    const entered = await admit(call, req.raw, env);
+    unwatch();
+    const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, responder);
     const session = open(limits.max_json_members);
     const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
-  function wrongMethod({ req, env }: PeerContext, { methods, facts }: Path): Response {
+  async function wrongMethod(
+    { req, env }: PeerContext,
+    { methods, facts }: Path,
+  ): Promise<Response> {
     const call = callOf(req, facts);
-    const stopped = admit(call, req.raw, env);
+    const unwatch = watchClient(call, req.raw);
+    const stopped = await admit(call, req.raw, env);
+    unwatch();
     if (stopped !== null) return respond(call, stopped, responder);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);
   }
+}
+
+/**
+ * Cancels a call when its client disconnects. Returns a function that ends this: the signal of a
+ * request also fires after a successful response, so it counts only until the response exists.
+ */
+function watchClient({ cancellation }: Call, { signal }: Request): () => void {
+  let isWatched = true;
+  signal.addEventListener("abort", () => {
+    if (isWatched) cancellation.clientDisconnected();
+  }, { once: true });
+  return () => void (isWatched = false);
+}
+
+function unknownUrl(): Failed {
+  return refuse(
+    "unknown_url",
+    "This path is not offered here; 'switchyard help endpoints' lists the paths.",
+  );
 }
 
 function draining(): Failed {

@@ -2,12 +2,13 @@ import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
 import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
-import { type Buckets, newBuckets } from "./buckets.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import type { Availability, GatewayStore } from "./gateway_store.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
+import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
+import type { QuotaStore } from "./quota_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
@@ -22,19 +23,20 @@ export interface GatewayState {
   readonly breakers: Breakers;
   readonly balancers: Balancers;
   readonly slots: ProviderSlots;
-  readonly buckets: Buckets;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
   /** Cached responses in the state store; null without one. */
   readonly sharedCache: SharedCache | null;
   readonly inFlight: InFlight;
   readonly admission: Admission;
-  /** Stored objects of clients. All other state is local to the process and synchronous. */
+  /** Stored objects of clients. */
   readonly objects: ObjectStore;
   /** Writes to the stored objects that follow from responses of upstreams. */
   readonly outcomes: OutcomeStore;
   /** Null for objects in the memory of the process, which are always available. */
   readonly availability: Availability | null;
+  /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
+  readonly quotas: QuotaStore;
 }
 
 /**
@@ -55,7 +57,6 @@ export function newGatewayState(
     breakers: newBreakers(now),
     balancers: newBalancers(() => world.random()),
     slots: newProviderSlots((ms, run) => world.after(ms, run)),
-    buckets: newBuckets(now),
     catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),
     sharedCache: store === null
@@ -66,5 +67,6 @@ export function newGatewayState(
     objects,
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
+    quotas: store?.quotas ?? newMemoryQuotas(now),
   };
 }

@@ -28,7 +28,10 @@ export interface QuotaScope {
   readonly limits: QuotaLimits;
 }
 
-/** What remains of one caller's limits. */
+/**
+ * What remains of one caller's limits. A refusal that is known without the store has only figures
+ * of the scope that refuses; those of the rest are null and empty.
+ */
 export interface QuotaRest {
   /** Requests that may be sent immediately; null without a rate. */
   readonly requests: number | null;

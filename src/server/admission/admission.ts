@@ -1,3 +1,4 @@
+import { type Awaitable, whenReady } from "../../core/awaitable.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Failed, refuse, type Result } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
@@ -11,13 +12,13 @@ import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
 /**
  * Returns the result of a call that ends before its body is read: a refusal, or a response such as
- * that of a preflight; null to continue.
+ * that of a preflight; null to continue. It is a promise if the rates are in a shared store.
  */
 export type Admission = (
   call: Call,
   request: Pick<Request, "url">,
   peer: Peer,
-) => Result<Reply> | null;
+) => Awaitable<Result<Reply> | null>;
 
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
@@ -52,14 +53,19 @@ function refuseFraming({ headers, responseHeaders }: Call): Failed | null {
  * Checks the client key and the rate limit for one message on a socket, with the current
  * configuration. Returns the refusal; null if the message is admitted.
  */
-export function admitTurn(call: Call, generation: Generation, peer: Peer): Failed | null {
+export function admitTurn(
+  call: Call,
+  generation: Generation,
+  peer: Peer,
+): Awaitable<Failed | null> {
   return admitWithKey({ ...call, generation }, peer);
 }
 
-function admitWithKey(call: Call, peer: Peer): Failed | null {
+function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
-  return key.ok ? takeToken(call, key.value, network) : takeAddressToken(call, network) ?? key;
+  if (key.ok) return takeToken(call, key.value, network);
+  return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Message, Session } from "../../api/client_api.ts";
-import { type Failed, refuse } from "../../core/result.ts";
+import type { Message, Session, Turn } from "../../api/client_api.ts";
+import { type Failed, refuse, type Result } from "../../core/result.ts";
 import { isLongerThan, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -158,11 +158,17 @@ function serveSocket(
   function onMessage(text: string): void {
     const call = calls.next();
     const { streamId, turn } = parseMessage(call, text);
-    turns.add(
-      call,
-      streamId,
-      calls.admit(call) ?? (turn.ok ? takeMessage(call, text) : null) ?? turn,
-    );
+    const entered = calls.admit(call);
+    if (!(entered instanceof Promise)) {
+      return turns.add(call, streamId, entered ?? placed(call, turn, text));
+    }
+    // Its memory counts from its arrival.
+    const next = placed(call, turn, text);
+    turns.add(call, streamId, next, entered.then((refusal) => refusal ?? next));
+  }
+
+  function placed(call: Call, turn: Result<Turn>, text: string): Result<Turn> {
+    return (turn.ok ? takeMessage(call, text) : null) ?? turn;
   }
 
   function parseMessage(call: Call, text: string): Message {

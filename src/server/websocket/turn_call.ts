@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../core/awaitable.ts";
 import type { Failed } from "../../core/result.ts";
 import { type Call, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -13,9 +14,9 @@ export interface TurnCalls {
   next(): Call;
   /**
    * Returns the refusal of a call whose key is not valid any more or exceeds its rate limit; null
-   * if it may run.
+   * if it may run. It is a promise if the rates are in a shared store.
    */
-  admit(call: Call): Failed | null;
+  admit(call: Call): Awaitable<Failed | null>;
 }
 
 /** Header of the handshake that is not copied to turns, because the key identifies one request. */

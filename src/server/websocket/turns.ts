@@ -19,9 +19,15 @@ export interface Turns {
   /**
    * Queues a message, including a refused message: a client that pipelines messages matches
    * responses by their order. Only a message that exceeds the queue limits is refused out of
-   * order.
+   * order. `entering` is the turn once it is admitted, or its refusal, while a shared store is asked;
+   * null if the turn is admitted. The turn waits for it in its place, and `turn` counts meanwhile.
    */
-  add(call: Call, streamId: string | null, turn: Result<Turn>): void;
+  add(
+    call: Call,
+    streamId: string | null,
+    turn: Result<Turn>,
+    entering?: Promise<Result<Turn>> | null,
+  ): void;
   /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
   /** Cancels the running turn and drops queued turns, because the client disconnected. */
@@ -35,7 +41,9 @@ const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 interface Waiting {
   readonly call: Call;
   readonly streamId: string | null;
-  readonly turn: Result<Turn>;
+  /** A refusal replaces the turn as soon as it is known, because a turn holds its message. */
+  turn: Result<Turn>;
+  readonly entering: Promise<Result<Turn>> | null;
 }
 
 /** Returns an empty queue of turns. `onIdle` is called when no turn runs or is queued any more. */
@@ -53,7 +61,10 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     onIdle();
   }
 
-  async function serveTurn({ call, streamId, turn }: Waiting): Promise<void> {
+  async function serveTurn(waiting: Waiting): Promise<void> {
+    const { call, streamId, entering } = waiting;
+    if (entering !== null) await entering;
+    const { turn } = waiting;
     const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
@@ -86,17 +97,23 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   /** Rejects a message immediately, out of order, because the queue is full. */
-  function refuseAtOnce({ call, streamId, turn }: Waiting): void {
+  function refuseAtOnce({ call, streamId, turn, entering }: Waiting): void {
     const refused = turn.ok ? tooManyPending() : turn;
+    // What the store grants afterwards is given back.
+    if (entering !== null) call.cancellation.cancel(refused.failure);
     recordFirstByte(call, refused);
     writer.sendNow(withStreamId(failureText(call, refused), streamId));
     finishCall(call, responder, { isWhole: true });
   }
 
   return {
-    add(call, streamId, turn) {
-      if (turn.ok) call.capture?.request(turn.value.text);
-      const added = { call, streamId, turn };
+    add(call, streamId, turn, entering = null) {
+      const added: Waiting = { call, streamId, turn, entering };
+      if (entering === null) captureRequest(added);
+      void entering?.then((entered) => {
+        added.turn = entered;
+        captureRequest(added);
+      });
       const size = waiting.reduce((sum, one) => sum + queuedChars(one), queuedChars(added));
       const isFull = waiting.length >= MAX_QUEUED_TURNS || size > MAX_QUEUED_CHARS;
       if (isFull && running !== null) return refuseAtOnce(added);
@@ -118,6 +135,11 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       return running === null && waiting.length === 0;
     },
   };
+}
+
+/** Captures the text of a turn, unless it was refused without a look at it. */
+function captureRequest({ call, turn }: Waiting): void {
+  if (turn.ok) call.capture?.request(turn.value.text);
 }
 
 async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {

@@ -90,6 +90,7 @@ const NO_TOTALS: Totals = {
   response_bindings: NOTHING,
   conversation_bindings: NOTHING,
   cached_responses: NOTHING,
+  quotas: NOTHING,
 };
 
 /** Starts the thread of a database and opens the file. */

@@ -6,6 +6,7 @@ import { testCachedResponses } from "../conformance/cached_responses.ts";
 import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
 import { testOwners } from "../conformance/owners.ts";
+import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
 import { newTestFile } from "./store.ts";
@@ -43,6 +44,7 @@ testConversations(plain);
 testReasoning(plain);
 testResponses(plain);
 testCachedResponses(plain);
+testQuotas(plain);
 
 const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
 

@@ -1,0 +1,38 @@
+import { newLinkReport } from "../../../src/state/valkey/link_report.ts";
+import {
+  newValkeyConnection,
+  type ValkeyConnection,
+} from "../../../src/state/valkey/connection.ts";
+import type { ValkeySettings } from "../../../src/state/settings.ts";
+import type { StoreLog } from "../../../src/state/open_store.ts";
+
+/** Settings of a store at this URL, with the defaults of the configuration. */
+export function valkeySettings(url: string, changes: Partial<ValkeySettings> = {}): ValkeySettings {
+  return { url, prefix: "switchyard", sentinels: [], cluster: false, timeout: 500, ...changes };
+}
+
+/** A log whose lines a test reads. */
+export interface RecordedLog extends StoreLog {
+  readonly lines: readonly string[];
+}
+
+/** Returns a log without lines. */
+export function recordedLog(): RecordedLog {
+  const lines: string[] = [];
+  return {
+    lines,
+    warn: (message) => void lines.push(`warn: ${message}`),
+    error: (message) => void lines.push(`error: ${message}`),
+  };
+}
+
+/** Returns a connection that is not made yet, with its log. */
+export async function newTestConnection(
+  settings: ValkeySettings,
+  ca: string | null = null,
+): Promise<{ readonly connection: ValkeyConnection; readonly log: RecordedLog }> {
+  const log = recordedLog();
+  const report = newLinkReport("the server", log, () => performance.now());
+  const link = { valkey: settings, silenceMs: settings.timeout, random: Math.random };
+  return { connection: await newValkeyConnection("values", link, ca, report), log };
+}
