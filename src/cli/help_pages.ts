@@ -21,6 +21,7 @@ import logFields from "../../docs/reference/log-fields.md" with { type: "text" }
 import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
+import state from "../../docs/operate/state.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
 import tracing from "../../docs/operate/tracing.md" with { type: "text" };
@@ -73,6 +74,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "request-fields", text: requestFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
+  { topic: "state", text: state },
   { topic: "limits", text: limits },
   { topic: "monitoring", text: monitoring },
   { topic: "tracing", text: tracing },

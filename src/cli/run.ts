@@ -11,6 +11,7 @@ import { init } from "./init.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
+import { state } from "./state.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Every command; the first one has no name. */
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   check,
   explain,
   schema,
+  state,
   demo,
   simulate,
   help,

@@ -58,16 +58,19 @@ export function refuseAddedItems(
   const ids = new Set(present.map(({ id }) => id));
   for (const { id } of added) {
     if (typeof id !== "string") continue;
-    if (ids.has(id)) {
-      return refuse(
-        "duplicate_item_id",
-        `The conversation has an item with the id of an added one already; leave it out.`,
-        param,
-      );
-    }
+    if (ids.has(id)) return duplicateItem(param);
     ids.add(id);
   }
   return null;
+}
+
+/** Returns the refusal of an item whose ID is in the conversation already, or is added twice. */
+export function duplicateItem(param: "items" | "input" = "items") {
+  return refuse(
+    "duplicate_item_id",
+    "The conversation has an item with the id of an added one already; leave it out.",
+    param,
+  );
 }
 
 /** Returns the refusal of items above the limit of a conversation. */

@@ -1,3 +1,4 @@
+import type { FallbackOperation } from "../core/state_operation.ts";
 import type { World } from "../core/world.ts";
 import { newRecordCodec } from "./records/new_codec.ts";
 import type { RecordCodec } from "./records/record_codec.ts";
@@ -10,6 +11,8 @@ export interface StoreDependencies {
   readonly codec: RecordCodec;
   /** Writes a line to the log; never content, keys or passwords. */
   readonly log: StoreLog;
+  /** Counts an operation of quotas that the process does itself while its store is away. */
+  onQuotaFallback?(operation: FallbackOperation): void;
 }
 
 /** Log of a store. */
@@ -27,6 +30,7 @@ export type OpenStore = (
 /** Stores outside the memory of the process. Each is loaded only if the configuration names it. */
 const STORES: Readonly<Partial<Record<StoreName, () => Promise<OpenStore>>>> = {
   sqlite: async () => (await import("./sqlite/open.ts")).openSqliteStore,
+  valkey: async () => (await import("./valkey/open.ts")).openValkeyStore,
 };
 
 /**

@@ -96,6 +96,8 @@ Deno.test("the documentation names every metric that there is, and no other", as
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   // The part after a dot is the key of a section.
   const all = pages.map(({ text }) => text).join("\n");

@@ -58,6 +58,7 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
     const canReload = verb !== "reload" || (await unit()).includes("\nExecReload=");
     return verbs.includes(verb) && canReload && names.every((name) => name === UNIT);
   },
+  openssl: (args) => args.join(" ") === "rand -base64 32",
   journalctl: (args) => args.join(" ") === `-u ${UNIT} -f`,
   async brew(args) {
     const formula = await textOf("scripts/packaging/homebrew/switchyard.rb");

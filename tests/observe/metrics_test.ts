@@ -26,6 +26,8 @@ function metricsOver(config = CONFIG): Metrics {
     cache: () => ({ entries: 3, bytes: 700 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
 }
 
@@ -70,6 +72,8 @@ Deno.test("a model gets its own label with the configuration that names it", asy
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   metrics.sink(reportOf({ model: "newer" }));
   config = configOf(CONFIG.replace("default_model: usual", "default_model: newer"));

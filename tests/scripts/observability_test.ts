@@ -31,6 +31,8 @@ async function declared(): Promise<ReadonlySet<string>> {
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   return new Set(declaredIn(await metrics.scrape()));
 }

@@ -32,6 +32,9 @@ export interface ServerOptions {
   readonly auth?: readonly string[];
 }
 
+/** True if there is a server, so that suites of tests can be registered. */
+export const HAS_SERVER = binary.kind === "found";
+
 /**
  * Registers a test that needs a server. Without one it is ignored with the reason, and it fails where
  * `CI` is `true`.

@@ -13,6 +13,8 @@ const NO_SOURCES: MetricSources = {
   slots: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
+  isStateUp: () => true,
+  pendingWrites: () => 0,
   bodyBytes: () => 0,
 };
 

@@ -122,6 +122,7 @@ function guardedConversations(
   }
 
   return {
+    maxBytes: conversations.maxBytes,
     create: (conversation) => conversations.create(conversation),
     find: (id) => after(id, () => conversations.find(id)),
     setMetadata: (id, metadata) => after(id, () => conversations.setMetadata(id, metadata)),

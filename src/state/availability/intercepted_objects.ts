@@ -20,6 +20,7 @@ export function interceptedObjects(objects: ObjectStore, run: RunOperation): Obj
         run("response_unbind", () => responses.unbind(id, account, caller)),
     },
     conversations: {
+      maxBytes: conversations.maxBytes,
       create: (one) => run("conversation_create", () => conversations.create(one)),
       find: (id) => run("conversation_find", () => conversations.find(id)),
       setMetadata: (id, metadata) =>

@@ -2,7 +2,7 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import type { HeaderFields, HttpResponse } from "../../core/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
-import { keyText } from "./key_text.ts";
+import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 
 const encoder = new TextEncoder();

@@ -12,7 +12,7 @@ import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import { allOf, decodeObject, encodeJson } from "./json_records.ts";
-import { keyText } from "./key_text.ts";
+import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type {
   ConversationItemRecord,

@@ -1,6 +1,6 @@
 import { success } from "../../core/result.ts";
 import type { BoundType, OwnerStore } from "../object_store.ts";
-import { keyText } from "./key_text.ts";
+import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 
 /** Returns the owners of one type of object in a database. */

@@ -6,7 +6,7 @@ import type { RecordCodec } from "../records/record_codec.ts";
 import { reasoningBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import { allOf, decodeJson, encodeJson } from "./json_records.ts";
-import { keyText } from "./key_text.ts";
+import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type { ReasoningRecord } from "./operations/reasoning.ts";
 

@@ -7,7 +7,7 @@ import { heldBytes } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { type ItemDigest, type ItemDigests, newItemDigests } from "./item_digests.ts";
 import { allOf, decodeObject, encodeJson } from "./json_records.ts";
-import { keyText } from "./key_text.ts";
+import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type {
   EncodedItem,

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { ClusterOptions, RedisOptions } from "iovalkey";
 import type { ValkeySettings } from "../settings.ts";
 import { parseServerAddress } from "./address.ts";
@@ -61,11 +60,6 @@ export function clusterOptions(settings: LinkSettings, ca: string | null): Clust
     // The name of a node is what its certificate is for.
     dnsLookup: (name, callback) => callback(null, name),
   };
-}
-
-/** Returns the certificates in a file; null without a file. Throws if it cannot be read. */
-export function readAuthority({ ca_file }: ValkeySettings): string | null {
-  return ca_file === undefined ? null : readFileSync(ca_file, "utf8");
 }
 
 function linkOptions(settings: LinkSettings, ca: string | null) {

@@ -1,6 +1,6 @@
 /**
- * Returns the text under which an ID is stored. SQLite ends a text at a NUL and stores only
- * well-formed Unicode, so other IDs are stored as JSON, which begins with a quote. Different IDs have
+ * Returns the text under which an ID is stored. SQLite ends a text at a NUL, and UTF-8 has no
+ * ill-formed Unicode, so such IDs are stored as JSON, which begins with a quote. Different IDs have
  * different texts.
  */
 export function keyText(id: string): string {

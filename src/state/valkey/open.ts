@@ -1,0 +1,176 @@
+import { X509Certificate } from "node:crypto";
+import { success } from "../../core/result.ts";
+import type { StoreDependencies } from "../open_store.ts";
+import { newSharedQuotas } from "../quotas/shared_quotas.ts";
+import type { Retention } from "../retention.ts";
+import type { StateSettings, ValkeySettings } from "../settings.ts";
+import type { OpenedStore, StateStore } from "../state_store.ts";
+import { parseServerAddress, serverName } from "./address.ts";
+import { newValkeyCachedResponses } from "./cached_responses.ts";
+import { newValkeyConnection, type ValkeyConnection } from "./connection.ts";
+import { newValkeyConversations } from "./conversations.ts";
+import { keyStart } from "./keys.ts";
+import { newLinkReport } from "./link_report.ts";
+import { newValkeyBindings } from "./bindings.ts";
+import { newValkeyQuotas } from "./quotas.ts";
+import { newValkeyReasoning } from "./reasoning.ts";
+import { newValkeyRecords, type ValkeyRecords } from "./records.ts";
+import { newValkeyResponses } from "./responses.ts";
+import { replyResult } from "./script.ts";
+import { OWNER_SCRIPTS } from "./scripts/owner_scripts.ts";
+import { readServerInfo, warnOfEviction } from "./server_info.ts";
+import { purgeStore, readStoreInfo } from "./store_info.ts";
+
+/**
+ * Shortest silence in milliseconds after which a command with content fails: a large one is silent
+ * until its reply.
+ */
+const MIN_VALUE_SILENCE_MS = 2_000;
+
+/** Longest wait for the first connection, in milliseconds. */
+const FIRST_WAIT_MS = 3_000;
+
+/**
+ * Opens the store in the server `state.valkey`. Without `state.required` it is opened also if the
+ * server does not answer; connections are attempted until it does.
+ */
+export async function openValkeyStore(
+  settings: StateSettings,
+  dependencies: StoreDependencies,
+): Promise<OpenedStore> {
+  const { valkey, required } = settings;
+  const { world, log } = dependencies;
+  if (parseServerAddress(valkey.url) === null) {
+    return refused(
+      "state.valkey.url must be the address of a server, such as valkey://HOST:6379/0",
+    );
+  }
+  const authority = await readAuthority(valkey);
+  if (!authority.ok) return refused(authority.problem);
+  const report = newLinkReport(serverName(valkey), log, () => world.now());
+  const connect = (name: string, silenceMs: number) => {
+    const link = { valkey, silenceMs, random: () => world.random() };
+    return newValkeyConnection(name, link, authority.certificates, report);
+  };
+  // Two, so that no admission waits behind a large response.
+  const quotas = await connect("quotas", valkey.timeout);
+  const values = await connect("values", Math.max(valkey.timeout, MIN_VALUE_SILENCE_MS));
+  const all = [quotas, values];
+  const isOpen = await Promise.all(all.map((connection) => connection.open(FIRST_WAIT_MS)));
+  if (required && isOpen.includes(false)) {
+    await closeAll(all);
+    return refused(
+      `state.required: ${report.problem() ?? `${serverName(valkey)} does not answer in time`}`,
+    );
+  }
+  await warnOfPolicy(values, dependencies);
+  return { ok: true, store: newStore(settings, { values, quotas }, dependencies) };
+}
+
+function refused(problem: string): OpenedStore {
+  return { ok: false, problem };
+}
+
+type Authority =
+  | { readonly ok: true; readonly certificates: string | null }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads the certificates that the server's certificate is checked with. */
+async function readAuthority({ ca_file }: ValkeySettings): Promise<Authority> {
+  if (ca_file === undefined) return { ok: true, certificates: null };
+  try {
+    const certificates = await Deno.readTextFile(ca_file);
+    return isCertificate(certificates)
+      ? { ok: true, certificates }
+      : { ok: false, problem: `state.valkey.ca_file: ${ca_file} has no certificate in PEM format` };
+  } catch {
+    return { ok: false, problem: `state.valkey.ca_file: ${ca_file} cannot be read` };
+  }
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Warns of a server that evicts live records, also when another server answers later. */
+async function warnOfPolicy(values: ValkeyConnection, { log }: StoreDependencies): Promise<void> {
+  let warned: string | null = null;
+
+  async function check(): Promise<void> {
+    const info = await readServerInfo(values);
+    if (info === null || info.evictionPolicy === warned) return;
+    warned = info.evictionPolicy;
+    warnOfEviction(info, log);
+  }
+
+  values.onReady(() => void check());
+  await check();
+}
+
+interface Connections {
+  readonly values: ValkeyConnection;
+  readonly quotas: ValkeyConnection;
+}
+
+function newStore(
+  { ttl, max_entries, max_bytes, on_outage, valkey }: StateSettings,
+  { values, quotas }: Connections,
+  { world, codec, onQuotaFallback }: StoreDependencies,
+): StateStore {
+  const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
+  const records = newValkeyRecords(keyStart(valkey.prefix), values, codec, retention);
+  const sharedQuotas = newSharedQuotas(newValkeyQuotas(quotas, valkey.prefix), {
+    world,
+    onOutage: on_outage,
+    onFallback: (operation) => onQuotaFallback?.(operation),
+  });
+  return {
+    name: "valkey",
+    objects: newObjects(records),
+    cachedResponses: newValkeyCachedResponses(records),
+    quotas: sharedQuotas,
+    async ping() {
+      const reply = replyResult(await values.ping(records.start));
+      return reply.ok ? success(undefined) : reply;
+    },
+    stats: () => readStoreInfo(records),
+    purge: () => purgeStore(records),
+    async close() {
+      await sharedQuotas.close();
+      await closeAll([values, quotas]);
+    },
+  };
+}
+
+function newObjects(records: ValkeyRecords): StateStore["objects"] {
+  const responses = newValkeyResponses(records);
+  const conversations = newValkeyConversations(records);
+  const completionBindings = newValkeyBindings(records, "chat_completion", OWNER_SCRIPTS);
+  const conversationBindings = newValkeyBindings(records, "conversation", OWNER_SCRIPTS);
+  const reasoning = newValkeyReasoning(records);
+  return {
+    responses: responses.responses,
+    conversations: conversations.conversations,
+    owners: {
+      chat_completion: completionBindings.owners,
+      conversation: conversationBindings.owners,
+    },
+    reasoning: reasoning.reasoning,
+    stats: () => ({
+      responses: responses.snapshotStats(),
+      conversations: conversations.stats(),
+      reasoning: reasoning.stats(),
+      chat_completion_bindings: completionBindings.stats(),
+      response_bindings: responses.bindingStats(),
+      conversation_bindings: conversationBindings.stats(),
+    }),
+  };
+}
+
+async function closeAll(connections: readonly ValkeyConnection[]): Promise<void> {
+  await Promise.all(connections.map((connection) => connection.close()));
+}

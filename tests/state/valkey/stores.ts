@@ -1,0 +1,70 @@
+import type { RecordCodec } from "../../../src/state/records/record_codec.ts";
+import { newPlainCodec } from "../../../src/state/records/plain_codec.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../../src/state/retention.ts";
+import type { StateSettings, ValkeySettings } from "../../../src/state/settings.ts";
+import type { StateStore } from "../../../src/state/state_store.ts";
+import { openValkeyStore } from "../../../src/state/valkey/open.ts";
+import { newRealWorld } from "../../../src/world/real_world.ts";
+import { type RecordedLog, recordedLog, valkeySettings } from "./connections.ts";
+
+/** What a test changes of the defaults. */
+export interface StoreOptions {
+  readonly retention?: Retention;
+  readonly codec?: RecordCodec;
+  readonly required?: boolean;
+  readonly valkey?: Partial<ValkeySettings>;
+  readonly log?: RecordedLog;
+}
+
+/** A store with its log. */
+export interface OpenedTestStore {
+  readonly store: StateStore;
+  readonly log: RecordedLog;
+  close(): Promise<void>;
+}
+
+let opened = 0;
+
+/** Returns a prefix that no other test has. */
+export function newPrefix(): string {
+  return `test-${++opened}`;
+}
+
+/** Returns the settings of a store at this URL, with the defaults of the configuration. */
+export function storeSettings(url: string, options: StoreOptions = {}): StateSettings {
+  const { retention: { ttlMs, maxObjects, maxBytes } = DEFAULT_RETENTION } = options;
+  return {
+    store: "valkey",
+    ttl: ttlMs,
+    max_entries: maxObjects,
+    max_bytes: maxBytes,
+    on_outage: "serve",
+    required: options.required ?? false,
+    encryption_keys: [],
+    sqlite: { path: "", synchronous: "full" },
+    valkey: valkeySettings(url, options.valkey),
+  };
+}
+
+/** Opens a store; throws its problem if it is not opened. */
+export async function openTestStore(
+  url: string,
+  options: StoreOptions = {},
+): Promise<OpenedTestStore> {
+  const { log = recordedLog(), codec = newPlainCodec() } = options;
+  const world = newRealWorld();
+  const result = await openValkeyStore(storeSettings(url, options), { world, codec, log });
+  if (!result.ok) {
+    world.close();
+    throw new Error(result.problem);
+  }
+  const { store } = result;
+  return {
+    store,
+    log,
+    async close() {
+      await store.close();
+      world.close();
+    },
+  };
+}
