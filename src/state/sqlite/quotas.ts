@@ -4,7 +4,7 @@ import { type MemoryQuotas, newMemoryQuotas, settleIn } from "../memory/quotas.t
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
 import type { Sum } from "../memory/sums.ts";
 import type { QuotaStore } from "../quota_store.ts";
-import { idOfKeyText, keyText } from "./key_text.ts";
+import { idOfKeyText, keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type { StoredSum } from "./operations/quotas.ts";
 

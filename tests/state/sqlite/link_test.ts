@@ -17,6 +17,7 @@ const TOTALS: Totals = {
   response_bindings: NOTHING,
   conversation_bindings: NOTHING,
   cached_responses: NOTHING,
+  quotas: NOTHING,
 };
 const OPENED: WorkerReply = { kind: "opened", totals: TOTALS };
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { keyText } from "../../../src/state/sqlite/key_text.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { stored } from "../../support/object_store.ts";
-import { withFile } from "./store.ts";
+import { keyText } from "../../src/state/key_text.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { stored } from "../support/object_store.ts";
+import { withFile } from "./sqlite/store.ts";
 
 const OWNER = { provider: "p", account: "a", origin: null, creator: null };
 
