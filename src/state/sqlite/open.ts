@@ -1,5 +1,4 @@
 import { success } from "../../core/result.ts";
-import { newMemoryQuotas } from "../memory/quotas.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
@@ -8,6 +7,8 @@ import { newSqliteCachedResponses } from "./cached_responses.ts";
 import { newSqliteConversations } from "./conversations.ts";
 import { type Link, type LinkLimits, openLink } from "./link.ts";
 import { newSqliteOwners } from "./owners.ts";
+import { openingProblem } from "./problems.ts";
+import { openSqliteQuotas, type SqliteQuotas } from "./quotas.ts";
 import { newSqliteReasoning } from "./reasoning.ts";
 import { newSqliteResponses } from "./responses.ts";
 import { startSweep } from "./sweep.ts";
@@ -30,11 +31,18 @@ export async function openSqliteStore(
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
   const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
   const opened = await openLink(opening, { ...dependencies, ...options });
-  return opened.ok ? { ok: true, store: newStore(opened.link, retention, dependencies) } : opened;
+  if (!opened.ok) return opened;
+  const quotas = await openSqliteQuotas(opened.link, dependencies.world);
+  if (quotas.ok) {
+    return { ok: true, store: newStore(opened.link, quotas.value, retention, dependencies) };
+  }
+  await opened.link.close();
+  return { ok: false, problem: openingProblem("other", sqlite.path) };
 }
 
 function newStore(
   link: Link,
+  quotas: SqliteQuotas,
   { maxBytes }: Retention,
   { world, codec }: StoreDependencies,
 ): StateStore {
@@ -52,7 +60,7 @@ function newStore(
       stats: () => link.totals(),
     },
     cachedResponses: newSqliteCachedResponses(link, codec),
-    quotas: newMemoryQuotas(() => world.now()),
+    quotas,
     async ping() {
       const replied = await link.run("ping", undefined);
       return replied.ok ? success(undefined) : replied;
@@ -70,6 +78,7 @@ function newStore(
     },
     async close() {
       endSweep();
+      await quotas.close();
       await link.close();
     },
   };
