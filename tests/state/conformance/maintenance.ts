@@ -114,4 +114,24 @@ export function testMaintenance(under: StoreUnderTest<StateStore>): void {
     assertEquals(await stored(pick(false).purge()), OWNERS_COUNT);
     assertEquals((await stored(pick(true).stats())).types, []);
   });
+
+  testStore(
+    under,
+    "the sums of quotas are among the records, and a purge removes them",
+    BOUNDS,
+    async ({ pick, reopen }) => {
+      const spends = [{ window: "usd d:1", amount: 5, ttlMs: TTL_MS }];
+      const use = { caller: "key a", tokensPerMinute: null, holdsSlot: false, tokens: 0, spends };
+      await pick(false).quotas.settle("call", [use]);
+      const sumOf = async (store: StateStore) =>
+        (await stored(store.quotas.spent(["key a"]))).get("key a")?.get("usd d:1") ?? 0;
+      await reopen();
+      assertEquals(await sumOf(pick(false)), 5);
+      assert((entriesOf(await stored(pick(false).stats())).quotas ?? 0) > 0);
+      await stored(pick(false).purge());
+      assertEquals((await stored(pick(true).stats())).types, []);
+      await reopen();
+      assertEquals(await sumOf(pick(false)), 0);
+    },
+  );
 }

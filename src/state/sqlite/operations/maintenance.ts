@@ -78,30 +78,37 @@ export const freePages = {
   },
 };
 
-/** Removes some records of all tables. Returns their number; 0 if there are none left. */
+/** What one step of a purge has removed. */
+export interface PurgeStep {
+  readonly records: number;
+  readonly isMore: boolean;
+}
+
+/** Removes some rows of all tables. Calls that are settled are no records, but are removed too. */
 export const removeSomeRecords = {
   kind: "write" as const,
-  run({ database }: OperationContext): number {
+  run({ database }: OperationContext): PurgeStep {
     const before = countRecords(database);
-    for (
-      const [table, key, most] of [
-        ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
-        ["binding", "type, id", MAX_EXPIRED_RECORDS],
-        ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
-        ["reasoning", "key", MAX_EXPIRED_RECORDS],
-        ["cached_response", "key", MAX_EXPIRED_RECORDS],
-        ["spent", "caller, window", MAX_EXPIRED_RECORDS],
-        ["settled", "seq", MAX_EXPIRED_RECORDS],
-      ] as const
-    ) {
+    const isMore = PURGED.map(([table, key, most]) =>
       database.change(
         `delete from ${table} where (${key}) in (select ${key} from ${table} limit ?)`,
         most,
-      );
-    }
-    return before - countRecords(database);
+      ) === most
+    ).includes(true);
+    return { records: before - countRecords(database), isMore };
   },
 };
+
+/** The tables of a purge, with the rows that one step removes at most. */
+const PURGED = [
+  ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
+  ["binding", "type, id", MAX_EXPIRED_RECORDS],
+  ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
+  ["reasoning", "key", MAX_EXPIRED_RECORDS],
+  ["cached_response", "key", MAX_EXPIRED_RECORDS],
+  ["spent", "caller, window", MAX_EXPIRED_RECORDS],
+  ["settled", "seq", MAX_EXPIRED_RECORDS],
+] as const;
 
 function countRecords(database: Database): number {
   return readNumber(database, "select sum(entries) from total");
