@@ -114,7 +114,7 @@ Deno.test("loads are recorded only while the configuration has a strategy that u
   ]);
 });
 
-/** A gateway whose upstreams answer after so many milliseconds, by host; null fails at once. */
+/** A gateway whose upstreams answer after these milliseconds, by host; null fails at once. */
 function timed(
   strategy: string,
   times: Readonly<Record<string, number | null>>,
