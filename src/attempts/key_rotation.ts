@@ -1,7 +1,8 @@
 import { type Failure, type Fault, isRefusal } from "../core/failure.ts";
 import { failed, fault, type Result } from "../core/result.ts";
 import type { Reply } from "../core/reply.ts";
-import { accountsOf, findRest, hasPool, pickAccount, restAccount } from "../call/accounts.ts";
+import { accountsOf, findRest, pickAccount, restAccount } from "../call/accounts.ts";
+import { hasPool } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
 import type { Candidate } from "../call/inference.ts";
@@ -111,7 +112,8 @@ function throttled(refused: Fault, retryAfterMs: number): Fault {
 /** Returns the failure of an attempt at a provider whose keys all rest. */
 function allResting(rests: readonly (Rest | null)[]): Fault {
   const details = { mayHaveRun: false, retryAfterMs: shortest(rests) };
-  const { failure } = rests.every((rest) => rest?.kind === "throttled")
+  // A rest may have ended since the keys were looked at.
+  const { failure } = rests.every((rest) => rest?.kind !== "rejected")
     ? fault(
       "provider_keys_resting",
       "All keys of the provider rest after status 429; send the request again later.",

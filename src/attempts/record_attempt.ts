@@ -7,7 +7,7 @@ import {
 } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import { hasPool } from "../call/accounts.ts";
+import { hasPool } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
 import { loadKey } from "../call/load_key.ts";

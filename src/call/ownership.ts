@@ -9,7 +9,7 @@ import {
 } from "../state/bindings.ts";
 import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, ProviderAccount, Sender, Wire } from "../wires/wire.ts";
-import { findAccount } from "./accounts.ts";
+import { findAccount } from "./key_pool.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./capability.ts";
 import { refuseModel } from "./permissions.ts";

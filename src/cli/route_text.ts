@@ -1,6 +1,6 @@
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
-import { hasPool, servingAccounts } from "../call/accounts.ts";
+import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { EXPLORED_RATIO, type Strategy } from "../state/balancers.ts";
 

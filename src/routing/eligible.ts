@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
-import { servingAccounts } from "../call/accounts.ts";
+import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { isPermissionRefusal, type PresentedKey, refuseTarget } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";

@@ -3,7 +3,7 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { hasPool } from "../../call/accounts.ts";
+import { hasPool } from "../../call/key_pool.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
 import { findOwner, type Place, release } from "../../call/ownership.ts";
 import type { Provider, ProviderAccount } from "../../wires/wire.ts";
