@@ -11,6 +11,7 @@ import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
+import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
@@ -64,6 +65,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "caching", text: caching },
   { topic: "security", text: security },
+  { topic: "teams", text: teams },
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
   { topic: "endpoints", text: endpoints },

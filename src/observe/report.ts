@@ -39,6 +39,8 @@ export interface CallReport {
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
+  /** Labels of the client key that logs and metrics show; null for none. */
+  keyLabels: Readonly<Record<string, string>> | null;
   route: string | null;
   provider: string | null;
   model: string | null;
@@ -94,6 +96,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     session: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
+    keyLabels: null,
     route: null,
     provider: null,
     model: null,

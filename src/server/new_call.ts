@@ -34,6 +34,7 @@ export function newCall(
     metrics,
     report,
     caller: { name: null, isIsolated: false },
+    client: { key: null },
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},

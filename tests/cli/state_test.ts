@@ -1,7 +1,7 @@
 import { success } from "../../src/core/result.ts";
 import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
 import { newStateCommand } from "../../src/cli/state.ts";
-import type { StoreLog } from "../../src/state/open_store.ts";
+import type { StoreLog } from "../../src/state/store_dependencies.ts";
 import type { StateInfo } from "../../src/state/state_info.ts";
 import type { OpenedStore } from "../../src/state/state_store.ts";
 import { storeUnavailable } from "../../src/state/store_failure.ts";

@@ -91,6 +91,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
   const config = configOf(withSection());
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),

@@ -21,6 +21,7 @@ function metricsOver(config = CONFIG): Metrics {
   const parsed = configOf(config);
   return newMetrics({
     config: () => parsed,
+    keyLabels: [],
     breakers: () => [["up", "closed"], ["other", "open"]],
     slots: () => [["up", { running: 2, queued: 5 }]],
     cache: () => ({ entries: 3, bytes: 700 }),
@@ -67,6 +68,7 @@ Deno.test("a model gets its own label with the configuration that names it", asy
   let config = configOf(CONFIG);
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),

@@ -26,6 +26,7 @@ async function declared(): Promise<ReadonlySet<string>> {
   const config = configOf(withSection());
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),

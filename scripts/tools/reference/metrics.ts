@@ -9,6 +9,7 @@ const NO_SOURCES: MetricSources = {
   config: () => {
     throw new Error("the reference of metrics has no configuration");
   },
+  keyLabels: [],
   breakers: () => [],
   slots: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),

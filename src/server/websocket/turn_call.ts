@@ -58,6 +58,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
         cancellation,
         report,
         caller: { name: null, isIsolated: false },
+        client: { key: null },
         upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
         responseHeaders: {},

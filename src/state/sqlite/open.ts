@@ -1,5 +1,5 @@
 import { success } from "../../core/result.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
@@ -35,7 +35,8 @@ export async function openSqliteStore(
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
   if (quotas.ok) {
-    return { ok: true, store: newStore(opened.link, quotas.value, retention, dependencies) };
+    const parts = { retention, quotas: quotas.value };
+    return { ok: true, store: newStore(opened.link, parts, dependencies) };
   }
   await opened.link.close();
   return { ok: false, problem: openingProblem("other", sqlite.path) };
@@ -43,8 +44,10 @@ export async function openSqliteStore(
 
 function newStore(
   link: Link,
-  quotas: SqliteQuotas,
-  { maxBytes }: Retention,
+  { retention: { maxBytes }, quotas }: {
+    readonly retention: Retention;
+    readonly quotas: SqliteQuotas;
+  },
   { world, codec }: StoreDependencies,
 ): StateStore {
   const endSweep = startSweep(world, link);

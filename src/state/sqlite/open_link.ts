@@ -1,6 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import type { World } from "../../core/world.ts";
-import type { StoreLog } from "../open_store.ts";
+import type { StoreLog } from "../store_dependencies.ts";
 import { storeUnavailable } from "../store_failure.ts";
 import { bytesOf } from "./bytes_of.ts";
 import {

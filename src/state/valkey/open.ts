@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { success } from "../../core/result.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import { newSharedQuotas } from "../quotas/shared_quotas.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings, ValkeySettings } from "../settings.ts";

@@ -135,6 +135,28 @@ Deno.test("each failed operation is counted by its name; what the store refuses 
   await store.close();
 });
 
+Deno.test("a store that throws is a bug: the operation fails, and the pings go on", async () => {
+  const world = scriptedWorld();
+  const { raw, store, log, failures } = newOutageStore(world);
+  const thrown = () => Promise.reject(new TypeError("secret"));
+  Object.assign(raw.objects.responses, { find: thrown });
+  await store.start();
+  assertEquals(await outcomeOf(store.objects.responses.find("r")), "internal_error");
+  assertEquals([failures, store.availability.isUp()], [[], true]);
+  Object.assign(raw, { ping: thrown });
+  await world.advance(1_000);
+  assert(!store.availability.isUp());
+  await world.advance(1_000);
+  const bugs = log.filter((line) => line.includes("this is a bug: TypeError"));
+  assertEquals(bugs.map((line) => line.split(" ").slice(0, 2)), [
+    ["error", "response_find"],
+    ["error", "ping"],
+    ["error", "ping"],
+  ]);
+  assert(!log.join().includes("secret"));
+  await store.close();
+});
+
 Deno.test("cached responses and quotas are those of the store itself", async () => {
   const world = scriptedWorld();
   const { raw, store } = newOutageStore(world);
