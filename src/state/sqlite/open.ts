@@ -74,8 +74,8 @@ function newStore(
       for (let removed = 0;;) {
         const part = await link.run("removeSomeRecords", undefined);
         if (!part.ok) return part;
-        removed += part.value;
-        if (part.value > 0) continue;
+        removed += part.value.records;
+        if (part.value.rows > 0) continue;
         await emptyFile(link);
         return success(removed);
       }

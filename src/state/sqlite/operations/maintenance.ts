@@ -69,20 +69,27 @@ export const removeExpired = {
 export const freePages = {
   kind: "maintenance" as const,
   run({ database }: OperationContext): boolean {
-    if (readNumber(database, "select freelist_count from pragma_freelist_count") > 0) {
-      database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
-    }
+    const before = countFreePages(database);
+    if (before > 0) database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
     // The log has the content of records that were deleted since.
     database.rows("pragma wal_checkpoint(truncate)");
-    return readNumber(database, "select freelist_count from pragma_freelist_count") > 0;
+    const after = countFreePages(database);
+    return after > 0 && after < before;
   },
 };
 
-/** Removes some records of all tables. Returns their number; 0 if there are none left. */
+/** Result of removing some records: their number, and the number of rows, 0 if there are none left. */
+export interface Removed {
+  readonly records: number;
+  readonly rows: number;
+}
+
+/** Removes some records of all tables. */
 export const removeSomeRecords = {
   kind: "write" as const,
-  run({ database }: OperationContext): number {
+  run({ database }: OperationContext): Removed {
     const before = countRecords(database);
+    let rows = 0;
     for (
       const [table, key, most] of [
         ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
@@ -94,15 +101,19 @@ export const removeSomeRecords = {
         ["settled", "seq", MAX_EXPIRED_RECORDS],
       ] as const
     ) {
-      database.change(
+      rows += database.change(
         `delete from ${table} where (${key}) in (select ${key} from ${table} limit ?)`,
         most,
       );
     }
-    return before - countRecords(database);
+    return { records: before - countRecords(database), rows };
   },
 };
 
 function countRecords(database: Database): number {
   return readNumber(database, "select sum(entries) from total");
+}
+
+function countFreePages(database: Database): number {
+  return readNumber(database, "select freelist_count from pragma_freelist_count");
 }
