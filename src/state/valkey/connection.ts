@@ -43,17 +43,13 @@ export interface ValkeyConnection {
 
 const AWAY: Reply = { kind: "away" };
 
-/**
- * Returns a connection that is not made yet. `ca` are PEM certificates that the server's certificate
- * is checked with; null for those of the system. `name` identifies the connection in the report.
- */
+/** Returns a connection that is not made yet. `name` identifies it in the report. */
 export async function newValkeyConnection(
   name: string,
   settings: LinkSettings,
-  ca: string | null,
   report: LinkReport,
 ): Promise<ValkeyConnection> {
-  const client = await newClient(settings, ca);
+  const client = await newClient(settings);
   const listeners: (() => void)[] = [];
   let hasWrongDatabase = false;
   let isClosed = false;
@@ -115,12 +111,15 @@ export async function newValkeyConnection(
   };
 }
 
-async function newClient(settings: LinkSettings, ca: string | null): Promise<Redis | Cluster> {
-  const { Cluster, Redis } = await import("iovalkey");
+async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
+  const library = await import("iovalkey");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
-    ? new Cluster([{ host: address.host, port: address.port }], clusterOptions(settings, ca))
-    : new Redis(serverOptions(settings, ca));
+    ? new library.Cluster(
+      [{ host: address.host, port: address.port }],
+      clusterOptions(settings, library),
+    )
+    : new library.Redis(serverOptions(settings, library));
 }
 
 function toBuffer(argument: Argument): string | number | Buffer {

@@ -177,12 +177,24 @@ valkeyTest("a server whose certificate is not trusted or has another name is ref
   await wrong.close();
 });
 
-valkeyTest("a server without TLS is refused where TLS is configured", async () => {
-  const problem = await problemOf(`rediss://127.0.0.1:${server.port}/0`, {
-    valkey: { password: PASSWORD, ca_file: NAMED },
-  });
-  assertStringIncludes(problem, `The state store at 127.0.0.1:${server.port} is not available: `);
-});
+valkeyTest(
+  "a server that is silent in the TLS handshake costs no connection per attempt",
+  async () => {
+    const own = await startValkeyServer();
+    const proxy = startFaultProxy(own.port);
+    const { log, close } = await openTestStore(`rediss://127.0.0.1:${proxy.port}/0`);
+    // A server without TLS waits for the rest of a command.
+    await until(() => proxy.accepted >= 6);
+    assert(proxy.open <= 2, `${proxy.open} connections`);
+    assertEquals(log.lines, [
+      `error: The state store at 127.0.0.1:${proxy.port} is not available: ` +
+      "the connection could not be made in time.",
+    ]);
+    await close();
+    await proxy.close();
+    await own.close();
+  },
+);
 
 valkeyTest("a file without certificates is a problem at the start", async () => {
   const missing = `${CERTIFICATES}missing.pem`;
