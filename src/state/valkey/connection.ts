@@ -41,6 +41,9 @@ export interface ValkeyConnection {
   close(): Promise<void>;
 }
 
+/** Time for which the library holds a timer for a sentinel that does not answer. */
+const SENTINEL_LINGER_MS = 2_050;
+
 const AWAY: Reply = { kind: "away" };
 
 /** Returns a connection that is not made yet. `name` identifies it in the report. */
@@ -54,9 +57,11 @@ export async function newValkeyConnection(
   let hasWrongDatabase = false;
   let isClosed = false;
   let reason: string | null = null;
+  let sentinelFailedAt = Number.NEGATIVE_INFINITY;
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
+  client.on("sentinelError", () => void (sentinelFailedAt = performance.now()));
   client.on("connecting", () => void (reason = null));
   client.on("connect", () => void (hasWrongDatabase = false));
   client.on("ready", () => {
@@ -104,9 +109,11 @@ export async function newValkeyConnection(
     // A node of a cluster answers for its own slots only, and a ping would go to any node.
     ping: (key) => settings.valkey.cluster ? send("EXISTS", [key]) : send("PING", []),
     onReady: (listener) => void listeners.push(listener),
-    close() {
+    async close() {
       isClosed = true;
-      return closeClient(client);
+      await closeClient(client);
+      const lingersMs = sentinelFailedAt + SENTINEL_LINGER_MS - performance.now();
+      if (lingersMs > 0) await new Promise((resolve) => setTimeout(resolve, lingersMs));
     },
   };
 }

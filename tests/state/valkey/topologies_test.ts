@@ -13,23 +13,23 @@ import { openTestStore } from "./stores.ts";
 
 const OWNER: Owner = { provider: "p", account: "a", origin: null, creator: null };
 
-/** Starts a sentinel for the primary on a port. It keeps its configuration in a file. */
+/** Starts a sentinel that decides alone about the primary on a port. Its configuration is a file. */
 async function startSentinel(primary: number, folder: string): Promise<ValkeyServer> {
   const port = freePort();
   const file = `${folder}/sentinel-${port}.conf`;
   const lines = [
     `port ${port}`,
     "bind 127.0.0.1",
-    `sentinel monitor main 127.0.0.1 ${primary} 2`,
+    `sentinel monitor main 127.0.0.1 ${primary} 1`,
     "sentinel down-after-milliseconds main 300",
-    "sentinel failover-timeout main 2000",
+    "sentinel failover-timeout main 5000",
   ];
   await Deno.writeTextFile(file, lines.join("\n"));
   return await startValkeyServer({ port, file, args: ["--sentinel"] });
 }
 
 valkeyTest(
-  "after a failover that sentinels make the store goes on at the new primary",
+  "after a failover by a sentinel the store goes on at the new primary",
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "switchyard-sentinel-" });
     const primary = await startValkeyServer();
@@ -39,22 +39,15 @@ valkeyTest(
     await until(async () =>
       String(await replica.command("INFO", "replication")).includes("master_link_status:up")
     );
-    const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(primary.port, folder)));
+    const sentinel = await startSentinel(primary.port, folder);
     await until(async () => {
-      const seen = await Promise.all(
-        sentinels.map((sentinel) =>
-          sentinel.command("SENTINEL", "ckquorum", "main").catch(() => "")
-        ),
-      );
-      const replicas = await Promise.all(
-        sentinels.map((sentinel) => sentinel.command("SENTINEL", "replicas", "main")),
-      );
-      return seen.every((text) => String(text).startsWith("OK 3")) &&
-        replicas.every((list) => Array.isArray(list) && list.length === 1);
+      const replicas = await sentinel.command("SENTINEL", "replicas", "main");
+      return Array.isArray(replicas) && replicas.length === 1;
     });
     const { store, log, close } = await openTestStore(primary.url, {
       valkey: {
-        sentinels: sentinels.map(({ port }) => `127.0.0.1:${port}`),
+        // The first one does not answer.
+        sentinels: [`127.0.0.1:${freePort()}`, `127.0.0.1:${sentinel.port}`],
         master: "main",
       },
     });
@@ -70,7 +63,7 @@ valkeyTest(
     assertEquals(await replica.command("EXISTS", "{switchyard}:b:conversation"), 1);
     assert(log.lines[0]?.startsWith("error: The state store at the primary main of 127.0.0.1:"));
     await close();
-    for (const one of [replica, ...sentinels]) await one.close();
+    for (const one of [replica, sentinel]) await one.close();
     await Deno.remove(folder, { recursive: true });
   },
 );
