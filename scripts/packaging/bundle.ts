@@ -11,26 +11,48 @@ export interface Places {
   readonly packages: string;
 }
 
+/** A bundle: the file that it is made from, and its name. */
+export interface Bundle {
+  readonly source: string;
+  readonly file: string;
+}
+
+/** The bundles: of the program, and of the threads that it starts from files beside it. */
+export const BUNDLES = [
+  { source: "main.ts", file: "main.js" },
+  { source: "src/state/sqlite/store_worker.js", file: "store_worker.js" },
+] as const satisfies readonly Bundle[];
+
 /**
- * Writes the program as one file, `main.js`, into this folder of the checkout. The same sources give
- * the same bytes in any folder. `address` is the URL of this build's release check.
+ * Writes the program as `main.js`, with a file for each kind of thread, into this folder of the
+ * checkout. The same sources give the same bytes in any folder. `address` is the URL of this build's
+ * release check.
  */
 export async function bundle(root: string, folder: string, address: string | null): Promise<void> {
-  const path = `${folder}/main.js`;
-  await deno(
-    root,
-    ["bundle", "--quiet", "--frozen", "--check", "--platform", "deno"].concat(
-      "--sourcemap=external",
-      "--output",
-      path,
-      "main.ts",
-    ),
-  );
   const info = parseJson(await deno(root, ["info", "--json"]));
   if (!isObject(info) || typeof info.npmCache !== "string") {
     throw new Error("Deno did not print the folder of its packages.");
   }
   const places = { root, folder, packages: info.npmCache };
+  for (const one of BUNDLES) await bundleFile(places, one, one.file === "main.js" ? address : null);
+}
+
+/** Writes one bundle into the folder of the places. */
+export async function bundleFile(
+  places: Places,
+  { source, file }: Bundle,
+  address: string | null = null,
+): Promise<void> {
+  const path = `${places.folder}/${file}`;
+  await deno(
+    places.root,
+    ["bundle", "--quiet", "--frozen", "--check", "--platform", "deno"].concat(
+      "--sourcemap=external",
+      "--output",
+      path,
+      source,
+    ),
+  );
   const code = neutralCode(await Deno.readTextFile(path), places);
   const map = neutralMap(await Deno.readTextFile(`${path}.map`), places);
   await Deno.writeTextFile(path, `${stamped(code, address)}\n${inlined(map)}\n`);

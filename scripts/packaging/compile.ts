@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
-import { bundle } from "./bundle.ts";
+import { bundle, BUNDLES } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
 
@@ -67,6 +67,9 @@ export function hostName({ os, arch }: { readonly os: string; readonly arch: str
   return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
 }
 
+/** Files that the program loads at run time, beside its own. */
+const INCLUDED = BUNDLES.map(({ file }) => file).filter((file) => file !== "main.js");
+
 /** Returns the arguments of `deno compile` for a bundle in its working directory. */
 export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
   const nothingElse = ["--no-config", "--no-npm", "--no-check", "--no-code-cache"];
@@ -76,6 +79,7 @@ export function compileArguments(target: Target, output: string, hasFfi: boolean
     TARGETS[target],
     "--output",
     output,
+    ...INCLUDED.flatMap((file) => ["--include", file]),
     "main.js",
   );
 }
@@ -194,7 +198,7 @@ async function main(): Promise<number> {
   const folder = await existing(`${ROOT}/.cache/bundle`);
   await bundle(ROOT, folder, releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""));
   const date = await sourceDate();
-  await Deno.utime(`${folder}/main.js`, date, date);
+  for (const { file } of BUNDLES) await Deno.utime(`${folder}/${file}`, date, date);
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;

@@ -31,6 +31,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ["config", "api"],
   yaml: ["config"],
   re2js: ["wires"],
+  "node:sqlite": ["state"],
   iovalkey: ["state"],
 };
 

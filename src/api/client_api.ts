@@ -1,4 +1,4 @@
-import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
+import type { EndpointFacts, EndpointName, RequestType } from "../core/endpoint.ts";
 import type { ErrorFormat } from "../core/error_format.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply, StreamReply } from "../core/reply.ts";
@@ -68,8 +68,11 @@ export interface Turn {
 
 /** A family of endpoints that clients call. */
 export interface ClientApi {
-  /** Name in exported events and in logs; null for the operational endpoints, which are not exported. */
-  readonly name: string | null;
+  /**
+   * Name in exported events, logs and permissions of client keys; null for the operational endpoints,
+   * which are not exported and need no key.
+   */
+  readonly name: EndpointName | null;
   /** Format of the error responses. */
   readonly errors: ErrorFormat;
   readonly endpoints: readonly Endpoint[];

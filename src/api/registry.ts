@@ -1,4 +1,4 @@
-import type { EndpointFacts, RequestType } from "../core/endpoint.ts";
+import type { EndpointFacts, EndpointName, RequestType } from "../core/endpoint.ts";
 import { chat } from "./chat/chat.ts";
 import type { ClientApi, Endpoint, SocketEndpoint } from "./client_api.ts";
 import { conversations } from "./conversations/conversations.ts";
@@ -30,6 +30,13 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
     errors: api.errors,
     sharesAnswer: !("handle" in endpoint) || endpoint.sharesAnswer === true,
   };
+}
+
+/** Returns the name of the client API with a POST to this path; null if there is none. */
+export function findApi(path: string): EndpointName | null {
+  const isMeant = ({ endpoints }: ClientApi) =>
+    endpoints.some((one) => one.path === path && one.method === "POST");
+  return clientApis.find(isMeant)?.name ?? null;
 }
 
 /** Returns the request types that a POST to this path is matched by; null if the path is not routed. */

@@ -8,6 +8,7 @@ import type { Caller } from "../state/bindings.ts";
 import type { GatewayState } from "../state/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
+import type { PresentedKey } from "./permissions.ts";
 
 /** Parsed `X-Gateway-*` request headers. */
 export interface Controls {
@@ -49,6 +50,8 @@ export interface Call {
   readonly report: CallReport;
   /** Set by admission, before any lookup for the call. */
   readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
+  /** The client key of the call, set by admission with the caller. */
+  readonly client: { key: PresentedKey };
   /** Headers of every upstream request of the call, besides the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
   /** Null while data sharing is off. */

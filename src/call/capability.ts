@@ -1,6 +1,7 @@
 import { refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
+import { refuseProvider } from "./permissions.ts";
 
 /** Capability that a provider must declare before requests for its own stored state are sent. */
 export type NativeCapability =
@@ -43,19 +44,20 @@ export function requireNativeProvider(
 ): Result<Provider> {
   const provider = findNativeProvider(call, named, capability);
   if (!provider.ok) return provider;
-  return provider.value === null
-    ? refuse(
-      "unsupported_feature",
-      `No provider offers this; set providers.NAME.capabilities.${capability} of one whose upstream does.`,
-      "provider",
-    )
-    : success(provider.value);
+  if (provider.value !== null) return success(provider.value);
+  const able = ableProviders(call, capability)[0];
+  const refused = able === undefined ? null : refuseProvider(call.client.key, able.id);
+  return refused ?? refuse(
+    "unsupported_feature",
+    `No provider offers this; set providers.NAME.capabilities.${capability} of one whose upstream does.`,
+    "provider",
+  );
 }
 
 /**
  * Returns the provider of a native call without an owner: the provider that the client names, else
- * the only provider with the capability; null if there is none. Several are refused as
- * `ambiguous_provider`.
+ * the only provider with the capability that the client key may use; null if there is none. Several
+ * are refused as `ambiguous_provider`.
  */
 export function findNativeProvider(
   call: Call,
@@ -66,8 +68,8 @@ export function findNativeProvider(
     const provider = providerById(call, named);
     return provider.ok ? requireCapability(provider.value, capability) : provider;
   }
-  const able = [...call.generation.providers.values()]
-    .filter((provider) => hasCapability(provider, capability));
+  const able = ableProviders(call, capability)
+    .filter(({ id }) => refuseProvider(call.client.key, id) === null);
   const [only = null, ...others] = able;
   if (others.length === 0) return success(only);
   return refuse(
@@ -75,6 +77,11 @@ export function findNativeProvider(
     "Several providers can do this; name one with the X-Gateway-Provider header.",
     "provider",
   );
+}
+
+function ableProviders({ generation }: Call, capability: NativeCapability): readonly Provider[] {
+  return [...generation.providers.values()]
+    .filter((provider) => hasCapability(provider, capability));
 }
 
 /** Returns the provider with an ID; refused as `provider_not_found` if there is none. */

@@ -1,6 +1,8 @@
 import type { Config } from "../config/schema.ts";
+import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../state/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
+import type { ClientKey } from "./client_key.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
@@ -13,20 +15,8 @@ export interface Generation {
   readonly clientKeys: readonly ClientKey[];
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
-}
-
-/** A client key with its settings. */
-export interface ClientKey {
-  readonly name: string;
-  /**
-   * Identity for the rate limit and the stored objects of the client, distinct from the names of
-   * other kinds of callers.
-   */
-  readonly caller: string;
-  /** SHA-256 digest of the key. */
-  readonly digest: Uint8Array;
-  /** Rate limit of this key; null for the default rate limit. */
-  readonly requestsPerMinute: number | null;
+  /** Calendar of `security.time_zone`, for the windows of budgets. */
+  readonly calendar: Calendar;
 }
 
 /** A named rule that sends matching requests to targets. */
@@ -38,6 +28,10 @@ export interface Route {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Patterns of the requested model; null matches all. */
   readonly models: readonly ModelPattern[] | null;
+  /** Names of client keys; null matches every client. */
+  readonly keys: ReadonlySet<string> | null;
+  /** Labels that the client key must have. */
+  readonly labels: readonly (readonly [name: string, value: string])[];
   readonly strategy: Strategy;
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */

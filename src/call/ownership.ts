@@ -11,6 +11,7 @@ import { type BoundType, ownerStore } from "../state/object_store.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./capability.ts";
+import { refuseModel } from "./permissions.ts";
 
 /**
  * The provider that must serve a call, and the provenance of the response that the call continues.
@@ -43,14 +44,15 @@ export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): b
   return binding !== null && !isVisible(call, creatorOf(binding));
 }
 
-/** Binds the ID of an object that an upstream has created for the call. */
+/** Binds the ID of an object that an upstream has created for the call; `origin` is that of a completion. */
 export async function bindObject(
   { state, caller: { name: creator } }: Call,
   type: Exclude<BoundType, "response">,
   id: string,
   { id: provider, account }: Provider,
+  origin: ResponseProvenance | null = null,
 ): Promise<Result<void>> {
-  const owner = { provider, account, origin: null, creator };
+  const owner = { provider, account, origin, creator };
   const bound = await state.outcomes.bind(type, id, owner);
   return bound.ok ? success(undefined) : bound;
 }
@@ -96,6 +98,21 @@ export async function findOwner(call: Call, reference: Reference): Promise<Resul
 }
 
 /**
+ * Returns the owner of an object like `findBoundOwner`; refused if the client key may not use its
+ * provider or the model that made it.
+ */
+export function resolveOwner(
+  call: Call,
+  reference: Pick<Reference, "param" | "provider">,
+  binding: Binding | null,
+): Result<Owned | null> {
+  const owned = findBoundOwner(call, reference, binding);
+  if (!owned.ok || owned.value === null) return owned;
+  const { provider, owner } = owned.value;
+  return refuseModel(call.client.key, provider.id, owner?.origin?.model ?? null) ?? owned;
+}
+
+/**
  * Returns the owner of an object with this binding in the configuration of the call; null if no
  * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account has
  * changed (`provider_binding_stale`) are refused unless the client names the provider. The binding
@@ -103,7 +120,7 @@ export async function findOwner(call: Call, reference: Reference): Promise<Resul
  * account is right. Also null for an object that the call may not see, even if the client names its
  * provider.
  */
-export function resolveOwner(
+function findBoundOwner(
   call: Call,
   reference: Pick<Reference, "param" | "provider">,
   binding: Binding | null,

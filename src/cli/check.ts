@@ -5,6 +5,7 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
+import { unpricedLines } from "./unpriced.ts";
 import { undeclaredLines } from "./undeclared.ts";
 import {
   matchText,
@@ -25,11 +26,13 @@ export const check: Command = {
     const loaded = await load(path, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port } = loaded.config.server;
+    const generation = compile(loaded.config, 1);
+    const warnings = [...loaded.warnings, ...unpricedLines(generation)];
     const lines = [
       `${path} is valid.`,
-      ...loaded.warnings.map((warning) => `Warning: ${warning}`),
+      ...warnings.map((warning) => `Warning: ${warning}`),
       `Listens on ${host}, port ${port}.`,
-      ...routeTable(compile(loaded.config, 1)),
+      ...routeTable(generation),
       "",
     ];
     terminal.out(lines.join("\n"));

@@ -1,4 +1,7 @@
 import { load } from "../config/load.ts";
+import { nearest } from "../config/problems.ts";
+import type { ClientKey } from "../call/client_key.ts";
+import type { Generation } from "../call/generation.ts";
 import { parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
@@ -13,6 +16,7 @@ import {
 } from "./command.ts";
 import { explanation } from "./explanation.ts";
 import { CHAT_PATH } from "./first_call.ts";
+import { keyLines } from "./key_text.ts";
 
 /** Command `switchyard explain`: prints the targets of a request without sending it. */
 export const explain: Command = {
@@ -28,13 +32,18 @@ export const explain: Command = {
       about: "A header of the request; may be repeated.",
       isRepeatable: true,
     },
+    key: {
+      value: "NAME",
+      about: "The client key of the request; also prints what the key may use.",
+    },
     provider: {
       value: "ID",
       about: "The requested provider, as in the X-Gateway-Provider header.",
     },
   },
   async run(options, terminal) {
-    const model = optionValue(options, "model");
+    const keyName = optionValue(options, "key");
+    const model = optionValue(options, "model") ?? (keyName === undefined ? undefined : "auto");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
     const path = optionValue(options, "path") ?? CHAT_PATH;
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
@@ -44,12 +53,33 @@ export const explain: Command = {
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
-    const call = { path, headers, controls: parseControls(headers), generation };
-    const { lines, isServed } = explanation(call, model);
-    terminal.out(lines.map((line) => `${line}\n`).join(""));
+    const key = keyName === undefined ? null : findKey(generation, keyName);
+    if (typeof key === "string") return printProblems(terminal, [key]);
+    const client = { key: key?.compiled ?? null };
+    const call = { path, headers, controls: parseControls(headers), generation, client };
+    const { lines, isServed } = client.key !== null && isLapsed(client.key)
+      ? { lines: ["Refused: this client key is disabled or has expired."], isServed: false }
+      : explanation(call, model);
+    const about = key === null ? [] : keyLines(key.written, generation.config);
+    terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
+
+/** Returns a client key as compiled and as written, or the problem with its name as a sentence. */
+function findKey({ clientKeys, config }: Generation, name: string) {
+  const { keys } = config.security.api_key;
+  const compiled = clientKeys.find((one) => one.name === name);
+  const written = keys.find((one) => one.name === name);
+  if (compiled !== undefined && written !== undefined) return { compiled, written };
+  if (written !== undefined) return "No client keys are required: security.enabled is false.";
+  const likely = nearest(name, keys.map((one) => one.name));
+  return `There is no client key ${name}${likely === null ? "." : `; did you mean ${likely}?`}`;
+}
+
+function isLapsed({ isDisabled, expiresMs }: ClientKey): boolean {
+  return isDisabled || (expiresMs !== null && Date.now() >= expiresMs);
+}
 
 /** Pattern of a header value (RFC 9110, field values). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

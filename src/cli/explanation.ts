@@ -1,10 +1,11 @@
 import { nearest } from "../config/problems.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import { findRequestTypes } from "../api/registry.ts";
+import { findApi, findRequestTypes } from "../api/registry.ts";
 import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { newDocument } from "../formats/document.ts";
 import type { Route } from "../call/generation.ts";
+import { refuseEndpoint } from "../call/permissions.ts";
 import {
   chooseRefusal,
   evaluateFallbacks,
@@ -14,6 +15,7 @@ import {
   goesToFallbacks,
   resolveModel,
   type SkipReason,
+  withPermission,
 } from "../routing/eligible.ts";
 import { encodeChatRequest } from "../wires/encode_chat_request.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
@@ -33,6 +35,8 @@ export interface Explanation {
 export function explanation(call: RouteInput, model: string): Explanation {
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
+  const refused = refuseEndpoint(call.client.key, findApi(call.path));
+  if (refused !== null) return { lines: [`Refused: ${refused.failure.message}`], isServed: false };
   const matchesAs = findRequestTypes(call.path);
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
@@ -54,7 +58,7 @@ export function explanation(call: RouteInput, model: string): Explanation {
       continue;
     }
     serving = route;
-    const explained = routeExplanation(route, type, requested.value, call.controls.noFallback);
+    const explained = routeExplanation(route, type, requested.value, call);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;
   }
@@ -86,9 +90,10 @@ function routeExplanation(
   route: Route,
   type: RequestType,
   requested: RequestedModel,
-  noFallback: boolean,
+  { controls: { noFallback }, client }: RouteInput,
 ): Explanation {
-  const prepare = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
+  const plain = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
+  const prepare = withPermission(client.key, plain);
   const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
@@ -108,7 +113,7 @@ function routeExplanation(
       ...targets,
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
-      ...(isRescued ? ["  No target supports the request, so the fallbacks serve it."] : []),
+      ...(isRescued ? ["  No target can serve the request, so the fallbacks serve it."] : []),
       ...(noFallback && route.fallback.length > 0
         ? ["  The X-Gateway-No-Fallback header disables the fallbacks."]
         : []),

@@ -61,7 +61,7 @@ function formatCurl(
 export function firstCall(generation: Generation, url: string): string {
   const model = firstModel(generation);
   if (model === null) {
-    return 'Each route requires certain headers or paths; "switchyard explain" prints them.';
+    return 'Each route requires certain headers, paths or client keys; "switchyard explain" prints them.';
   }
   const curl = chatCurl(url, { model }, keyHeader(generation));
   const hints = [
@@ -89,7 +89,13 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
 
 function isServed(model: string, route: Route, generation: Generation): boolean {
   const headers = new Headers();
-  const call = { path: CHAT_PATH, headers, controls: parseControls(headers), generation };
+  const call = {
+    path: CHAT_PATH,
+    headers,
+    controls: parseControls(headers),
+    generation,
+    client: { key: null },
+  };
   const requested = parseRequestedModel(call, model);
   if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
     return false;

@@ -53,7 +53,12 @@ export async function openGateway(
   };
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
-  const opened = await openStore(config.state, { world, log });
+  const opened = await openStore(config.state, {
+    world,
+    log,
+    onQuotaFallback: (operation) => gateway.metrics.fellBack(operation),
+  });
+  terminal.dropWriteAccess();
   if (opened?.ok === false) {
     world.close();
     return notStarted(opened.problem);

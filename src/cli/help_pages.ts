@@ -11,6 +11,7 @@ import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
+import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
@@ -21,6 +22,7 @@ import logFields from "../../docs/reference/log-fields.md" with { type: "text" }
 import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
+import state from "../../docs/operate/state.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
 import tracing from "../../docs/operate/tracing.md" with { type: "text" };
@@ -63,6 +65,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "caching", text: caching },
   { topic: "security", text: security },
+  { topic: "teams", text: teams },
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
   { topic: "endpoints", text: endpoints },
@@ -73,6 +76,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "request-fields", text: requestFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
+  { topic: "state", text: state },
   { topic: "limits", text: limits },
   { topic: "monitoring", text: monitoring },
   { topic: "tracing", text: tracing },

@@ -88,7 +88,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
   const next = override(file);
-  const { server, telemetry, state } = running;
+  const { server, telemetry, observability, state } = running;
   const { format } = running.logging;
   // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
@@ -97,9 +97,11 @@ function applicable(running: Config, file: Config, before: Config, { override }:
     ...changedKeys("server", server, next.server),
     ...changedKeys("logging", { format }, { format: next.logging.format }),
     ...changedKeys("telemetry", telemetry, next.telemetry),
+    ...changedKeys("observability", observability, next.observability),
     ...changedKeys("state", state, next.state),
   ];
-  return { config: { ...next, server, telemetry, state, logging: { level, format } }, waiting };
+  const fixed = { server, telemetry, observability, state, logging: { level, format } };
+  return { config: { ...next, ...fixed }, waiting };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {

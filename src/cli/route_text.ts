@@ -4,12 +4,17 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Strategy } from "../state/balancers.ts";
 
 /** Returns the conditions of a route. Header values may be secrets, so they are omitted. */
-export function matchText({ path, headers, models }: RouteConfig["match"]): string {
+export function matchText(
+  { path, headers, models, key, labels }: RouteConfig["match"],
+): string {
   const names = Object.keys(headers);
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return [
     path === "" ? "any path" : `path ${path}…`,
     ...(names.length === 0 ? [] : [`header ${names.join(", ")}`]),
     models === undefined ? "any model" : `model ${models.join(", ")}`,
+    ...(key === undefined ? [] : [`client key ${key.join(", ")}`]),
+    ...(wanted.length === 0 ? [] : [`label ${wanted.join(", ")}`]),
   ].join(", ");
 }
 

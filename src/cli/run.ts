@@ -8,9 +8,11 @@ import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, helpText } from "./help.ts";
 import { help } from "./help_topic.ts";
 import { init } from "./init.ts";
+import { keyNew } from "./key_new.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
+import { state } from "./state.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Every command; the first one has no name. */
@@ -19,7 +21,9 @@ export const COMMANDS: readonly Command[] = [
   init,
   check,
   explain,
+  keyNew,
   schema,
+  state,
   demo,
   simulate,
   help,
@@ -27,11 +31,12 @@ export const COMMANDS: readonly Command[] = [
 
 /** Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [first = ""] = args;
-  const name = first.startsWith("-") ? "" : first;
-  const command = COMMANDS.find((one) => one.name === name);
-  if (command === undefined) return wrongUsage(terminal, "", unknownCommand(name));
-  const rest = name === "" ? args : args.slice(1);
+  const words = args.slice(0, args[0]?.startsWith("-") ? 0 : 2);
+  const command = COMMANDS.find((one) => one.name === words.join(" ")) ??
+    COMMANDS.find((one) => one.name === (words[0] ?? ""));
+  if (command === undefined) return wrongUsage(terminal, "", unknownCommand(words));
+  const { name } = command;
+  const rest = name === "" ? args : args.slice(name.split(" ").length);
   const parsed = parseArguments(
     rest,
     { ...command.options, ...COMMON_OPTIONS },
@@ -46,11 +51,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     terminal.out(`switchyard ${VERSION}\n`);
     return OK_STATUS;
   }
+  if (command.writesFiles !== true) terminal.dropWriteAccess();
   return await command.run(parsed.values, terminal);
 }
 
-function unknownCommand(name: string): string {
-  const likely = nearest(name, COMMANDS.map((command) => command.name).filter(Boolean));
+function unknownCommand(words: readonly string[]): string {
+  const [name = ""] = words;
+  const known = COMMANDS.map((command) => command.name).filter(Boolean);
+  const likely = known.find((one) => one.startsWith(`${name} `)) ?? nearest(name, known);
   const hint = likely === null ? "" : `; did you mean ${likely}?`;
   return `There is no command "${name}"${hint || "."}`;
 }

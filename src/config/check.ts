@@ -1,5 +1,6 @@
-import { isObject } from "../core/json/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { cachingProblems, completeCaching } from "./caching_rules.ts";
+import { clientKeyProblems } from "./client_key_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
@@ -19,18 +20,20 @@ export type Checked =
 /**
  * Checks a plain value against the schema and against the rules between keys. The rules read the
  * value before defaults, so that their problems are reported together with those of the schema.
+ * Client keys may also name the providers in `leftOut`.
  */
 export function checkTree(
   value: unknown,
   earlier: readonly Problem[],
   outside: Outside = NOTHING_OUTSIDE,
+  leftOut: readonly string[] = [],
 ): Checked {
   if (!isObject(value)) return { ok: false, problems: topProblems(value, earlier) };
   const parsed = configSchema.safeParse(value);
   const found = parsed.success ? [] : issueProblems(parsed.error.issues, value);
   const problems = [...earlier];
   const places = new Set(earlier.map(({ path }) => JSON.stringify(path)));
-  for (const problem of [...found, ...rules(value, outside)]) {
+  for (const problem of [...found, ...rules(value, outside, leftOut)]) {
     // Only the first problem of a key is reported: further ones mostly follow from it.
     const place = JSON.stringify(problem.path);
     if (!places.has(place)) problems.push(problem);
@@ -42,12 +45,18 @@ export function checkTree(
   return { ok: true, config: freeze(complete(written, outside)) };
 }
 
-function rules(value: Readonly<Record<string, unknown>>, outside: Outside): Problem[] {
+function rules(
+  value: JsonObject,
+  outside: Outside,
+  leftOut: readonly string[],
+): Problem[] {
+  const providers = isObject(value.providers) ? Object.keys(value.providers) : [];
   return [
     ...providerProblems(value.providers),
     ...tlsProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
+    ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching),
     ...stateProblems(value.state, outside),
     ...outboundProblems(value.data_sharing, value.general),

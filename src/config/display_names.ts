@@ -17,7 +17,7 @@ const HIDDEN = "(key)";
 /** Maximum length of a name in messages. */
 const MAX_SHOWN_CHARS = 128;
 
-// All known keys match this pattern. A key that does not match may be a secret in the wrong place.
+// A key that is not known and does not match this pattern may be a secret in the wrong place.
 const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
 
 /**
@@ -41,7 +41,7 @@ export function newNames(root: unknown): Names {
     if (place.length === 1 && place[0] === "providers") {
       return PROVIDER_ID.test(key) && isProviderName(key);
     }
-    return PLAIN_WORD.test(key) && (value !== null || knownKeys(place).includes(key));
+    return knownKeys(place).includes(key) || (PLAIN_WORD.test(key) && value !== null);
   }
 
   return {

@@ -89,3 +89,18 @@ export function isHeaderValue(written: string): boolean {
 export function headerValue() {
   return z.string().regex(HEADER_VALUE, { error: NOT_A_HEADER_VALUE });
 }
+
+/** Maximum length of the value of a label: it is repeated in each log line. */
+const MAX_LABEL_CHARS = 100;
+
+/** Returns the schema of the name of a label, which can be part of the name of a metric label. */
+export function labelName() {
+  return z.string().regex(/^[a-zA-Z][a-zA-Z0-9_]{0,49}$/, {
+    error: "must be 1 to 50 letters, digits and underscores, and begin with a letter",
+  });
+}
+
+/** Returns the schema of labels: text by name. */
+export function labels() {
+  return z.record(labelName(), text().max(MAX_LABEL_CHARS)).default({});
+}

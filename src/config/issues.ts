@@ -78,7 +78,14 @@ function typeText(issue: z.core.$ZodIssueInvalidType, value: unknown): string {
 }
 
 function limitText(origin: string, comparison: string, limit: number | bigint): string {
-  return origin === "array" ? "must not be empty" : `must be ${comparison} ${limit}`;
+  if (origin === "array") {
+    return comparison === "at least"
+      ? "must not be empty"
+      : `must have ${comparison} ${limit} items`;
+  }
+  return origin === "string"
+    ? `must have ${comparison} ${limit} characters`
+    : `must be ${comparison} ${limit}`;
 }
 
 /** Returns the words as `a`, `a or b` or `a, b or c`. */

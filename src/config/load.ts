@@ -3,6 +3,7 @@ import { parseProxyRule } from "../http_client/proxy_rule.ts";
 import { isObject } from "../core/json/json.ts";
 import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
+import { clientKeyWarnings, keyMatchWarnings } from "./client_key_warnings.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
@@ -63,7 +64,7 @@ export function parseConfig(text: string, variables: Variables): Loaded {
 function configIn(source: Source, outside: Outside): Loaded {
   const checked = checkTree(source.value, source.problems, outside);
   return checked.ok
-    ? { ok: true, config: checked.config, warnings: warningLines(source, checked.config) }
+    ? { ok: true, config: checked.config, warnings: warningLines(source, checked.config, outside) }
     : { ok: false, problems: problemLines(source, checked.problems) };
 }
 
@@ -78,11 +79,11 @@ export function parseReload(text: string, variables: Variables): Reloaded {
 function salvagedIn(source: Source, outside: Outside): Reloaded {
   const checked = checkTree(source.value, source.problems, outside);
   if (checked.ok) {
-    const warnings = warningLines(source, checked.config);
+    const warnings = warningLines(source, checked.config, outside);
     return { ok: true, config: checked.config, warnings, leftOut: [], problems: [] };
   }
   const rest = withoutBroken(source.value, checked.problems);
-  const repaired = rest === null ? null : checkTree(rest.value, [], outside);
+  const repaired = rest === null ? null : checkTree(rest.value, [], outside, rest.leftOut);
   if (rest === null || repaired === null) {
     return { ok: false, problems: problemLines(source, checked.problems) };
   }
@@ -96,7 +97,10 @@ function salvagedIn(source: Source, outside: Outside): Reloaded {
     ok: true,
     config: repaired.config,
     // Warnings about routes are omitted: their list indices are wrong after targets were removed.
-    warnings: source.lines([...source.warnings, ...settingWarnings(rest.value, repaired.config)]),
+    warnings: source.lines([
+      ...source.warnings,
+      ...settingWarnings(rest.value, repaired.config, outside),
+    ]),
     leftOut: rest.leftOut.map(source.names.providerText),
     problems: problemLines(source, checked.problems),
   };
@@ -112,7 +116,8 @@ async function readConfig(path: string, environment: Variables) {
   const source = parseSource(file.text, filled.variables);
   const directory = dirname(path);
   const files = await readTlsFiles(source.value, directory);
-  const outside = { files, proxy: parseProxyRule((name) => environment[name]), directory };
+  const proxy = parseProxyRule((name) => environment[name]);
+  const outside = { files, proxy, directory, wallMs: Date.now() };
   return { ok: true, source, outside, warnings: filled.warnings } as const;
 }
 
@@ -123,23 +128,25 @@ function problemLines(source: Source, problems: readonly Problem[]): string[] {
   return source.lines([...problems, ...reasons]);
 }
 
-function warningLines(source: Source, config: Config): string[] {
+function warningLines(source: Source, config: Config, outside: Outside): string[] {
   return source.lines([
     ...source.warnings,
-    ...settingWarnings(source.value, config),
+    ...settingWarnings(source.value, config, outside),
     ...routingWarnings(config),
+    ...keyMatchWarnings(config),
     ...cachingWarnings(config),
     ...pricingWarnings(config),
   ]);
 }
 
 /** Returns the warnings about settings that do not depend on the list of routes. */
-function settingWarnings(written: unknown, config: Config): Problem[] {
+function settingWarnings(written: unknown, config: Config, { wallMs }: Outside): Problem[] {
   return [
     ...unusedWarnings(isObject(written) ? written.providers : null),
     ...providerWarnings(config),
     ...tlsWarnings(config),
     ...securityWarnings(config),
+    ...clientKeyWarnings(config, wallMs),
     ...outboundWarnings(config),
     ...stateWarnings(written, config),
   ];

@@ -97,7 +97,8 @@ function shadowWarnings(
   index: number,
 ): Problem[] {
   const first = before.findIndex(({ match }) =>
-    match.models === undefined && Object.keys(match.headers).length === 0 &&
+    match.models === undefined && match.key === undefined &&
+    Object.keys({ ...match.headers, ...match.labels }).length === 0 &&
     route.match.path.startsWith(match.path)
   );
   if (first < 0) return [];

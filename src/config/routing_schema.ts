@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { headerName, headerValue, integer, section, text } from "./fields.ts";
+import { headerName, headerValue, integer, labels, section, text } from "./fields.ts";
 
 const STRATEGIES = ["weighted", "round-robin", "random"] as const;
 
@@ -14,6 +14,9 @@ const match = section({
     .describe("Request headers that must all have exactly these values."),
   models: z.array(text()).min(1).optional()
     .describe("Patterns of the requested model; one must match. * matches any text."),
+  key: z.array(text()).min(1).optional()
+    .describe("Names of client keys; the request must have one of them."),
+  labels: labels().describe("Labels that the client key must all have with exactly these values."),
 });
 
 const place = {

@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { decimal, duration, flag, integer, section, text } from "./fields.ts";
+import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
 import { stateSchema } from "./state_schema.ts";
+
+/** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
+const MAX_REPORTED_LABELS = 8;
 
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -139,6 +142,12 @@ const telemetry = section({
     .describe("Service name of exported spans; OTEL_SERVICE_NAME overrides it."),
 });
 
+const observability = section({
+  key_labels: z.array(labelName()).max(MAX_REPORTED_LABELS).default([]).describe(
+    "Names of labels of client keys that log lines and metrics have, as key_NAME; at most 8.",
+  ),
+});
+
 /** Schema of the configuration file. It does not contain rules between keys. */
 export const configSchema = section({
   server: server.prefault({}).describe(
@@ -167,6 +176,9 @@ export const configSchema = section({
     ),
   telemetry: telemetry.prefault({})
     .describe("OpenTelemetry spans; exported if OTEL_EXPORTER_OTLP_ENDPOINT is set."),
+  observability: observability.prefault({}).describe(
+    "Contents of log lines and metrics. Changes need a restart.",
+  ),
   general: generalSchema.prefault({}).describe("Identity of this gateway at the remote dashboard."),
   data_sharing: dataSharingSchema.prefault({}).describe("Export to the remote dashboard."),
   update_check: updateCheckSchema.prefault({})
@@ -217,3 +229,12 @@ export type Config = Frozen<
 
 /** One route of the configuration; `match.path` is a literal prefix, empty for any path. */
 export type RouteConfig = Config["routing"]["routes"][number];
+
+/** One client key of the configuration. */
+export type ClientKeyConfig = Config["security"]["api_key"]["keys"][number];
+
+/** One group of client keys of the configuration. */
+export type GroupConfig = Config["security"]["groups"][number];
+
+/** One budget of a key or a group. */
+export type BudgetConfig = ClientKeyConfig["budgets"][number];

@@ -14,7 +14,6 @@ export function securityProblems(security: unknown): Problem[] {
   return [
     ...headerProblems(settings.header),
     ...prefixProblems(settings.header, settings.prefix),
-    ...nameProblems(settings.keys),
     ...(isOn ? valueProblems(settings.keys) : []),
   ];
 }
@@ -46,18 +45,6 @@ function prefixProblems(header: unknown = "Authorization", prefix: unknown): Pro
   return [{ path: [...PLACE, "prefix"], text, at: "value" }];
 }
 
-function nameProblems(keys: unknown): Problem[] {
-  if (!Array.isArray(keys)) return [];
-  const names = new Set<string>();
-  return keys.flatMap((key, index): Problem[] => {
-    if (!isObject(key) || typeof key.name !== "string") return [];
-    const isRepeated = names.has(key.name);
-    names.add(key.name);
-    const text = "is already the name of an earlier key";
-    return isRepeated ? [{ path: keyPath(index, "name"), text, at: "value" }] : [];
-  });
-}
-
 /** Without keys every request is refused; a blank key is mostly a variable that is not set. */
 function valueProblems(keys: unknown = []): Problem[] {
   if (!Array.isArray(keys)) return [];
@@ -84,23 +71,10 @@ export function securityWarnings({ security, rate_limiting }: Config): Problem[]
     const text = "is none, so no key is required although security.enabled is true";
     return [{ path: ["security", "provider"], text, at: "value" }];
   }
-  const repeated = repeatedValues(api_key.keys);
-  if (rate_limiting.enabled) return repeated;
-  const unused = api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
+  if (rate_limiting.enabled) return [];
+  return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
     if (requests_per_minute === undefined) return [];
     const text = "has no effect while rate_limiting.enabled is false";
     return [{ path: keyPath(index, "requests_per_minute"), text, at: "value" }];
-  });
-  return [...repeated, ...unused];
-}
-
-/** Returns a warning for each repeated key: the first client with a key is found, never the second. */
-function repeatedValues(keys: Config["security"]["api_key"]["keys"]): Problem[] {
-  const values = new Set<string>();
-  return keys.flatMap(({ value }, index): Problem[] => {
-    const isRepeated = values.has(value);
-    values.add(value);
-    const text = "is already the value of an earlier key: the name and rate of that key apply";
-    return isRepeated ? [{ path: keyPath(index, "value"), text, at: "value" }] : [];
   });
 }

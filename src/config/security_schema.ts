@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { flag, headerName, integer, section, text } from "./fields.ts";
+import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
+import { ENDPOINT_NAMES } from "../core/endpoint.ts";
+import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
 
 /** Schema of a host name as in a `Host` header, without the port. */
 export const hostName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, {
@@ -23,11 +25,60 @@ export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21
   error: "must be one line of printable ASCII characters without blanks around it",
 });
 
+/** Limits of `usd`: nano-dollars must be exact, and a budget of 0 would be a disabled key. */
+const MIN_BUDGET_USD = 0.000001, MAX_BUDGET_USD = 1_000_000;
+
+const budget = section({
+  per: z.enum(CALENDAR_PERIODS)
+    .describe(
+      "Calendar window in security.time_zone, in which use is added up; weeks begin on Monday.",
+    ),
+  usd: decimal(MIN_BUDGET_USD, MAX_BUDGET_USD).optional()
+    .describe("Maximum cost in USD; usd, tokens or both are set."),
+  tokens: integer(1).optional().describe("Maximum number of input and output tokens."),
+});
+
+const budgets = z.array(budget).default([]).describe(
+  "Budgets. A request is admitted while each one has something left, and counted at its end.",
+);
+
+const date = z.string().refine(isDate, { error: "must be a date such as 2027-06-30" });
+
 const clientKey = section({
   name: text().describe("Unique name of the client in logs; owner of what the key creates."),
-  value: secretValue.describe("Secret that the client sends, normally ${NAME}."),
+  value: secretValue.optional()
+    .describe("Secret that the client sends, normally ${NAME}; either value or sha256 is set."),
+  sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, { error: "must be 64 hexadecimal digits" })
+    .optional().describe("SHA-256 digest of the secret, as printed by switchyard key new."),
   requests_per_minute: integer(1).optional()
     .describe("Rate limit of this client; default: rate_limiting.requests_per_minute."),
+  tokens_per_minute: integer(1).optional()
+    .describe("Maximum number of input and output tokens per minute; no limit by default."),
+  max_concurrent: integer(1).optional()
+    .describe("Maximum number of concurrent requests; no limit by default."),
+  models: z.array(text()).min(1).optional().describe(
+    "Patterns of the models that the key may use, as model or <provider>/<model>; " +
+      "* matches any text. All by default.",
+  ),
+  providers: z.array(text()).min(1).optional()
+    .describe("IDs of the providers that the key may use; all by default."),
+  endpoints: z.array(z.enum(ENDPOINT_NAMES)).min(1).optional()
+    .describe("Endpoints that the key may use; all by default."),
+  budgets: budgets,
+  expires: date.optional()
+    .describe("First day on which the key is refused, in security.time_zone."),
+  disabled: flag().prefault(false).describe("Refuse the key."),
+  labels: labels().describe(
+    "Labels by name, for match.labels of routes and observability.key_labels.",
+  ),
+});
+
+const group = section({
+  name: text().describe("Unique name of the group."),
+  keys: z.array(text()).min(1).describe("Names of the client keys of the group."),
+  tokens_per_minute: integer(1).optional()
+    .describe("Maximum number of tokens per minute of all its keys together."),
+  budgets: budgets,
 });
 
 /** Schema of `security`: client authentication. */
@@ -45,6 +96,11 @@ export const securitySchema = section({
       .describe("Accept the key in X-API-Key too."),
     keys: z.array(clientKey).default([]).describe("Client keys; at least one if enabled."),
   }).prefault({}).describe("Client keys and where they are sent."),
+  groups: z.array(group).default([])
+    .describe("Groups of client keys; their limits hold for all keys of a group together."),
+  time_zone: z.string().refine(isTimeZone, {
+    error: "must be the name of a time zone such as UTC or Europe/Berlin",
+  }).default("UTC").describe("Time zone of budgets and of expires."),
   isolate_clients: flag().prefault(true).describe(
     "Hide the responses, conversations and stored completions of each client key from " +
       "all other keys; false shares them. Without client keys they are always shared.",

@@ -36,7 +36,9 @@ function keyProblems(keys: unknown): Problem[] {
     const key = parseEncryptionKey(text);
     const path = ["encryption_keys", index];
     if (key === null) {
-      return [problem(path, "must be 32 bytes in base64, such as of `openssl rand -base64 32`")];
+      return [
+        problem(path, "must be 32 bytes in base64, for example from `openssl rand -base64 32`"),
+      ];
     }
     const bytes = key.join();
     const isRepeated = seen.has(bytes);

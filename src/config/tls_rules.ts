@@ -15,10 +15,20 @@ export interface Outside {
   readonly proxy: ProxyRule | null;
   /** Directory of the configuration file: configured paths begin there. */
   readonly directory: string;
+  /** Current Unix time in milliseconds, for warnings only. */
+  readonly wallMs: number;
 }
 
-/** Inputs without TLS files and without a proxy, in the working directory. */
-export const NOTHING_OUTSIDE: Outside = { files: new Map(), proxy: null, directory: "." };
+/**
+ * Inputs without TLS files, without a proxy, in the working directory, and at a time at which nothing
+ * has expired.
+ */
+export const NOTHING_OUTSIDE: Outside = {
+  files: new Map(),
+  proxy: null,
+  directory: ".",
+  wallMs: 0,
+};
 
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 

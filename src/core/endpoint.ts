@@ -20,12 +20,28 @@ export function isRequestType(text: unknown): text is RequestType {
   return typeof text === "string" && REQUEST_TYPES.includes(text);
 }
 
+/**
+ * Names of the client APIs whose endpoints a client key may use or not, in exported events, logs and
+ * `security.api_key.keys[].endpoints`.
+ */
+export const ENDPOINT_NAMES = [
+  "chat_completions",
+  "responses",
+  "conversations",
+  "embeddings",
+  "models",
+  "messages",
+] as const;
+
+/** Name of a client API. */
+export type EndpointName = (typeof ENDPOINT_NAMES)[number];
+
 /** Facts of a call's endpoint for error responses, logs, metrics, spans and the dashboard. */
 export interface EndpointFacts {
   /** Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched. */
   readonly path: string;
   /** Name of the client API in exported events; null for operational endpoints and unknown paths. */
-  readonly api: string | null;
+  readonly api: EndpointName | null;
   /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
   readonly operation: "chat" | "embeddings" | null;
   /** True if a response holds model output; false if it echoes client input. */

@@ -91,7 +91,8 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
   state_unavailable: {
     cause: "The request needs stored state, and the state store is not available.",
     cure: "Try again after `Retry-After`. A Responses request can go on with `store: false`.",
-    example: "The state store is not available; send store: false to go on without it.",
+    example:
+      "The state store is not available, so the response cannot be stored; send 'store: false' to go on without it, or try again.",
   },
   state_unreadable: {
     cause:

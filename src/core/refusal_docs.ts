@@ -108,7 +108,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "Send a client key in the header Authorization: Bearer KEY.",
   },
   invalid_api_key: {
-    cause: "The client key of the request is not configured.",
+    cause: "The client key of the request is not configured, is `disabled`, or has expired.",
     cure: "Send a configured key. Do not send the key of a provider.",
     example: "This client key is not known here; send one that is.",
   },
@@ -121,6 +121,31 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "The `Host` header has a name that the gateway does not serve.",
     cure: "Add the name to `server.allowed_hosts`, or call by IP address.",
     example: "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+  },
+  model_not_allowed: {
+    cause: "No target that could serve the request has a model that `models` of the client key " +
+      "permits, or the object of the request was made with another model.",
+    cure: "Request a model of `GET /v1/models`, or add the model to the key; " +
+      "`switchyard explain --key NAME` shows what a key may use.",
+    example: "This client key may not use this model; " +
+      "GET /v1/models lists the models that it may use.",
+  },
+  provider_not_allowed: {
+    cause: "`providers` of the client key has neither the requested provider nor one of the " +
+      "targets, or the object of the request belongs to another provider.",
+    cure: "Request no provider, or add it to the key.",
+    example: "This client key may not use this provider; request another one, " +
+      "or leave the choice to the route.",
+  },
+  endpoint_not_allowed: {
+    cause: "`endpoints` of the client key does not have the endpoint.",
+    cure: "Send another client key, or add the endpoint to this one.",
+    example: "This client key may not use this endpoint; send the request with another key.",
+  },
+  model_not_priced: {
+    cause: "The client key has a budget in USD, and no target of the route has a price.",
+    cure: "Set the price of the model in `pricing`.",
+    example: "This client key has a budget in USD, and the price of this model is not known.",
   },
   unknown_url: {
     cause: "The gateway serves no such path.",

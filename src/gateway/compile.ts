@@ -5,14 +5,11 @@ import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
 import type { Provider } from "../wires/wire.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import { newCalendar } from "../core/calendar.ts";
+import { compileClientKeys } from "./compile_keys.ts";
+import { compileModelPattern } from "./model_pattern.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
-import type {
-  ClientKey,
-  Generation,
-  ModelPattern,
-  Route,
-  RouteTarget,
-} from "../call/generation.ts";
 
 /**
  * Compiles a validated configuration. A provider with the same settings as in the previous
@@ -32,24 +29,16 @@ export function compile(
     }),
   );
   const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
+  const calendar = newCalendar(config.security.time_zone);
   return {
     number,
     config,
     providers,
     routes,
-    clientKeys: compileClientKeys(config.security),
+    clientKeys: compileClientKeys(config, calendar),
+    calendar,
     sharedCachePrefix: sharedCachePrefix(config),
   };
-}
-
-function compileClientKeys({ enabled, provider, api_key }: Config["security"]): ClientKey[] {
-  if (!enabled || provider !== "api_key") return [];
-  return api_key.keys.map(({ name, value, requests_per_minute }) => ({
-    name,
-    caller: `key ${name}`,
-    digest: createHash("sha256").update(value).digest(),
-    requestsPerMinute: requests_per_minute ?? null,
-  }));
 }
 
 function compileProvider(
@@ -148,7 +137,9 @@ function compileRoute(
     path: route.match.path,
     headers: Object.entries(route.match.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const),
-    models: route.match.models?.map(compilePattern) ?? null,
+    models: route.match.models?.map(compileModelPattern) ?? null,
+    keys: route.match.key === undefined ? null : new Set(route.match.key),
+    labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
     targets: compileTargets(route.targets, providers),
     fallback: compileTargets(route.fallback, providers),
@@ -175,24 +166,4 @@ function compileTargets(
     const key = `${index} ${target.provider} ${wire.name} ${model ?? ""}`;
     return [{ key, provider, wire, model, weight: target.weight ?? 1 }];
   });
-}
-
-/**
- * Returns the pattern of a model, in which `*` matches any text. Not a RegExp: with several `*` a
- * RegExp takes minutes over a long name, and names come from clients.
- */
-function compilePattern(glob: string): ModelPattern {
-  const [first = "", ...inner] = glob.split("*");
-  const last = inner.pop();
-  if (last === undefined) return (model) => model === glob;
-  return (model) => {
-    if (!model.startsWith(first)) return false;
-    let end = first.length;
-    for (const part of inner) {
-      const at = model.indexOf(part, end);
-      if (at < 0) return false;
-      end = at + part.length;
-    }
-    return model.length - last.length >= end && model.endsWith(last);
-  };
 }

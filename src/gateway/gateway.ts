@@ -57,6 +57,7 @@ export function newGateway(
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,
+    keyLabels: first.config.observability.key_labels,
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
     cache: () => state.cache,

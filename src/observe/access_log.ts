@@ -5,7 +5,9 @@ import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 /** Returns a sink that logs one line per finished call, and further lines for failures hidden from the client. */
 export function accessLog(log: Log): Sink {
   return (report) => {
-    log.info("request", accessFields(report));
+    const fields = accessFields(report);
+    const { keyLabels } = report;
+    log.info("request", keyLabels === null ? fields : { ...fields, ...keyLabels });
     for (const { provider, outcome, cause } of report.attempts) {
       if (cause === null) continue;
       log.debug("connection failed", { request_id: report.id, provider, outcome, cause });

@@ -16,7 +16,7 @@ export function computeCost(
 }
 
 /** Returns the configured price, else the vendor's list price; null if neither has the model. */
-function findPrice(
+export function findPrice(
   pricing: Config["pricing"],
   provider: string,
   model: string,

@@ -9,6 +9,8 @@ const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 export interface MetricSources {
   /** Returns the current configuration; only its models have their own label value. */
   config(): Config;
+  /** Labels of client keys that the counters of requests, tokens and cost have. */
+  readonly keyLabels: readonly string[];
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
   /** Returns running attempts and queued calls of each provider with `max_concurrent`. */
   slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;

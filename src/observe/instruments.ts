@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { keyLabelField } from "./key_labels.ts";
 
 /** Upper bounds of histogram buckets in seconds: a response may take minutes. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
@@ -8,8 +9,11 @@ const OVERHEADS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 /** Instruments that are updated from call reports. */
 export type Instruments = ReturnType<typeof registerInstruments>;
 
-/** Registers the counters and histograms of calls, and the gauge of open WebSockets. */
-export function registerInstruments(registry: Registry) {
+/**
+ * Registers the counters and histograms of calls, and the gauge of open WebSockets. The counters of
+ * requests, tokens and cost also have these labels of client keys.
+ */
+export function registerInstruments(registry: Registry, keyLabels: readonly string[] = []) {
   const registers = [registry];
 
   function counter<Label extends string>(
@@ -18,6 +22,10 @@ export function registerInstruments(registry: Registry) {
     ...labelNames: readonly Label[]
   ): Counter<Label> {
     return new Counter({ name, help, labelNames, registers });
+  }
+
+  function counterByKey(name: string, help: string, ...labelNames: readonly string[]) {
+    return counter(name, help, ...labelNames, ...keyLabels.map(keyLabelField));
   }
 
   function histogram<Label extends string>(
@@ -30,7 +38,7 @@ export function registerInstruments(registry: Registry) {
   }
 
   return {
-    requests: counter(
+    requests: counterByKey(
       "gateway_requests_total",
       "Requests that have ended.",
       "endpoint",
@@ -60,7 +68,7 @@ export function registerInstruments(registry: Registry) {
       OVERHEADS,
       "endpoint",
     ),
-    tokens: counter(
+    tokens: counterByKey(
       "gateway_tokens_total",
       "Tokens reported by providers; direction is input or output.",
       "provider",
@@ -74,7 +82,7 @@ export function registerInstruments(registry: Registry) {
       "model",
       "operation",
     ),
-    cost: counter(
+    cost: counterByKey(
       "gateway_cost_usd_total",
       "Estimated cost in USD of requests to models with a known price.",
       "provider",

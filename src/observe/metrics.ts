@@ -17,6 +17,7 @@ import {
   type StateOperation,
 } from "../core/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
+import { keyLabelField } from "./key_labels.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
@@ -77,7 +78,8 @@ type Counted = Pick<
 /** Returns metrics that start at zero. Label values come only from the configuration and the code. */
 export function newMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
-  const instruments = registerInstruments(registry);
+  const instruments = registerInstruments(registry, sources.keyLabels);
+  const keyLabelsOf = newKeyLabels(sources.keyLabels);
   const label = modelLabels(sources);
   const active = new Map<string, number>();
   let waiting: (readonly [Counted, Labels])[] = [];
@@ -109,7 +111,11 @@ export function newMetrics(sources: MetricSources): Metrics {
     began: (endpoint) => add(endpoint, 1),
     sink(report) {
       add(report.endpoint.path, -1);
-      const labels = { provider: report.provider ?? "", model: label(report.model) };
+      const labels = {
+        provider: report.provider ?? "",
+        model: label(report.model),
+        byKey: keyLabelsOf(report.keyLabels),
+      };
       waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
@@ -164,13 +170,26 @@ function collectFacts(report: Readonly<CallReport>): Counted {
 interface Labels {
   readonly provider: string;
   readonly model: string;
+  /** Labels of the client key; empty text for those that the key does not have. */
+  readonly byKey: Readonly<Record<string, string>>;
 }
 
-function count(to: Instruments, report: Counted, labels: Labels): void {
+/** No labels; shared, because most configurations have none. */
+const NO_LABELS: Labels["byKey"] = {};
+
+function newKeyLabels(names: readonly string[]) {
+  const fields = names.map(keyLabelField);
+  return (reported: CallReport["keyLabels"]): Labels["byKey"] =>
+    fields.length === 0
+      ? NO_LABELS
+      : Object.fromEntries(fields.map((field) => [field, reported?.[field] ?? ""]));
+}
+
+function count(to: Instruments, report: Counted, { byKey, ...labels }: Labels): void {
   const { endpoint: { path: endpoint }, ms, failure } = report;
   const { provider } = labels;
   const route = report.route ?? "";
-  to.requests.inc({ endpoint, ...labels, route, status: String(report.status) });
+  to.requests.inc({ endpoint, ...labels, route, status: String(report.status), ...byKey });
   to.duration.observe({ endpoint, ...labels }, ms.total / 1000);
   if (ms.firstToken !== null) to.firstToken.observe({ ...labels }, ms.firstToken / 1000);
   if (ms.firstByte !== null) {
@@ -189,15 +208,15 @@ function count(to: Instruments, report: Counted, labels: Labels): void {
   // or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
-  countUse(to, report, labels);
+  countUse(to, report, { byKey, ...labels });
   countRefusal(to, failure);
 }
 
-function countUse(to: Instruments, { usage, cost }: Counted, labels: Labels): void {
-  if (cost !== null) to.cost.inc({ ...labels }, positive(cost));
+function countUse(to: Instruments, { usage, cost }: Counted, { byKey, ...labels }: Labels): void {
+  if (cost !== null) to.cost.inc({ ...labels, ...byKey }, positive(cost));
   if (usage === null) return;
-  to.tokens.inc({ ...labels, direction: "input" }, positive(usage.input));
-  to.tokens.inc({ ...labels, direction: "output" }, positive(usage.output));
+  to.tokens.inc({ ...labels, direction: "input", ...byKey }, positive(usage.input));
+  to.tokens.inc({ ...labels, direction: "output", ...byKey }, positive(usage.output));
   const [read, write] = [positive(usage.cached), positive(usage.cacheWrite)];
   if (read > 0) to.cachedTokens.inc({ ...labels, operation: "read" }, read);
   if (write > 0) to.cachedTokens.inc({ ...labels, operation: "write" }, write);

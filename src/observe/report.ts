@@ -39,6 +39,8 @@ export interface CallReport {
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
+  /** Labels of the client key that logs and metrics show; null for none. */
+  keyLabels: Readonly<Record<string, string>> | null;
   route: string | null;
   provider: string | null;
   model: string | null;
@@ -59,6 +61,11 @@ export interface CallReport {
   /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
   lossy: readonly string[];
   verified: readonly string[];
+  /**
+   * Set if a write of the call is not in the state store: it waits in this process, or is lost because
+   * too many wait. Null otherwise.
+   */
+  unstored: "pending" | "lost" | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
@@ -89,6 +96,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     session: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
+    keyLabels: null,
     route: null,
     provider: null,
     model: null,
@@ -103,6 +111,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     cost: null,
     lossy: NO_PATHS,
     verified: NO_PATHS,
+    unstored: null,
     cache: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },

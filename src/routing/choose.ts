@@ -9,8 +9,8 @@ import {
   evaluateTargets,
   filterEligible,
   goesToFallbacks,
+  withPermission,
 } from "./eligible.ts";
-import type { Target } from "../wires/wire.ts";
 import { matchRoute } from "./match.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
@@ -19,13 +19,14 @@ import { parseRequestedModel } from "./requested_model.ts";
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   const requested = parseRequestedModel(call, inference.model);
   if (!requested.ok) return requested;
+  const prepare = withPermission(call.client.key, (target) => inference.prepare(target));
   if (inference.owner !== null) {
-    return planRequiredTarget(call, inference, inference.owner, requested.value);
+    const { owner, matchesAs } = inference;
+    return planRequiredTarget(call, { owner, matchesAs, prepare }, requested.value);
   }
   const route = matchRoute(call, inference.matchesAs, requested.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
-  const prepare = (target: Target) => inference.prepare(target);
   const targets = evaluateTargets(route.targets, requested.value, prepare);
   const fallbacks = call.controls.noFallback
     ? []
@@ -50,7 +51,7 @@ function noRoute(): Failed {
   return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
-/** Returns the fallbacks as candidates if every target refused an unsupported feature; else the refusal. */
+/** Returns the fallbacks as candidates if every target refused an unsupported feature or the client key; else the refusal. */
 function planFromFallbacks(
   call: Call,
   refused: Failed<Refusal>,

@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
+import { isPermissionRefusal, type PresentedKey, refuseTarget } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
@@ -10,6 +11,15 @@ export type SkipReason =
   | { readonly kind: "other_provider" }
   | { readonly kind: "other_model" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** Returns the preparation of a request for targets that the client key may use; others are refused. */
+export function withPermission<Prepared>(
+  key: PresentedKey,
+  prepare: Prepare<Prepared>,
+): Prepare<Prepared> {
+  if ((key?.permissions ?? null) === null) return prepare;
+  return (target) => refuseTarget(key, target) ?? prepare(target);
+}
 
 /** A target that can serve a request, with the request prepared for it. */
 export interface Eligible<Prepared> {
@@ -87,8 +97,10 @@ export function chooseRefusal(
   evaluations: readonly Evaluation<unknown>[],
 ): Failed<Refusal> {
   const reasons = evaluations.flatMap((one) => one.kind === "skipped" ? [one.reason] : []);
-  const refused = reasons.find((reason) => reason.kind === "refused");
-  if (refused !== undefined) return { ok: false, failure: refused.refusal };
+  const refusals = reasons.flatMap((reason) => reason.kind === "refused" ? [reason.refusal] : []);
+  // A target that the key may use comes first: its refusal is what the client can change.
+  const refusal = refusals.find((one) => !isPermissionRefusal(one)) ?? refusals[0];
+  if (refusal !== undefined) return { ok: false, failure: refusal };
   return reasons.some((reason) => reason.kind === "other_model")
     ? refuse(
       "model_not_found",
@@ -102,9 +114,12 @@ export function chooseRefusal(
     );
 }
 
-/** True if a request that every target refused goes to the fallbacks: only for an unsupported feature. */
+/**
+ * True if a request that every target refused goes to the fallbacks: for an unsupported feature, and if
+ * the client key may not use the targets.
+ */
 export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
-  return failure.kind === "unsupported_feature";
+  return failure.kind === "unsupported_feature" || isPermissionRefusal(failure);
 }
 
 /** True if the request names no provider, or the provider of this target. */

@@ -2,10 +2,11 @@ import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
 import { decodeHeaderText } from "../core/decode_header_text.ts";
 import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
+import type { PresentedKey } from "../call/permissions.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
 /** The parts of a call that routes are matched by. */
-export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation">;
+export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation" | "client">;
 
 /** Returns the reason for which a route does not match a call; null if it matches. */
 export function mismatchReason(
@@ -22,10 +23,21 @@ export function mismatchReason(
     findHeader(name, call, type, requested) !== value
   );
   if (header !== undefined) return `the header ${header[0]} does not match`;
-  if (route.models === null) return null;
+  const isForKeys = route.keys !== null || route.labels.length > 0;
+  const other = isForKeys ? keyMismatch(route, call.client.key) : null;
+  if (other !== null || route.models === null) return other;
   const names = namesOf(requested);
   const isListed = route.models.some((isMeant) => names.some(isMeant));
   return isListed ? null : "the model is not among those it matches";
+}
+
+/** Returns the reason for which a route does not match a client key; null if it matches. */
+export function keyMismatch({ keys, labels }: Route, key: PresentedKey): string | null {
+  if (keys !== null && (key === null || !keys.has(key.name))) {
+    return "the client key is not among those it matches";
+  }
+  const label = labels.find(([name, value]) => key?.labels.get(name) !== value);
+  return label === undefined ? null : `the client key has no label ${label.join("=")}`;
 }
 
 /** Returns the bare name of the requested model and, if a provider is requested too, the canonical name. */
@@ -48,12 +60,12 @@ export function findMatchInput(
   [type, ...alternatives]: readonly [RequestType, ...RequestType[]],
   requested: RequestedModel,
 ): MatchInput {
-  const { headers, controls, generation } = input;
+  const { headers, controls, generation, client } = input;
   let matched: MatchInput = { input, type };
   for (const alternative of alternatives) {
     if (findRoute(matched, requested) !== null) break;
     const path = ROUTED_PATHS[alternative];
-    matched = { input: { path, headers, controls, generation }, type: alternative };
+    matched = { input: { path, headers, controls, generation, client }, type: alternative };
   }
   return matched;
 }

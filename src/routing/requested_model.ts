@@ -1,5 +1,6 @@
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
+import { refuseProvider } from "../call/permissions.ts";
 
 /** The provider and the model that a client requests. */
 export interface RequestedModel {
@@ -13,10 +14,11 @@ export interface RequestedModel {
 
 /**
  * Parses the requested provider and model; headers win over the body. A model is canonical if the text
- * before its first slash is a configured provider. Otherwise the slash is part of the model name.
+ * before its first slash is a configured provider. Otherwise the slash is part of the model name. Refused as
+ * `provider_not_allowed` if the client key may not use the requested provider.
  */
 export function parseRequestedModel(
-  call: Pick<Call, "controls" | "generation">,
+  call: Pick<Call, "controls" | "generation" | "client">,
   bodyModel: string,
 ): Result<RequestedModel> {
   const repeated = repeatedHeader(call.controls);
@@ -34,8 +36,10 @@ export function parseRequestedModel(
       "model",
     );
   }
-  return success({
-    provider: provider ?? (isCanonical ? prefix : null),
+  const requested = provider ?? (isCanonical ? prefix : null);
+  const refused = requested === null ? null : refuseProvider(call.client.key, requested);
+  return refused ?? success({
+    provider: requested,
     model: written === "" || written === "auto" ? null : written,
     written,
   });

@@ -1,11 +1,20 @@
+import { isRefusal } from "../core/failure.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { isPermissionRefusal } from "../call/permissions.ts";
 import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { matchesModel, prepareTarget } from "./eligible.ts";
+import { matchesModel, type Prepare, prepareTarget } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
 import type { RequestedModel } from "./requested_model.ts";
+
+/** A request that continues a stored object. */
+export interface Continued extends Pick<Inference, "matchesAs"> {
+  readonly owner: RequiredTarget;
+  /** Prepares the call for a target that the client key may use. */
+  readonly prepare: Prepare<Candidate>;
+}
 
 /**
  * Returns the only candidate of a request that continues a stored object: a target at the provider that
@@ -14,10 +23,10 @@ import type { RequestedModel } from "./requested_model.ts";
  */
 export function planRequiredTarget(
   call: Call,
-  inference: Inference,
-  required: RequiredTarget,
+  continued: Continued,
   requested: RequestedModel,
 ): Result<Candidates> {
+  const { owner: required } = continued;
   const { provider, protocol } = required;
   if (requested.provider !== null && requested.provider !== provider.id) {
     return refuse(
@@ -26,7 +35,7 @@ export function planRequiredTarget(
       "provider",
     );
   }
-  const route = findRoute(call, inference, required.origin?.route ?? null, requested);
+  const route = findRoute(call, continued, required.origin?.route ?? null, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
@@ -36,7 +45,7 @@ export function planRequiredTarget(
   const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
   if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
   if (able.length === 0) return refuseContinuation(route, required, own.length > 0);
-  const attempt = prepareCandidate(inference, required, { route, requested, able });
+  const attempt = prepareCandidate(continued, { route, requested, able });
   return attempt.ok ? success([attempt.value]) : attempt;
 }
 
@@ -48,8 +57,7 @@ interface Choice {
 }
 
 function prepareCandidate(
-  inference: Inference,
-  { provider, origin }: RequiredTarget,
+  { owner: { provider, origin }, prepare }: Continued,
   { route, requested, able }: Choice,
 ): Result<Candidate> {
   const [first] = able;
@@ -57,16 +65,23 @@ function prepareCandidate(
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
-    return inference.prepare({ provider, model: origin.model, wire: first.wire });
+    return prepare({ provider, model: origin.model, wire: first.wire });
   }
-  const target = able.find((one) => matchesModel(one, requested));
-  return target === undefined
-    ? refuse(
-      "model_not_found",
-      `The route '${route.name}' has no target with the requested model at this provider.`,
-      "model",
-    )
-    : prepareTarget(target, requested, (one) => inference.prepare(one));
+  let refused: Result<Candidate> | null = null;
+  for (const target of able) {
+    if (!matchesModel(target, requested)) continue;
+    const prepared = prepareTarget(target, requested, prepare);
+    // A target that the client key may not use is passed over.
+    const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
+      isPermissionRefusal(prepared.failure);
+    if (!isPassedOver) return prepared;
+    refused ??= prepared;
+  }
+  return refused ?? refuse(
+    "model_not_found",
+    `The route '${route.name}' has no target with the requested model at this provider.`,
+    "model",
+  );
 }
 
 /** Refuses a requested provider that the route does not have. */
@@ -97,11 +112,11 @@ function refuseContinuation(
 
 function findRoute(
   call: Call,
-  inference: Inference,
+  { matchesAs }: Continued,
   earlier: string | null,
   requested: RequestedModel,
 ): Route | null {
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);
-  return isForced || same === undefined ? matchRoute(call, inference.matchesAs, requested) : same;
+  return isForced || same === undefined ? matchRoute(call, matchesAs, requested) : same;
 }

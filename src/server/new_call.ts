@@ -21,9 +21,6 @@ export function newCall(
   report.session = controls.session;
   metrics.began(endpoint.path);
   const cancellation = state.inFlight.start(id);
-  const responseHeaders: Record<string, string> = state.inFlight.isDraining
-    ? { connection: "close" }
-    : {};
   return {
     id,
     method: request.method,
@@ -32,13 +29,14 @@ export function newCall(
     controls,
     cancellation,
     generation,
-    state: stateForCall(state, { cancellation, responseHeaders }),
+    state: stateForCall(state, { cancellation, report }),
     world,
     metrics,
     report,
     caller: { name: null, isIsolated: false },
+    client: { key: null },
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
-    responseHeaders,
+    responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

@@ -74,6 +74,7 @@ function wholeResponse(
   now: number,
   responder: Responder,
 ): Response {
+  const { unstored } = call.report;
   call.report.status = whole.status;
   const response = new Response(whole.status === 204 ? null : whole.body, {
     status: whole.status,
@@ -84,6 +85,8 @@ function wholeResponse(
       ...ownId(call),
       ...noTransform(whole.headers),
       ...gatewayHeaders(call, now),
+      // A stream has sent its headers before anything is stored.
+      ...(unstored === null ? NO_HEADERS : { "x-gateway-state": unstored }),
     },
   });
   finishCall(call, responder, { isWhole: true });

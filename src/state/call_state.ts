@@ -8,8 +8,8 @@ import type { OutcomeStore, WriteState } from "./outcome_store.ts";
 /** The call that uses a store. */
 export interface StoreUser {
   readonly cancellation: Cancellation;
-  /** Receives `X-Gateway-State` if a write of the call is not in the store. */
-  readonly responseHeaders: Record<string, string>;
+  /** Records a write of the call that is not in the store. */
+  readonly report: { unstored: Exclude<WriteState, "stored"> | null };
 }
 
 /**
@@ -31,11 +31,11 @@ export function stateForCall(state: GatewayState, user: StoreUser): GatewayState
 
 function outcomesForCall(
   outcomes: OutcomeStore,
-  { cancellation, responseHeaders }: StoreUser,
+  { cancellation, report }: StoreUser,
 ): OutcomeStore {
   async function noted(writing: Stored<WriteState>): Stored<WriteState> {
     const written = await untilCancelled(cancellation, writing);
-    if (written.ok && written.value !== "stored") responseHeaders[STATE_HEADER] = written.value;
+    if (written.ok && written.value !== "stored") report.unstored = written.value;
     return written;
   }
 
@@ -47,8 +47,6 @@ function outcomesForCall(
       untilCancelled(cancellation, outcomes.unbind(type, id, account, caller)),
   };
 }
-
-const STATE_HEADER = "x-gateway-state";
 
 /** Returns the result of an operation, or the failure of the call if the call is cancelled before. */
 function untilCancelled<T>(cancellation: Cancellation, operation: Stored<T>): Stored<T> {

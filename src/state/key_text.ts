@@ -7,3 +7,8 @@ export function keyText(id: string): string {
   const isPlain = id.isWellFormed() && !id.includes("\0") && !id.startsWith('"');
   return isPlain ? id : JSON.stringify(id);
 }
+
+/** Returns the ID that is stored under a text. */
+export function idOfKeyText(text: string): string {
+  return text.startsWith('"') ? JSON.parse(text) : text;
+}

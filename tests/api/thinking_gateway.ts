@@ -105,6 +105,7 @@ export function thinkingGateway(
   sealing: Sealing,
   thoughts: readonly Thought[],
   callIds: readonly string[] = [],
+  optionsIn?: Parameters<typeof nativeGateway>[2],
 ): NativeGateway {
   let count = 0;
   return nativeGateway(config, ({ json }) => {
@@ -117,7 +118,7 @@ export function thinkingGateway(
       ? shortAnswer(provider, isStream).body
       : calling(sealing, thought, isStream, callIds[at] ?? "call_1");
     return { headers: { "content-type": type }, body };
-  });
+  }, optionsIn);
 }
 
 /** The assistant message of a call and its result, as a client without thinking blocks sends them. */

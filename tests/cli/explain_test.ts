@@ -201,7 +201,7 @@ Deno.test("a provider without embeddings is skipped for an embeddings request", 
   assertStringIncludes(rescued.out, "1.     own/m: local");
   assertStringIncludes(
     rescued.out,
-    "No target supports the request, so the fallbacks serve it.",
+    "No target can serve the request, so the fallbacks serve it.",
   );
   const alone = await ran([
     ...args,

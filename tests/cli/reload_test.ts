@@ -97,7 +97,7 @@ Deno.test("changed keys that need a restart are named, and the rest applies", as
   const { err } = await reloading(["--host=127.0.0.1"], async ({ terminal, write, get }) => {
     const server = "server: {port: 81, host: 192.0.2.1, drain_timeout: 1s}";
     const logging = "logging: {format: json}\ntelemetry: {service_name: other}\n" +
-      "state: {max_entries: 5}\nproviders:";
+      "observability: {key_labels: [team]}\nstate: {max_entries: 5}\nproviders:";
     await write(
       FILE.replace("server: {port: 0}", server).replace("providers:", logging)
         .replace("routing:", TWO),
@@ -111,6 +111,7 @@ Deno.test("changed keys that need a restart are named, and the rest applies", as
     "server.drain_timeout",
     "logging.format",
     "telemetry.service_name",
+    "observability.key_labels",
     "state.max_entries",
   ]);
   assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);

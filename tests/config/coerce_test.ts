@@ -72,7 +72,8 @@ routing:
   assertEquals([provider?.organization, provider?.timeout], ["7", 120_000]);
   assertEquals(provider?.models.static, ["4", "true"]);
   assertEquals(provider?.capabilities.hosted_tools, ["5"]);
-  assertEquals(config.security.api_key.keys[0], { name: "1", value: "12345" });
+  const [key] = config.security.api_key.keys;
+  assertEquals([key?.name, key?.value], ["1", "12345"]);
   assertEquals([config.general.api_key, config.telemetry.service_name], ["1", "2"]);
   assertEquals([route?.name, route?.match.headers, route?.match.models], ["1", { "x-team": "3" }, [
     "4",
@@ -130,7 +131,7 @@ Deno.test("a section with nothing below it is an empty one", () => {
   assertEquals(
     configOf(`${withProvider("openai", "models: {fetch: }")}          weight: 1\n      match:\n`)
       .routing.routes[0]?.match,
-    { path: "", headers: {} },
+    { path: "", headers: {}, labels: {} },
   );
 });
 

@@ -52,6 +52,8 @@ Deno.test("everything but providers and routes has a default", () => {
       enabled: false,
       provider: "api_key",
       api_key: { header: "Authorization", prefix: "Bearer", allow_x_api_key: true, keys: [] },
+      groups: [],
+      time_zone: "UTC",
       isolate_clients: true,
     },
     rate_limiting: { enabled: false, requests_per_minute: 60, burst_size: 10 },
@@ -61,7 +63,7 @@ Deno.test("everything but providers and routes has a default", () => {
       default_strategy: "weighted",
       routes: [{
         name: "all",
-        match: { path: "", headers: {} },
+        match: { path: "", headers: {}, labels: {} },
         targets: [{ provider: "openai", weight: 1, upstream_request_type: "chat_completions" }],
         fallback: [],
       }],
@@ -110,6 +112,7 @@ Deno.test("everything but providers and routes has a default", () => {
     },
     pricing: {},
     telemetry: { service_name: "switchyard" },
+    observability: { key_labels: [] },
     general: {},
     data_sharing: {
       enabled: false,

@@ -25,7 +25,7 @@ Deno.test("problems in security and rate_limiting are reported with line and col
     [security("keys: [{value: b}]")]:
       "security.api_key.keys[0].name: is required (line 1, column 44)",
     [security("keys: [{name: a}]")]:
-      "security.api_key.keys[0].value: is required (line 1, column 44)",
+      "security.api_key.keys[0].value: is required unless sha256 is set (line 1, column 44)",
     [security("keys: [{name: a, value: 1e2}]")]:
       "security.api_key.keys[0].value: must be text; put it in quotes (line 1, column 61)",
     [security("keys: [{name: a, value: b, requests_per_minute: 0}]")]:
@@ -147,7 +147,7 @@ Deno.test("a client key with the value of an earlier one is a warning that does 
   const keys = `[{name: a, value: ${MARKER}}, {name: b, value: ${MARKER}}, {name: c, value: d}]`;
   const warnings = warningsOf(withSection(security(`keys: ${keys}`)));
   assertEquals(warnings.length, 1);
-  const text = "is already the value of an earlier key: the name and rate of that key apply";
+  const text = "is already the value of an earlier key: the settings of that key apply";
   assert(warnings[0]?.startsWith(`security.api_key.keys[1].value: ${text} (line 1, `));
   assert(!warnings[0]?.includes(MARKER));
 });

@@ -84,7 +84,7 @@ Deno.test("an address of a server that cannot be used is refused, and never show
 });
 
 Deno.test("an encryption key that is not 32 bytes in base64 is refused, and never shown", () => {
-  const problem = "must be 32 bytes in base64, such as of `openssl rand -base64 32`";
+  const problem = "must be 32 bytes in base64, for example from `openssl rand -base64 32`";
   const broken = [
     SECRET,
     "",

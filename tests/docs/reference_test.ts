@@ -91,11 +91,14 @@ Deno.test("the documentation names every metric that there is, and no other", as
   const config = configOf(withSection());
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   // The part after a dot is the key of a section.
   const all = pages.map(({ text }) => text).join("\n");

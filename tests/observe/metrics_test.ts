@@ -21,11 +21,14 @@ function metricsOver(config = CONFIG): Metrics {
   const parsed = configOf(config);
   return newMetrics({
     config: () => parsed,
+    keyLabels: [],
     breakers: () => [["up", "closed"], ["other", "open"]],
     slots: () => [["up", { running: 2, queued: 5 }]],
     cache: () => ({ entries: 3, bytes: 700 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
 }
 
@@ -65,11 +68,14 @@ Deno.test("a model gets its own label with the configuration that names it", asy
   let config = configOf(CONFIG);
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   metrics.sink(reportOf({ model: "newer" }));
   config = configOf(CONFIG.replace("default_model: usual", "default_model: newer"));

@@ -23,6 +23,8 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("upstream_idle", "").failure, "stream_idle", "stream_idle"],
   [fault("circuit_open", "").failure, "circuit_open", "circuit_open"],
   [fault("provider_busy", "").failure, "refused", "refused"],
+  [fault("state_unavailable", "").failure, "state_unavailable", "state_unavailable"],
+  [fault("state_unreadable", "").failure, "state_unavailable", "state_unavailable"],
   [fault("internal_error", "").failure, "internal", "internal"],
 ];
 

@@ -26,11 +26,14 @@ async function declared(): Promise<ReadonlySet<string>> {
   const config = configOf(withSection());
   const metrics = newMetrics({
     config: () => config,
+    keyLabels: [],
     breakers: () => [],
     slots: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    isStateUp: () => true,
+    pendingWrites: () => 0,
   });
   return new Set(declaredIn(await metrics.scrape()));
 }

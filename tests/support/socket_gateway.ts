@@ -6,6 +6,7 @@ import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
+import type { GatewayStore } from "../../src/state/gateway_store.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/server/connections/connections.ts";
 import { setNoDelay } from "../../src/server/connections/nodelay.ts";
@@ -40,6 +41,8 @@ export interface Surroundings {
   readonly fetch?: Fetch;
   /** Plays clock, random numbers and network. */
   readonly world?: World;
+  /** Stores the objects of clients. */
+  readonly store?: GatewayStore;
   /** Captures the calls for data sharing. */
   readonly newCapture?: Gateway["newCapture"];
 }

@@ -19,6 +19,8 @@ other lines and the format.
 
 ${tableText(["field", "meaning", "example"], fields)}
 
+With \`observability.key_labels\`, the line also has these labels of the client key: \`team\` as \`key_team\`.
+
 ## Values of end
 
 The list is closed: \`end\` has no other value. The [errors page](errors.md) has the value of each error.

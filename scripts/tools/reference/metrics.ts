@@ -9,10 +9,13 @@ const NO_SOURCES: MetricSources = {
   config: () => {
     throw new Error("the reference of metrics has no configuration");
   },
+  keyLabels: [],
   breakers: () => [],
   slots: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
+  isStateUp: () => true,
+  pendingWrites: () => 0,
   bodyBytes: () => 0,
 };
 

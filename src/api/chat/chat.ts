@@ -8,7 +8,8 @@ import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
-import { bindObject } from "../../call/ownership.ts";
+import { bindObject, protocolOf } from "../../call/ownership.ts";
+import type { ResponseProvenance } from "../../state/bindings.ts";
 import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
@@ -54,6 +55,12 @@ export const chat: ClientApi = {
   }],
 };
 
+/** Returns the provenance of a completion that its upstream stores. */
+function originOf({ report }: Call, { model, wire }: Target): ResponseProvenance {
+  const route = report.route ?? "";
+  return { route, model, requestedModel: null, protocol: protocolOf(wire), hasSnapshot: false };
+}
+
 /** Protocols whose upstreams accept their signed or encrypted reasoning back. */
 const SEALING_PROTOCOLS = ["messages", "responses"] as const;
 
@@ -85,7 +92,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
           if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
           const id = resource?.id;
           return typeof id === "string"
-            ? bindObject(call, "chat_completion", id, target.provider)
+            ? bindObject(call, "chat_completion", id, target.provider, originOf(call, target))
             : null;
         },
       });

@@ -2,6 +2,8 @@ import { openaiErrors } from "../../core/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
 import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
+import { refuseModel, refuseProvider } from "../../call/permissions.ts";
+import type { Provider } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../json_reply.ts";
 import { wantsMessagesShape } from "../spoken_api.ts";
@@ -27,7 +29,7 @@ export const models: ClientApi = {
     {
       method: "GET",
       path: "/v1/models",
-      about: "Lists the models of all providers.",
+      about: "Lists the models of all providers that the client key may use.",
       body: false,
       sharesAnswer: true,
       async handle(call, { query }) {
@@ -75,13 +77,19 @@ async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   return found;
 }
 
-/** Returns the models of all providers. Their lists are fetched concurrently. */
+function permittedProviders({ generation, client }: Call): readonly Provider[] {
+  return [...generation.providers.values()]
+    .filter(({ id }) => refuseProvider(client.key, id) === null);
+}
+
+/** Returns the models of all providers that the client key may use. Their lists are fetched concurrently. */
 async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
-    [...call.generation.providers.values()].map(async (provider) => {
+    permittedProviders(call).map(async (provider) => {
       const { models, created } = await listModels(call, provider);
       const isLocal = provider.wire.name === "local";
-      return models.map((name) => ({ provider: provider.id, isLocal, name, created }));
+      return models.filter((name) => refuseModel(call.client.key, provider.id, name) === null)
+        .map((name) => ({ provider: provider.id, isLocal, name, created }));
     }),
   );
   return success(lists.flat());

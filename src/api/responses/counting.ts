@@ -10,6 +10,7 @@ import {
   requireCapability,
   requireNativeProvider,
 } from "../../call/capability.ts";
+import { refuseModel } from "../../call/permissions.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -94,6 +95,8 @@ async function callCapableProvider(
       "model",
     );
   }
+  const refused = refuseModel(call.client.key, provider.value.id, bare);
+  if (refused !== null) return refused;
   return await callNative(call, {
     provider: provider.value,
     method: "POST",

@@ -3,16 +3,18 @@ import { type Result, success } from "../../core/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { isHidden } from "../../call/ownership.ts";
+import { refuseModel } from "../../call/permissions.ts";
+import type { Binding } from "../../state/bindings.ts";
 
 /** One page of an upstream's list, with only the completions that the client may see. */
 export interface OwnPage {
-  /** The page without the completions of other clients; null if it holds none of them. */
+  /** The page without the completions that the client may not see; null if it holds none of them. */
   readonly text: string | null;
   /** The cursor of the next page if this page holds no completion of the client; null otherwise. */
   readonly next: string | null;
 }
 
-/** Returns a page without the completions that are bound to other clients; all other bytes are unchanged. */
+/** Returns a page without the completions that the client may not see; all other bytes are unchanged. */
 export async function ownPage(
   call: Call,
   { text, value, members }: JsonDocument,
@@ -21,7 +23,7 @@ export async function ownPage(
   const { owners } = call.state.objects;
   const bindings = await owners.chat_completion.findBindings(ids.filter((id) => isText(id)));
   if (!bindings.ok) return bindings;
-  const own = ids.map((id) => !isText(id) || !isHidden(call, bindings.value.get(id) ?? null));
+  const own = ids.map((id) => !isText(id) || isListed(call, bindings.value.get(id) ?? null));
   if (!own.includes(false)) return success({ text: null, next: null });
   const visible = ids.filter((_, index) => own[index]);
   const last = ids.at(-1);
@@ -39,6 +41,14 @@ export async function ownPage(
   });
   const goesOn = visible.length === 0 && value.has_more === true && typeof last === "string";
   return success({ text: splice(text, edits), next: goesOn ? last : null });
+}
+
+/** True if the client may see a completion with this binding, and its key may use the model. */
+function isListed(call: Call, binding: Binding | null): boolean {
+  if (isHidden(call, binding)) return false;
+  if (binding?.kind !== "bound") return true;
+  const { provider, origin } = binding.owner;
+  return refuseModel(call.client.key, provider, origin?.model ?? null) === null;
 }
 
 function isText(value: unknown): value is string {

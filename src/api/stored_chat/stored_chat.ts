@@ -85,7 +85,7 @@ async function listAt(
       path: ["chat", "completions"],
       query,
       isValid: isList,
-      ...(call.caller.isIsolated && {
+      ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
         async rewritten(document) {
           const own = await ownPage(call, document);
           if (!own.ok) return own;

@@ -4,6 +4,7 @@ import { type Failed, refuse, type Result } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { refuseEndpoint } from "../../call/permissions.ts";
 import { authenticate } from "./auth.ts";
 import { clientNetwork } from "./client_network.ts";
 import { newGuard } from "./browser_guard.ts";
@@ -22,8 +23,8 @@ export type Admission = (
 
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
- * and Host/Origin/CORS rules on every path, then client key and rate limit on `/v1/*`, known or
- * not. A request without a valid key counts against its address. Rate-limit headers are sent with a
+ * and Host/Origin/CORS rules on every path, then client key, rate limit and permitted endpoint on
+ * `/v1/*`, known or not. A request without a valid key counts against its address. Rate-limit headers are sent with a
  * 401 too, but not with responses of the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
@@ -50,7 +51,7 @@ function refuseFraming({ headers, responseHeaders }: Call): Failed | null {
 }
 
 /**
- * Checks the client key and the rate limit for one message on a socket, with the current
+ * Checks the client key, the rate limit and the permitted endpoint for one message on a socket, with the current
  * configuration. Returns the refusal; null if the message is admitted.
  */
 export function admitTurn(
@@ -64,8 +65,11 @@ export function admitTurn(
 function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
-  if (key.ok) return takeToken(call, key.value, network);
-  return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
+  if (!key.ok) return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
+  return whenReady(
+    takeToken(call, key.value, network),
+    (refusal) => refusal ?? refuseEndpoint(key.value, call.report.endpoint.api),
+  );
 }
 
 /**

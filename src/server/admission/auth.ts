@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { ClientKey } from "../../call/generation.ts";
+import type { ClientKey } from "../../call/client_key.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
@@ -11,21 +11,39 @@ type KeySettings = Config["security"]["api_key"];
  * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
  */
 export function authenticate(call: Call): Result<ClientKey | null> {
-  const { generation: { clientKeys, config }, headers, responseHeaders, report, caller } = call;
+  const { generation: { clientKeys, config }, headers, responseHeaders } = call;
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
   const key = presented === "" ? null : findKey(presented, clientKeys);
-  if (key !== null) {
-    report.client = key.name;
-    caller.name = key.caller;
-    caller.isIsolated = config.security.isolate_clients;
+  const lapsed = key === null ? null : refuseLapsed(key, call);
+  if (key !== null && lapsed === null) {
+    setClient(call, key);
     return success(key);
   }
   responseHeaders["www-authenticate"] = 'Bearer realm="gateway"';
+  if (lapsed !== null) return lapsed;
   return presented === ""
     ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
     : refuse("invalid_api_key", "This client key is not known here; send one that is.");
+}
+
+/** Returns the refusal of a key that is disabled or has expired; null if it is valid now. */
+function refuseLapsed({ isDisabled, expiresMs }: ClientKey, { world }: Call): Failed | null {
+  if (isDisabled) {
+    return refuse("invalid_api_key", "This client key is disabled; send one that is not.");
+  }
+  return expiresMs === null || world.wall() < expiresMs
+    ? null
+    : refuse("invalid_api_key", "This client key has expired; send one that is valid.");
+}
+
+function setClient({ generation: { config }, report, caller, client }: Call, key: ClientKey): void {
+  report.client = key.name;
+  report.keyLabels = key.reported;
+  caller.name = key.caller;
+  caller.isIsolated = config.security.isolate_clients;
+  client.key = key;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Awaitable } from "../../core/awaitable.ts";
 import type { Failed } from "../../core/result.ts";
 import { refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { ClientKey } from "../../call/generation.ts";
+import type { ClientKey } from "../../call/client_key.ts";
 import type { WindowBudget } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
 import { admitToQuotas } from "./quota_admission.ts";

@@ -49,19 +49,19 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
       report.stream = true;
       metrics.began(endpoint.path);
       const cancellation = state.inFlight.start(id);
-      const responseHeaders = {};
       return {
         ...handshake,
         id,
-        state: stateForCall(state, { cancellation, responseHeaders }),
+        state: stateForCall(state, { cancellation, report }),
         headers,
         controls,
         cancellation,
         report,
         caller: { name: null, isIsolated: false },
+        client: { key: null },
         upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
-        responseHeaders,
+        responseHeaders: {},
       };
     },
     admit: (call) => admitTurn(call, gateway.generation, peer),

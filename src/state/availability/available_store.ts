@@ -1,3 +1,5 @@
+import { bugText } from "../../core/bug_text.ts";
+import { fault } from "../../core/result.ts";
 import type { LossReason, StateOperation } from "../../core/state_operation.ts";
 import type { World } from "../../core/world.ts";
 import type { GatewayStore } from "../gateway_store.ts";
@@ -39,7 +41,7 @@ export function newAvailableStore(
   const watch = newAvailabilityWatch({
     world,
     log,
-    ping: () => store.ping(),
+    ping: () => withoutThrowing("ping", () => store.ping()),
     tryFirst: () => pending.flushFirst(),
     onAnswer: () => pending.flush(),
     onTick: () => pending.dropExpired(),
@@ -59,7 +61,7 @@ export function newAvailableStore(
   const guarded = newGuardedObjects(observed, pending);
 
   async function observe<T>(operation: StateOperation, start: () => Stored<T>): Stored<T> {
-    const result = await start();
+    const result = await withoutThrowing(operation, start);
     if (result.ok) return result;
     const { kind } = result.failure;
     if (kind === "state_unavailable") watch.failed();
@@ -68,6 +70,16 @@ export function newAvailableStore(
     const isCounted = operation !== "reasoning_find" && operation !== "reasoning_store";
     if (isStoreFailure && isCounted) options.onFailure(operation);
     return result;
+  }
+
+  /** Returns the result of an operation. One that throws is a bug, which must not end the pings. */
+  async function withoutThrowing<T>(name: string, start: () => Stored<T>): Stored<T> {
+    try {
+      return await start();
+    } catch (error) {
+      log.error(`${name} of the state store has thrown an error; this is a bug: ${bugText(error)}`);
+      return fault("internal_error", "The gateway has failed; this is a bug in it.");
+    }
   }
 
   return {

@@ -47,7 +47,7 @@ export function newMemoryQuotas(now: () => number): MemoryQuotas {
   return {
     ledger,
     admit: (scopes, call) => admit(ledger, scopes, call),
-    settle: (call, uses) => void settle(ledger, call, uses),
+    settle: (call, uses) => void settleIn(ledger, call, uses),
     renew(running) {
       for (const [caller, call] of running) ledger.leases.renew(caller, call);
     },
@@ -143,7 +143,7 @@ function refusalOf(
  * Counts what a call has used. Returns the changed sums; null if the call was counted before. Its
  * concurrent calls end in any case.
  */
-export function settle(
+export function settleIn(
   { leases, settled, tokens, sums }: QuotaLedger,
   call: string,
   uses: readonly QuotaUse[],

@@ -3,15 +3,15 @@ import { type Result, success } from "../../core/result.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import { decodePlain, decodeText } from "./plain_codec.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
-import { ENCRYPTED, type OnUnreadable } from "./record_version.ts";
+import { ENCRYPTED_CODE, type OnUnreadable } from "./record_version.ts";
 
 /** Position of the nonce: after the version and the number of the key. */
-const NONCE_START = 2;
+const NONCE_OFFSET = 2;
 
 /** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1). */
 const NONCE_BYTES = 12;
 
-const HEADER_BYTES = NONCE_START + NONCE_BYTES;
+const HEADER_BYTES = NONCE_OFFSET + NONCE_BYTES;
 
 /** Length of the authentication tag, at the end of the ciphertext. */
 const TAG_BYTES = 16;
@@ -68,8 +68,8 @@ async function encrypt(
   const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
   const sealed = await crypto.subtle.encrypt(settings, await key, encoder.encode(text));
   const record = new Uint8Array(HEADER_BYTES + sealed.byteLength);
-  record.set([ENCRYPTED, number]);
-  record.set(nonce, NONCE_START);
+  record.set([ENCRYPTED_CODE, number]);
+  record.set(nonce, NONCE_OFFSET);
   record.set(new Uint8Array(sealed), HEADER_BYTES);
   return record;
 }
@@ -85,7 +85,7 @@ async function decode(
   keys: readonly NumberedKey[],
   { kind, id, record, onUnreadable }: EncryptedRecord,
 ): Promise<Result<string>> {
-  if (record[0] !== ENCRYPTED) return decodePlain(kind, record, onUnreadable);
+  if (record[0] !== ENCRYPTED_CODE) return decodePlain(kind, record, onUnreadable);
   const keyNumber = record[1] ?? null;
   // Two keys may have the same number.
   const fitting = keys.filter(({ number }) => number === keyNumber);
@@ -105,7 +105,7 @@ async function decrypt(
   record: Uint8Array,
 ): Promise<string | null> {
   if (record.length < HEADER_BYTES + TAG_BYTES) return null;
-  const nonce = record.slice(NONCE_START, HEADER_BYTES);
+  const nonce = record.slice(NONCE_OFFSET, HEADER_BYTES);
   try {
     const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
     const bytes = await crypto.subtle.decrypt(settings, key, record.slice(HEADER_BYTES));

@@ -1,5 +1,5 @@
 import { parseEncryptionKey } from "../../core/encryption_key.ts";
-import type { StoreLog } from "../open_store.ts";
+import type { StoreLog } from "../store_dependencies.ts";
 import { newEncryptingCodec } from "./encrypting_codec.ts";
 import { newPlainCodec } from "./plain_codec.ts";
 import type { RecordCodec } from "./record_codec.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Result, success } from "../../core/result.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
-import { ENCRYPTED, type OnUnreadable, PLAIN } from "./record_version.ts";
+import { ENCRYPTED_CODE, type OnUnreadable, PLAIN_CODE } from "./record_version.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -19,7 +19,7 @@ export function newPlainCodec(onUnreadable: OnUnreadable = () => {}): RecordCode
 function encodePlain(text: string): Uint8Array<ArrayBuffer> {
   const bytes = encoder.encode(text);
   const record = new Uint8Array(1 + bytes.length);
-  record[0] = PLAIN;
+  record[0] = PLAIN_CODE;
   record.set(bytes, 1);
   return record;
 }
@@ -30,13 +30,13 @@ export function decodePlain(
   record: Uint8Array,
   onUnreadable: OnUnreadable,
 ): Result<string> {
-  const isEncrypted = record[0] === ENCRYPTED;
-  if (record[0] === PLAIN) {
+  const isEncrypted = record[0] === ENCRYPTED_CODE;
+  if (record[0] === PLAIN_CODE) {
     const text = decodeText(record.subarray(1));
     if (text !== null) return success(text);
   }
   const keyNumber = isEncrypted ? record[1] ?? null : null;
-  const reason = record.length === 0 || record[0] === PLAIN
+  const reason = record.length === 0 || record[0] === PLAIN_CODE
     ? "altered"
     : isEncrypted
     ? "unknown_key"

@@ -1,10 +1,10 @@
 import type { RecordKind } from "./record_codec.ts";
 
 /** First byte of a record whose text is not encrypted. */
-export const PLAIN = 0x00;
+export const PLAIN_CODE = 0x00;
 
 /** First byte of an encrypted record; the number of its key follows. */
-export const ENCRYPTED = 0x01;
+export const ENCRYPTED_CODE = 0x01;
 
 /** Why a record cannot be read. Nothing of its content. */
 export interface UnreadableRecord {

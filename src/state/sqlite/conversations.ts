@@ -21,8 +21,12 @@ import type {
   EncodedMetadata,
 } from "./operations/conversations.ts";
 
-/** Returns the conversations in a database. */
-export function newSqliteConversations(link: Link, codec: RecordCodec): ConversationStore {
+/** Returns the conversations in a database, which take at most `maxBytes` together. */
+export function newSqliteConversations(
+  link: Link,
+  codec: RecordCodec,
+  maxBytes: number,
+): ConversationStore {
   async function encodeMetadata(id: string, metadata: Metadata): Promise<EncodedMetadata> {
     const record = await encodeJson(codec, "conversation", id, metadata);
     return { record, bytes: heldBytes({ ...metadata }) };
@@ -68,6 +72,7 @@ export function newSqliteConversations(link: Link, codec: RecordCodec): Conversa
   }
 
   return {
+    maxBytes,
     async create(conversation) {
       const { id, creator, createdAt, metadata, items } = conversation;
       const problem = refuseAddedItems([], items);

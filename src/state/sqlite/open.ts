@@ -1,6 +1,5 @@
 import { success } from "../../core/result.ts";
-import { newMemoryQuotas } from "../memory/quotas.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
@@ -8,6 +7,8 @@ import { newSqliteCachedResponses } from "./cached_responses.ts";
 import { newSqliteConversations } from "./conversations.ts";
 import { type Link, type LinkLimits, openLink } from "./link.ts";
 import { newSqliteOwners } from "./owners.ts";
+import { openingProblem } from "./problems.ts";
+import { openSqliteQuotas, type SqliteQuotas } from "./quotas.ts";
 import { newSqliteReasoning } from "./reasoning.ts";
 import { newSqliteResponses } from "./responses.ts";
 import { startSweep } from "./sweep.ts";
@@ -30,16 +31,27 @@ export async function openSqliteStore(
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
   const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
   const opened = await openLink(opening, { ...dependencies, ...options });
-  return opened.ok ? { ok: true, store: newStore(opened.link, dependencies) } : opened;
+  if (!opened.ok) return opened;
+  const quotas = await openSqliteQuotas(opened.link, dependencies.world);
+  if (quotas.ok) {
+    return { ok: true, store: newStore(opened.link, quotas.value, retention, dependencies) };
+  }
+  await opened.link.close();
+  return { ok: false, problem: openingProblem("other", sqlite.path) };
 }
 
-function newStore(link: Link, { world, codec }: StoreDependencies): StateStore {
+function newStore(
+  link: Link,
+  quotas: SqliteQuotas,
+  { maxBytes }: Retention,
+  { world, codec }: StoreDependencies,
+): StateStore {
   const endSweep = startSweep(world, link);
   return {
     name: "sqlite",
     objects: {
       responses: newSqliteResponses(link, codec),
-      conversations: newSqliteConversations(link, codec),
+      conversations: newSqliteConversations(link, codec, maxBytes),
       owners: {
         chat_completion: newSqliteOwners(link, "chat_completion"),
         conversation: newSqliteOwners(link, "conversation"),
@@ -48,7 +60,7 @@ function newStore(link: Link, { world, codec }: StoreDependencies): StateStore {
       stats: () => link.totals(),
     },
     cachedResponses: newSqliteCachedResponses(link, codec),
-    quotas: newMemoryQuotas(() => world.now()),
+    quotas,
     async ping() {
       const replied = await link.run("ping", undefined);
       return replied.ok ? success(undefined) : replied;
@@ -58,14 +70,15 @@ function newStore(link: Link, { world, codec }: StoreDependencies): StateStore {
       for (let removed = 0;;) {
         const part = await link.run("removeSomeRecords", undefined);
         if (!part.ok) return part;
-        removed += part.value;
-        if (part.value > 0) continue;
+        removed += part.value.records;
+        if (part.value.isMore) continue;
         await emptyFile(link);
         return success(removed);
       }
     },
     async close() {
       endSweep();
+      await quotas.close();
       await link.close();
     },
   };

@@ -25,4 +25,4 @@ export interface Operation {
 }
 
 /** Sizes of the stores by their names in the database. */
-export type Totals = Readonly<Record<StatsName | "cached_responses", StoreStats>>;
+export type Totals = Readonly<Record<StatsName | "cached_responses" | "quotas", StoreStats>>;

@@ -13,6 +13,7 @@ import {
 import { readInfo } from "./operations/info.ts";
 import { freePages, removeExpired, removeSomeRecords } from "./operations/maintenance.ts";
 import { ping } from "./operations/ping.ts";
+import { loadSettledCalls, loadSums, storeUses } from "./operations/quotas.ts";
 import { findReasoning, storeReasoning, takeReasoning } from "./operations/reasoning.ts";
 import { findResponse, findResponseItems, storeResponse } from "./operations/responses.ts";
 
@@ -38,6 +39,9 @@ export const OPERATIONS = {
   storeReasoning,
   findCachedResponse,
   storeCachedResponse,
+  storeUses,
+  loadSums,
+  loadSettledCalls,
   removeExpired,
   freePages,
   removeSomeRecords,

@@ -18,7 +18,8 @@ create table total (
 ) strict, without rowid;
 insert into total (name) values
   ('responses'), ('conversations'), ('reasoning'), ('chat_completion_bindings'),
-  ('response_bindings'), ('conversation_bindings'), ('cached_responses');
+  ('response_bindings'), ('conversation_bindings'), ('cached_responses'),
+  ('quotas');
 
 create table binding (
   type text not null,
@@ -113,11 +114,30 @@ create table cached_response (
 ) strict;
 create index cached_response_expires on cached_response (expires);
 
+create table spent (
+  caller text not null,
+  window text not null,
+  amount integer not null,
+  bytes integer not null,
+  changed integer not null,
+  expires integer not null,
+  primary key (caller, window)
+) strict, without rowid;
+create index spent_changed on spent (changed);
+create index spent_expires on spent (expires);
+create table settled (
+  seq integer primary key autoincrement,
+  call text not null unique,
+  expires integer not null
+) strict;
+create index settled_expires on settled (expires);
+
 ${sums("binding", "new.type || '_bindings'", "old.type || '_bindings'")}
 ${sums("response", "'responses'", "'responses'")}
 ${sums("conversation", "'conversations'", "'conversations'")}
 ${sums("reasoning", "'reasoning'", "'reasoning'")}
 ${sums("cached_response", "'cached_responses'", "'cached_responses'")}
+${sums("spent", "'quotas'", "'quotas'")}
 
 create trigger item_added after insert on item begin
   update total set bytes = bytes + new.bytes where name = 'responses';

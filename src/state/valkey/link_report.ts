@@ -1,4 +1,4 @@
-import type { StoreLog } from "../open_store.ts";
+import type { StoreLog } from "../store_dependencies.ts";
 
 /** Log lines about the connections to a server: one for each change of state, none for a retry. */
 export interface LinkReport {

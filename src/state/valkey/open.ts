@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { success } from "../../core/result.ts";
 import { newForceShutdown } from "../../http_client/force_shutdown.ts";
-import type { StoreDependencies } from "../open_store.ts";
+import type { StoreDependencies } from "../store_dependencies.ts";
 import { newSharedQuotas } from "../quotas/shared_quotas.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings, ValkeySettings } from "../settings.ts";

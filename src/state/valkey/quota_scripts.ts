@@ -12,6 +12,9 @@ export const SERVER_TIME = `local t = redis.call('TIME')
 local now = (t[1] - 1700000000) * 1000000 + t[2]
 local ms = math.floor(now / 1000)`;
 
+/** Tolerance for rounding errors in microseconds: times have this many digits. */
+const ROUNDING_US = 0.1;
+
 /** Buckets as in memory: each is stored as the time at which it will be full. */
 const BUCKETS = `
 local function lacking_of(key, now, most)
@@ -21,7 +24,7 @@ local function store(key, now, lacking)
   redis.call('SET', key, string.format('%.3f', now + lacking), 'PX', math.ceil(lacking / 1000) + 1)
 end
 local function left_of(whole, lacking, per)
-  return math.floor((whole - lacking + 0.001) / per)
+  return math.floor((whole - lacking + ${ROUNDING_US}) / per)
 end`;
 
 /**
@@ -58,23 +61,23 @@ for scope = 0, tonumber(ARGV[3]) - 1 do
     local lacking = lacking_of(KEYS[key + 2], now, whole + debt)
     tokens = left_of(whole, lacking, tper)
     local waiting = lacking - (whole - tper)
-    if waiting > 0.001 then refuse('tokens', scope, 0, math.ceil(waiting / 1000)) end
+    if waiting > ${ROUNDING_US} then refuse('tokens', scope, 0, math.ceil(waiting / 1000)) end
   end
   if slots >= 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[key + 3], '-inf', ms)
     if redis.call('ZCARD', KEYS[key + 3]) >= slots then refuse('concurrency', scope, 0, 1000) end
   end
-  local requests = 0
+  local requests, after = 0, 0
   if per > 0 then
     local whole = burst * per
     local lacking = lacking_of(KEYS[key + 1], now, whole)
     requests = left_of(whole, lacking, per)
     local waiting = lacking - (whole - per)
-    if waiting > 0.001 then refuse('requests', scope, 0, math.ceil(waiting / 1000)) end
+    if waiting > ${ROUNDING_US} then refuse('requests', scope, 0, math.ceil(waiting / 1000)) end
     takes[scope] = lacking + per
-    if kind == 'admitted' then requests = left_of(whole, lacking + per, per) end
+    after = left_of(whole, lacking + per, per)
   end
-  rests[scope + 1] = { requests, tokens, sums, slots }
+  rests[scope + 1] = { requests, tokens, sums, slots, after }
 end
 local reply = { kind, by, budget, wait }
 for index, rest in ipairs(rests) do
@@ -86,7 +89,7 @@ for index, rest in ipairs(rests) do
     end
     if takes[scope] then store(KEYS[scope * 4 + 1], now, takes[scope]) end
   end
-  reply[#reply + 1] = rest[1]
+  reply[#reply + 1] = kind == 'admitted' and rest[5] or rest[1]
   reply[#reply + 1] = rest[2]
   for _, sum in ipairs(rest[3]) do reply[#reply + 1] = sum end
 end

@@ -1,4 +1,4 @@
-import type { StoreLog } from "../open_store.ts";
+import type { StoreLog } from "../store_dependencies.ts";
 import type { ValkeyConnection } from "./connection.ts";
 import { textOf } from "./reply.ts";
 

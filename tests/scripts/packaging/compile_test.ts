@@ -47,9 +47,14 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
     "--allow-net",
     "--allow-read",
     "--allow-sys=hostname",
-    "--allow-write=config.yaml",
+    "--allow-write",
     "--no-prompt",
   ]);
+});
+
+Deno.test("an executable contains the file of the thread of the database", () => {
+  const args = compileArguments("linux-x64", "out", true);
+  assertEquals(args.slice(args.indexOf("--include")), ["--include", "store_worker.js", "main.js"]);
 });
 
 Deno.test("an executable without the right to call libraries has all its other rights", () => {

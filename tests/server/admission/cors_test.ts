@@ -79,7 +79,7 @@ Deno.test("an accepted page may read every response, also errors, and the gatewa
       if (name.startsWith("x-gateway-")) assert(exposed.includes(name), name);
     }
     const read = ["x-request-id", "request-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
-    const carried = ["x-gateway-lossy", "x-gateway-verified"];
+    const carried = ["x-gateway-lossy", "x-gateway-verified", "x-gateway-state"];
     for (const name of [...read, ...carried, "retry-after", "x-should-retry"]) {
       assert(exposed.includes(name), name);
     }

@@ -1,11 +1,13 @@
+import { newMemoryQuotas } from "../../../src/state/memory/quotas.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import { testConversations } from "../conformance/conversations.ts";
 import type { Objects, StoreUnderTest } from "../conformance/harness.ts";
 import { testOwners } from "../conformance/owners.ts";
+import { type Quotas, testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
 
-const memory: StoreUnderTest<Objects> = {
+const memory: StoreUnderTest<Objects & Quotas> = {
   name: "memory",
   clock: "scripted",
   numRuns: 300,
@@ -13,7 +15,7 @@ const memory: StoreUnderTest<Objects> = {
     let time = 0;
     const objects = newMemoryObjectStore(() => time, retention);
     return Promise.resolve({
-      store: { objects },
+      store: { objects, quotas: newMemoryQuotas(() => time) },
       advance: (ms) => Promise.resolve(void (time += ms)),
       close: () => Promise.resolve(),
     });
@@ -24,3 +26,4 @@ testOwners(memory);
 testConversations(memory);
 testReasoning(memory);
 testResponses(memory);
+testQuotas(memory);

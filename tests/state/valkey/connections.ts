@@ -5,7 +5,7 @@ import {
   type ValkeyConnection,
 } from "../../../src/state/valkey/connection.ts";
 import type { ValkeySettings } from "../../../src/state/settings.ts";
-import type { StoreLog } from "../../../src/state/open_store.ts";
+import type { StoreLog } from "../../../src/state/store_dependencies.ts";
 
 /** Settings of a store at this URL, with the defaults of the configuration. */
 export function valkeySettings(url: string, changes: Partial<ValkeySettings> = {}): ValkeySettings {

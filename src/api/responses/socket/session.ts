@@ -1,6 +1,6 @@
 import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
-import { refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import type { Creator } from "../../../state/bindings.ts";
@@ -27,8 +27,9 @@ export function newResponsesSession(maxItems: number): Session {
     provider: string | null,
   ): Promise<Result<Continuation>> {
     if (last === null || last.id !== id || !isVisible(call, lastCaller)) return unknownPrevious();
-    const { continuation } = last;
-    const found = await call.state.objects.responses.findBinding(id);
+    const { continuation, isStored } = last;
+    // A dialogue that is not stored goes on while the store is away.
+    const found = isStored ? await call.state.objects.responses.findBinding(id) : success(null);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();
     if (continuation === null) {
@@ -61,7 +62,7 @@ export function newResponsesSession(maxItems: number): Session {
       },
     });
     if (!reply.ok) {
-      if (continues) last = null;
+      if (continues && !isRepeatable(reply)) last = null;
       return reply;
     }
     if (reply.value.kind === "whole") {
@@ -84,7 +85,7 @@ export function newResponsesSession(maxItems: number): Session {
   async function warm(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const warmed = await warmUp(call, document, resolvePrevious);
     if (!warmed.ok) {
-      if (isContinuation(document)) last = null;
+      if (isContinuation(document) && !isRepeatable(warmed)) last = null;
       return warmed;
     }
     last = warmed.value.continuation;
@@ -113,4 +114,9 @@ export function newResponsesSession(maxItems: number): Session {
       };
     },
   };
+}
+
+/** True if the client may send the same turn again when the state store is back. */
+function isRepeatable({ failure }: Failed): boolean {
+  return failure.kind === "state_unavailable";
 }

@@ -16,6 +16,8 @@ import { storedInput } from "../state/stored_input.ts";
 /** The last response of a socket, which the next request may continue. */
 export interface SocketContinuation {
   readonly id: string;
+  /** True if the state store may have the response or its owner. */
+  readonly isStored: boolean;
   /** Null if the items exceed the memory limit of a socket: the response cannot be continued. */
   readonly continuation: Continuation | null;
 }
@@ -51,14 +53,18 @@ export function continuationAfter(
   const replayed = protocol === "responses" && !request.store
     ? output.filter((item) => !isReasoningById(item))
     : output;
-  const local = continuationFromItems(call, id, context, owner, replayed);
+  const local = continuationFromItems(call, { id, isStored: request.store }, {
+    context,
+    owner,
+    output: replayed,
+  });
   if (protocol !== "responses" || !request.store) return local;
   // An upstream that stores the response knows all items by its ID. Without the declared capability
   // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
     hasCapability(target.provider, "responses_lifecycle");
   return isThere || local === null || local.continuation === null
-    ? { id, continuation: upstreamResponse(id, [], owner) }
+    ? { id, isStored: true, continuation: upstreamResponse(id, [], owner) }
     : local;
 }
 
@@ -67,13 +73,18 @@ function isReasoningById({ type, encrypted_content: encrypted }: JsonObject): bo
   return type === "reasoning" && typeof encrypted !== "string";
 }
 
+/** A response of which the gateway has all new items. */
+interface ItemsOfResponse {
+  readonly context: ResolvedRequest;
+  readonly owner: RequiredTarget | null;
+  readonly output: readonly JsonObject[];
+}
+
 /** Returns the continuation from items that the gateway has; null if a provider has earlier items. */
 export function continuationFromItems(
   call: Call,
-  id: string,
-  context: ResolvedRequest,
-  owner: RequiredTarget | null,
-  output: readonly JsonObject[],
+  response: Pick<SocketContinuation, "id" | "isStored">,
+  { context, owner, output }: ItemsOfResponse,
 ): SocketContinuation | null {
   const { continuation } = context;
   const items = [...storedHistory(continuation), ...storedInput(context, call.world), ...output];
@@ -82,12 +93,12 @@ export function continuationFromItems(
     case "none":
     case "local": {
       const next = { kind: "local", history: items, conversation: null, owner } as const;
-      return { id, continuation: isTooLarge ? null : next };
+      return { ...response, continuation: isTooLarge ? null : next };
     }
     case "upstream_response": {
       const { previousResponseId } = continuation;
       const next = upstreamResponse(previousResponseId, items, owner ?? continuation.owner);
-      return { id, continuation: isTooLarge ? null : next };
+      return { ...response, continuation: isTooLarge ? null : next };
     }
     case "upstream_conversation":
       // The earlier items are in the provider's conversation, and a response ID does not restore them.

@@ -27,7 +27,11 @@ export async function warmUp(
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
   const owner = requiredTarget(context.value.continuation);
-  const continuation = continuationFromItems(call, id, context.value, owner, []);
+  const continuation = continuationFromItems(call, { id, isStored: false }, {
+    context: context.value,
+    owner,
+    output: [],
+  });
   if (continuation === null) {
     return refuse(
       "unsupported_feature",

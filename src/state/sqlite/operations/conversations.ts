@@ -65,7 +65,7 @@ export const createConversation = {
   run(context: OperationContext, conversation: EncodedConversation): Result<null> {
     const { database, now, retention } = context;
     const { id, creator, createdAt, metadata, items, bytes } = conversation;
-    if (bytes > retention.maxBytes) return largeConversation();
+    if (bytes > retention.maxBytes) return largeConversation(retention.maxBytes);
     database.change("delete from conversation where id = ?", id);
     const key = readNumber(database, "select coalesce(max(key), 0) + 1 from conversation");
     database.change(
@@ -189,7 +189,7 @@ export const findConversationItems = {
       `select conversation.id as conversation, conversation.creator as creator,
          conversation_item.item_id as item_id, conversation_item.body as body
        from conversation_item
-         join conversation on conversation.key = conversation_item.conversation
+         cross join conversation on conversation.key = conversation_item.conversation
        where conversation_item.item_id in (select value from json_each(?))
          and conversation.changed > ?
        order by conversation.seq, conversation_item.position`,
@@ -265,7 +265,7 @@ function change(
 ): Result<ConversationRecord> {
   const { database, now, retention } = context;
   const bytes = integerOf(row, "bytes") + addedBytes;
-  if (addedBytes > 0 && bytes > retention.maxBytes) return largeConversation();
+  if (addedBytes > 0 && bytes > retention.maxBytes) return largeConversation(retention.maxBytes);
   run();
   database.change(
     "update conversation set seq = ?, bytes = ?, changed = ? where key = ?",

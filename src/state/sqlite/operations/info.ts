@@ -4,7 +4,7 @@ import type { OperationContext } from "../operation.ts";
 import { readTotals } from "./totals.ts";
 
 /** Tables whose records have an age. */
-const TABLES = ["binding", "response", "conversation", "reasoning", "cached_response"];
+const TABLES = ["binding", "response", "conversation", "reasoning", "cached_response", "spent"];
 
 /** Returns the version of SQLite, and the number, size and age of the records. */
 export const readInfo = {
@@ -40,6 +40,7 @@ function storedTypes(database: OperationContext["database"]): readonly StoredTyp
     { type: "owners", ...owners },
     { type: "reasoning", ...totals.reasoning },
     { type: "cached_responses", ...totals.cached_responses },
+    { type: "quotas", ...totals.quotas },
   ];
   return types.filter(({ entries }) => entries > 0);
 }

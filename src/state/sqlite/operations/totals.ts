@@ -20,6 +20,7 @@ export function readTotals(database: Database): Totals {
     response_bindings: total("response_bindings"),
     conversation_bindings: total("conversation_bindings"),
     cached_responses: total("cached_responses"),
+    quotas: total("quotas"),
   };
 }
 

@@ -1,0 +1,75 @@
+import type { CalendarPeriod } from "../core/calendar.ts";
+import type { EndpointName } from "../core/endpoint.ts";
+import type { ModelPattern } from "./generation.ts";
+
+/** A client key with its settings. */
+export interface ClientKey {
+  readonly name: string;
+  /**
+   * Identity for the limits and the stored objects of the client, distinct from the names of other
+   * kinds of callers.
+   */
+  readonly caller: string;
+  /** SHA-256 digest of the key. */
+  readonly digest: Uint8Array;
+  readonly isDisabled: boolean;
+  /** Unix time in milliseconds from which the key is refused; null if it does not expire. */
+  readonly expiresMs: number | null;
+  /** Models, providers and endpoints that the key may use; null if it may use all. */
+  readonly permissions: Permissions | null;
+  /** Labels by name, which routes match. */
+  readonly labels: ReadonlyMap<string, string>;
+  /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
+  readonly reported: Readonly<Record<string, string>> | null;
+  /** Rate limit of this key; null for the default rate limit. */
+  readonly requestsPerMinute: number | null;
+  /** Further limits of the key and its groups; null if none has any. */
+  readonly limits: KeyLimits | null;
+}
+
+/** What a client key may use; null where it may use everything. */
+export interface Permissions {
+  /** Patterns of a model, or of its provider and model as in `openai/gpt-4o`; one must match. */
+  readonly models: readonly ModelPattern[] | null;
+  /** IDs of providers. */
+  readonly providers: ReadonlySet<string> | null;
+  readonly endpoints: ReadonlySet<EndpointName> | null;
+}
+
+/** Limits of a client key or of a group of keys besides the rate of requests. */
+export interface ScopeLimits {
+  /** Tokens of models per minute; null for no limit. */
+  readonly tokensPerMinute: number | null;
+  /** Maximum number of concurrent calls; null for no limit, and always null for a group. */
+  readonly maxConcurrent: number | null;
+  /** At most one budget for each period. */
+  readonly budgets: readonly Budget[];
+}
+
+/** Limits of a client key, and those that hold for it together with other keys. */
+export interface KeyLimits extends ScopeLimits {
+  /** Groups of the key that have limits, in the order of the configuration file. */
+  readonly groups: readonly ClientGroup[];
+}
+
+/** A group of client keys whose limits hold for all of them together. */
+export interface ClientGroup {
+  readonly name: string;
+  /** Identity for the limits, distinct from those of keys. */
+  readonly caller: string;
+  readonly limits: ScopeLimits;
+}
+
+/** Maximum of what may be used within each calendar window of a period; one of both limits is set. */
+export interface Budget {
+  readonly per: CalendarPeriod;
+  /** Maximum cost in nano-dollars, a whole number; null for no limit. */
+  readonly nanoUsd: number | null;
+  /** Maximum number of tokens; null for no limit. */
+  readonly tokens: number | null;
+}
+
+/** Returns an amount in US dollars as a whole number of nano-dollars. */
+export function nanoUsd(usd: number): number {
+  return Math.round(usd * 1e9);
+}

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { optionValue } from "./arguments.ts";
+import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
+
+const NAME = "NAME";
+
+/** Prefix of generated secrets, by which scanners of leaked secrets can find them. */
+const PREFIX = "syk_";
+
+const SECRET_BYTES = 32;
+
+/** Command `switchyard key new NAME`: prints a new client key and its lines for the configuration file. */
+export const keyNew: Command = {
+  name: "key new",
+  about: "Prints a new client key, which is stored nowhere, and its lines for the file.",
+  word: NAME,
+  options: {},
+  run(options, terminal) {
+    const name = optionValue(options, NAME) ?? "";
+    if (name.trim() === "") {
+      return Promise.resolve(wrongUsage(terminal, "key new", "The name of the key is missing."));
+    }
+    const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+    const secret = `${PREFIX}${bytes.toBase64({ alphabet: "base64url", omitPadding: true })}`;
+    const digest = createHash("sha256").update(secret).digest("hex");
+    terminal.out([
+      `Secret of the client key, shown only here: ${secret}`,
+      "",
+      "Lines for the configuration file:",
+      "",
+      "security:",
+      "  enabled: true",
+      "  api_key:",
+      "    keys:",
+      `      - name: ${yamlText(name)}`,
+      `        sha256: ${digest}`,
+      "",
+    ].join("\n"));
+    return Promise.resolve(OK_STATUS);
+  },
+};
+
+/** Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts. */
+function yamlText(text: string): string {
+  const isPlain = /^[A-Za-z][A-Za-z0-9._-]*$/.test(text) &&
+    !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}

@@ -1,0 +1,120 @@
+import { load } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { success } from "../core/result.ts";
+import type { Stored } from "../state/object_store.ts";
+import { openStateStore } from "../state/open_store.ts";
+import type { StateStore } from "../state/state_store.ts";
+import { newRealWorld } from "../world/real_world.ts";
+import { optionValue } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  FAILED_STATUS,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+import { infoText, placeText } from "./state_text.ts";
+import type { Terminal } from "./terminal.ts";
+
+const ACTION = "info|purge";
+
+type Settings = Config["state"];
+
+/** Returns the output of the command on a store; a failure if the store does not answer. */
+type Action = (store: StateStore, settings: Settings) => Stored<string>;
+
+/** Command `switchyard state`: shows what a state store contains, or deletes all of it. */
+export const state: Command = newStateCommand(openStateStore);
+
+/** Returns the command `state`; `openStore` opens the store of a configuration. */
+export function newStateCommand(openStore: typeof openStateStore): Command {
+  return {
+    name: "state",
+    writesFiles: true,
+    about:
+      "Shows what the state store of a configuration contains (info), or deletes all of it (purge).",
+    word: ACTION,
+    options: {
+      config: CONFIG_OPTION,
+      yes: { value: null, about: "Confirms that purge deletes all state." },
+    },
+    async run(options, terminal) {
+      const action = optionValue(options, ACTION);
+      if (action !== "info" && action !== "purge") {
+        return wrongUsage(terminal, "state", "Write state info or state purge.");
+      }
+      const isConfirmed = options.has("yes");
+      if (action === "info" && isConfirmed) {
+        return wrongUsage(terminal, "state", "--yes has no meaning with state info.");
+      }
+      const file = optionValue(options, "config") ?? USUAL_CONFIG;
+      const loaded = await load(file, terminal.environment);
+      if (!loaded.ok) return printProblems(terminal, loaded.problems);
+      const settings = loaded.config.state;
+      if (settings.store === "memory") return inMemory(terminal, action);
+      if (action === "purge" && !isConfirmed) {
+        const place = placeText(settings);
+        const trouble = `This deletes all state in ${place}; repeat it with --yes.`;
+        return wrongUsage(terminal, "state", trouble);
+      }
+      const run = action === "info" ? readInfo : purge;
+      return await runOn(openStore, settings, terminal, run);
+    },
+  };
+}
+
+function inMemory(terminal: Terminal, action: "info" | "purge"): number {
+  const place = "state.store is memory: the state is in the process of the gateway";
+  if (action === "info") {
+    terminal.out(`${place}, and there is nothing to show; see /metrics for its size.\n`);
+    return OK_STATUS;
+  }
+  terminal.err(`${place}, and a restart deletes it.\n`);
+  return FAILED_STATUS;
+}
+
+async function runOn(
+  openStore: typeof openStateStore,
+  settings: Settings,
+  terminal: Terminal,
+  action: Action,
+): Promise<number> {
+  if (settings.store === "sqlite" && !await exists(settings.sqlite.path)) {
+    terminal.out(`${settings.sqlite.path} does not exist, so there is no state.\n`);
+    return OK_STATUS;
+  }
+  const world = newRealWorld();
+  let problem = `The state store (${placeText(settings)}) does not answer.`;
+  const log = { info() {}, warn() {}, error: (message: string) => void (problem = message) };
+  const opened = await openStore(settings, { world, log });
+  const output = opened?.ok === true ? await action(opened.store, settings) : null;
+  if (opened?.ok === true) await opened.store.close();
+  world.close();
+  if (opened?.ok === false) return printProblems(terminal, [opened.problem]);
+  if (output?.ok !== true) return printProblems(terminal, [problem]);
+  terminal.out(output.value);
+  return OK_STATUS;
+}
+
+/** Opening a database creates its file, which would surprise the user of a command that shows it. */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch (error) {
+    return !(error instanceof Deno.errors.NotFound);
+  }
+}
+
+async function readInfo(store: StateStore, settings: Settings): Stored<string> {
+  const info = await store.stats();
+  return info.ok ? success(infoText(settings, info.value)) : info;
+}
+
+async function purge(store: StateStore, settings: Settings): Stored<string> {
+  const removed = await store.purge();
+  if (!removed.ok) return removed;
+  return success(`Deleted ${removed.value} records in ${placeText(settings)}.\n`);
+}

@@ -1,0 +1,129 @@
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import { nearest, type Path, type Problem } from "./problems.ts";
+
+/** Path of the list of client keys. */
+export const CLIENT_KEYS_PATH = ["security", "api_key", "keys"] as const;
+
+/**
+ * Returns the problems between client keys, their groups, the labels of logs and metrics, and the
+ * configured providers. `providers` are all IDs that a key may name. Takes values before defaults.
+ */
+export function clientKeyProblems(
+  { security, observability, routing }: JsonObject,
+  providers: readonly string[],
+): Problem[] {
+  const keys = objectsIn(keysIn(security));
+  const names = keys.flatMap(([, { name }]) => typeof name === "string" ? [name] : []);
+  const groups = objectsIn(isObject(security) ? security.groups : undefined);
+  return [
+    ...repeatedNames(keys, CLIENT_KEYS_PATH, "key"),
+    ...keys.flatMap(([index, key]) => keyProblems(key, [...CLIENT_KEYS_PATH, index], providers)),
+    ...repeatedNames(groups, ["security", "groups"], "group"),
+    ...groups.flatMap(([index, group]) =>
+      groupProblems(group, ["security", "groups", index], names)
+    ),
+    ...matchProblems(routing, names),
+    ...repeatedLabels(observability),
+  ];
+}
+
+function keysIn(security: unknown): unknown {
+  return isObject(security) && isObject(security.api_key) ? security.api_key.keys : undefined;
+}
+
+/** Returns the mappings in a list, with their indices. */
+function objectsIn(list: unknown): (readonly [index: number, item: JsonObject])[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, index) => isObject(item) ? [[index, item] as const] : []);
+}
+
+function repeatedNames(
+  items: readonly (readonly [index: number, item: JsonObject])[],
+  path: Path,
+  kind: string,
+): Problem[] {
+  const text = `is already the name of an earlier ${kind}`;
+  return repeated(items.map(([index, { name }]) => [[...path, index, "name"], name]), text);
+}
+
+/** Returns a problem for each text that an earlier path has too. */
+function repeated(values: readonly (readonly [path: Path, value: unknown])[], text: string) {
+  const seen = new Set<string>();
+  return values.flatMap(([path, value]): Problem[] => {
+    if (typeof value !== "string") return [];
+    const isRepeated = seen.has(value);
+    seen.add(value);
+    return isRepeated ? [{ path, text, at: "value" }] : [];
+  });
+}
+
+function keyProblems(key: JsonObject, path: Path, providers: readonly string[]): Problem[] {
+  return [
+    ...secretProblems(key, path),
+    ...unknownNames(key.providers, [...path, "providers"], providers, "a configured provider"),
+    ...budgetProblems(key.budgets, [...path, "budgets"]),
+  ];
+}
+
+/** A key is known by its value or by the digest of it, never by two secrets. */
+function secretProblems({ value, sha256 }: JsonObject, path: Path): Problem[] {
+  if (value === undefined && sha256 === undefined) {
+    return [{ path: [...path, "value"], text: "is required unless sha256 is set", at: "value" }];
+  }
+  if (value === undefined || sha256 === undefined) return [];
+  return [{ path: [...path, "sha256"], text: "must not be set together with value", at: "key" }];
+}
+
+function groupProblems(group: JsonObject, path: Path, keys: readonly string[]): Problem[] {
+  return [
+    ...unknownNames(group.keys, [...path, "keys"], keys, "the name of a client key"),
+    ...budgetProblems(group.budgets, [...path, "budgets"]),
+  ];
+}
+
+function matchProblems(routing: unknown, keys: readonly string[]): Problem[] {
+  return objectsIn(isObject(routing) ? routing.routes : undefined).flatMap(([index, { match }]) => {
+    const path = ["routing", "routes", index, "match", "key"];
+    return isObject(match) ? unknownNames(match.key, path, keys, "the name of a client key") : [];
+  });
+}
+
+function unknownNames(
+  written: unknown,
+  path: Path,
+  known: readonly string[],
+  what: string,
+): Problem[] {
+  if (!Array.isArray(written)) return [];
+  return written.flatMap((name: unknown, index): Problem[] => {
+    if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
+    const likely = nearest(name, known);
+    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
+    return [{ path: [...path, index], text: `is not ${what}${hint}`, at: "value" }];
+  });
+}
+
+function budgetProblems(written: unknown, path: Path): Problem[] {
+  const budgets = objectsIn(written);
+  return [
+    ...repeated(
+      budgets.map(([index, { per }]) => [[...path, index, "per"], per]),
+      "is already the period of an earlier budget",
+    ),
+    ...budgets.flatMap(([index, { usd, tokens }]): Problem[] => {
+      const isLimit = usd !== undefined || tokens !== undefined;
+      const text = "must set usd, tokens or both";
+      return isLimit ? [] : [{ path: [...path, index], text, at: "value" }];
+    }),
+  ];
+}
+
+function repeatedLabels(observability: unknown): Problem[] {
+  const names: unknown = isObject(observability) ? observability.key_labels : undefined;
+  if (!Array.isArray(names)) return [];
+  const path = ["observability", "key_labels"];
+  return repeated(
+    names.map((name: unknown, index) => [[...path, index], name]),
+    "is listed twice",
+  );
+}

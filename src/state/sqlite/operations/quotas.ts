@@ -1,0 +1,111 @@
+import { type Database, integerOf, textOf } from "../database.ts";
+import type { OperationContext } from "../operation.ts";
+import { removeOldest } from "./table.ts";
+
+/** A sum of a caller in the database. */
+export interface StoredSum {
+  readonly caller: string;
+  readonly window: string;
+  readonly amount: number;
+  /** Unix time in milliseconds after which the sum is removed. */
+  readonly expires: number;
+}
+
+/** Maximum number of sums, of which the least recently changed is removed first. */
+const MAX_STORED_SUMS = 100_000;
+
+/** Maximum number of settled calls, of which the oldest is removed first. */
+const MAX_STORED_CALLS = 100_000;
+
+/** Maximum number of sums, or of calls, that are loaded at once. */
+const MAX_PAGE_ROWS = 1_000;
+
+/** Replaces sums, and stores the IDs of the calls that are counted in them. */
+export const storeUses = {
+  kind: "write" as const,
+  run(
+    { database, now }: OperationContext,
+    { sums, calls, callsExpire }: {
+      readonly sums: readonly StoredSum[];
+      readonly calls: readonly string[];
+      readonly callsExpire: number;
+    },
+  ): null {
+    for (const sum of sums) storeSum(database, sum, now);
+    for (const call of calls) {
+      database.change(
+        "insert into settled (call, expires) values (?, ?) on conflict do nothing",
+        call,
+        callsExpire,
+      );
+    }
+    removeOldest(
+      database,
+      "quotas",
+      { entries: MAX_STORED_SUMS, bytes: Infinity },
+      `delete from spent where (caller, window) =
+         (select caller, window from spent order by changed limit 1)`,
+    );
+    database.change(
+      "delete from settled where seq <= (select max(seq) from settled) - ?",
+      MAX_STORED_CALLS,
+    );
+    return null;
+  },
+};
+
+function storeSum(database: Database, sum: StoredSum, now: number): void {
+  const { caller, window, amount, expires } = sum;
+  database.change(
+    `insert into spent (caller, window, amount, bytes, changed, expires) values (?, ?, ?, ?, ?, ?)
+       on conflict do update set
+         amount = excluded.amount, changed = excluded.changed, expires = excluded.expires`,
+    caller,
+    window,
+    amount,
+    caller.length + window.length,
+    now,
+    expires,
+  );
+}
+
+/** Returns the next sums after one, in the order of their callers and windows; null for the first. */
+export const loadSums = {
+  kind: "read" as const,
+  run(
+    { database, now }: OperationContext,
+    after: Pick<StoredSum, "caller" | "window"> | null,
+  ): readonly StoredSum[] {
+    const rows = database.rows(
+      `select caller, window, amount, expires from spent
+         where (caller, window) > (?, ?) and expires > ? order by caller, window limit ?`,
+      after?.caller ?? "",
+      after?.window ?? "",
+      now,
+      MAX_PAGE_ROWS,
+    );
+    return rows.map((row) => ({
+      caller: textOf(row, "caller"),
+      window: textOf(row, "window"),
+      amount: integerOf(row, "amount"),
+      expires: integerOf(row, "expires"),
+    }));
+  },
+};
+
+/** Returns the next settled calls after a number, with their numbers, oldest first. */
+export const loadSettledCalls = {
+  kind: "read" as const,
+  run(
+    { database, now }: OperationContext,
+    after: number,
+  ): readonly { readonly seq: number; readonly call: string }[] {
+    const rows = database.rows(
+      "select seq, call from settled where seq > ? and expires > ? order by seq limit ?",
+      after,
+      now,
+      MAX_PAGE_ROWS,
+    );
+    return rows.map((row) => ({ seq: integerOf(row, "seq"), call: textOf(row, "call") }));
+  },
+};

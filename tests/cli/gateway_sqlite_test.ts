@@ -1,0 +1,43 @@
+import { assertEquals, assertMatch } from "../support/assert.ts";
+import { COMPLETION } from "../support/chat_call.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { configFile, ran, testClient, whileServing } from "./test_terminal.ts";
+
+function configText(url: string, path: string): string {
+  return `
+server: {port: 0}
+state: {store: sqlite, sqlite: {path: "${path}"}}
+providers: {up: {type: compat, base_url: "${url}"}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+}
+
+Deno.test("a stored response outlives the gateway, which opens its store again", async () => {
+  const folder = await Deno.makeTempDir();
+  await using upstream = startUpstream(({ json }) => json(200, COMPLETION));
+  using file = await configFile(configText(upstream.url, `${folder}/state.db`));
+  let path = "";
+  for (const [method, body] of [["POST", '{"model":"m","input":"x"}'], ["GET", null]] as const) {
+    await whileServing(["--config", file.path], async (terminal) => {
+      using client = testClient();
+      const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+      const reply = await client.fetch(`${url}/v1/responses${path}`, { method, body });
+      assertEquals(reply.status, 200);
+      const { id } = await reply.json();
+      path = `/${id}`;
+      const ready = await client.fetch(`${url}/ready`);
+      assertEquals((await ready.json()).state, "ok");
+    });
+  }
+  assertEquals(upstream.requests.length, 1);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a store that cannot be opened is one problem line and exit code 1", async () => {
+  const folder = await Deno.makeTempDir();
+  using file = await configFile(configText("http://127.0.0.1:1", `${folder}/missing/state.db`));
+  const { code, err } = await ran(["--config", file.path]);
+  assertEquals(code, 1);
+  assertMatch(err, /^[^\n]*missing\/state\.db[^\n]*\n$/);
+  await Deno.remove(folder, { recursive: true });
+});

@@ -1,0 +1,42 @@
+import { assert, assertEquals } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
+import { damageOf } from "./inspect.ts";
+import { ROOMY } from "./program.ts";
+import { startProcess } from "./process.ts";
+import { withFile } from "./store.ts";
+
+const KILLS_COUNT = 5;
+
+/** Most lines that a process prints before it is killed. */
+const MAX_LINES = 400;
+
+Deno.test("what the store has acknowledged is there after its process was killed at any time", async () => {
+  await withFile(async ({ path, open }) => {
+    const acknowledged: string[] = [];
+    for (let kill = 0; kill < KILLS_COUNT; kill++) {
+      const { child, out } = startProcess(["write", path, `run${kill}`]);
+      const lines = 1 + Math.floor(Math.random() * MAX_LINES);
+      assert(await out.until(new RegExp(`^open\n(?:.*\n){${lines}}`)) !== null, "it writes");
+      child.kill("SIGKILL");
+      await child.stdin.close();
+      const text = await out.rest();
+      assertEquals((await child.status).signal, "SIGKILL");
+      const whole = text.slice(0, text.lastIndexOf("\n")).split("\n").slice(1);
+      assert(whole.length >= lines);
+      acknowledged.push(...whole);
+
+      const store = await open({}, ROOMY);
+      for (const id of acknowledged) {
+        const found = await stored(store.objects.responses.find(id));
+        assertEquals(found?.snapshot?.resource.id, id);
+        assertEquals(found?.snapshot?.input, [{ id: "shared", type: "x" }]);
+        const [output] = Array.isArray(found?.snapshot?.resource.output)
+          ? found.snapshot.resource.output
+          : [];
+        assertEquals(output, { id: `item ${id}`, type: "message", text: id.repeat(50) });
+      }
+      await store.close();
+      assertEquals(damageOf(path), []);
+    }
+  });
+});
