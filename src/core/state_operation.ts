@@ -23,7 +23,7 @@ export const STATE_OPERATIONS = [
 export type StateOperation = (typeof STATE_OPERATIONS)[number];
 
 /** Operations of quotas that the process counts itself while the state store is away. */
-export const FALLBACK_OPERATIONS = ["admit", "settle", "renew", "spent"] as const;
+export const FALLBACK_OPERATIONS = ["admit", "settle", "renew"] as const;
 
 /** Name of an operation of quotas that the process has counted itself. */
 export type FallbackOperation = (typeof FALLBACK_OPERATIONS)[number];

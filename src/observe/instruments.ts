@@ -151,7 +151,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     stateFallbacks: counter(
       "gateway_state_fallbacks_total",
-      "Operations of rate limits and budgets that this process counted itself because the state store was away; operation is admit, settle, renew or spent.",
+      "Operations of rate limits and budgets that this process counted itself because the state store was away; operation is admit, settle or renew.",
       "operation",
     ),
     lostWrites: counter(

@@ -9,6 +9,7 @@ import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
+import type { Retention } from "./retention.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
@@ -39,18 +40,25 @@ export interface GatewayState {
   readonly quotas: QuotaStore;
 }
 
+/** Settings of the state, as they are when the process starts. */
+interface StartSettings {
+  readonly caching: CacheSettings;
+  readonly server: AdmissionLimits;
+  /** Bounds of the objects in memory. */
+  readonly retention: Retention;
+}
+
 /**
  * Returns empty state. It lives as long as the process. The stored objects are in `store`; null for the
  * memory of the process.
  */
 export function newGatewayState(
   world: World,
-  caching: CacheSettings,
-  server: AdmissionLimits,
+  { caching, server, retention }: StartSettings,
   store: GatewayStore | null = null,
 ): GatewayState {
   const now = () => world.now();
-  const objects = store?.objects ?? newMemoryObjectStore(now);
+  const objects = store?.objects ?? newMemoryObjectStore(now, retention);
   return {
     began: world.now(),
     since: world.unix(),

