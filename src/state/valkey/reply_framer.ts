@@ -1,4 +1,4 @@
-const LINE_FEED = 10;
+const LINE_FEED_CODE = 10;
 
 /** Finds the ends of replies in the bytes of a connection (RESP2). */
 export interface ReplyFramer {
@@ -33,7 +33,7 @@ export function newReplyFramer(): ReplyFramer {
           at += step;
           if (textBytes === 0) missing -= 1;
         } else {
-          const end = bytes.indexOf(LINE_FEED, at);
+          const end = bytes.indexOf(LINE_FEED_CODE, at);
           const stop = end < 0 ? bytes.length : end + 1;
           line += decoder.decode(bytes.subarray(at, stop), { stream: true });
           at = stop;
