@@ -28,7 +28,9 @@ export type WorkerReply =
     /** Null if they could not be read. */
     readonly totals: Totals | null;
   }
-  | { readonly kind: "closed" };
+  | { readonly kind: "closed" }
+  /** The thread cannot go on: an error that no operation reports. */
+  | { readonly kind: "broken" };
 
 /** Result of an operation. Its changes are committed, or it has changed nothing. */
 export type CallResult =
@@ -36,7 +38,7 @@ export type CallResult =
     readonly id: number;
     readonly ok: true;
     readonly value: unknown;
-    /** True if the operation may have changed the file. */
+    /** True if the operation has changed the file. */
     readonly hasWritten: boolean;
   }
   | { readonly id: number; readonly ok: false; readonly problem: Problem };

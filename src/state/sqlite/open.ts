@@ -5,7 +5,8 @@ import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
 import { newSqliteCachedResponses } from "./cached_responses.ts";
 import { newSqliteConversations } from "./conversations.ts";
-import { type Link, type LinkLimits, openLink } from "./link.ts";
+import type { Link, LinkLimits } from "./link.ts";
+import { openLink } from "./open_link.ts";
 import { newSqliteOwners } from "./owners.ts";
 import { openingProblem } from "./problems.ts";
 import { openSqliteQuotas, type SqliteQuotas } from "./quotas.ts";
@@ -73,8 +74,8 @@ function newStore(
       for (let removed = 0;;) {
         const part = await link.run("removeSomeRecords", undefined);
         if (!part.ok) return part;
-        removed += part.value;
-        if (part.value > 0) continue;
+        removed += part.value.records;
+        if (part.value.rows > 0) continue;
         await emptyFile(link);
         return success(removed);
       }

@@ -48,7 +48,5 @@ testQuotas(plain);
 
 const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
 
-testConversations(encrypted);
 testReasoning(encrypted);
-testResponses(encrypted);
 testCachedResponses(encrypted);

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from "../database.ts";
+import type { Database } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { readNumber } from "./table.ts";
 
@@ -9,34 +9,59 @@ const MAX_EXPIRED_RESPONSES_COUNT = 50;
 /** Maximum number of pages of 4 KiB that one run gives back to the disk. */
 const MAX_FREED_PAGES_COUNT = 1_000;
 
+/** Records of a table that expire by a column that has an index of the same name. */
+interface Expiring {
+  readonly table: string;
+  readonly key: string;
+  readonly column: "changed" | "expires";
+  /** Condition for the records. */
+  readonly where?: string;
+  /** Maximum number that one run removes. */
+  readonly most: number;
+}
+
+const EXPIRING: readonly Expiring[] = [
+  { table: "response", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
+  {
+    table: "binding",
+    key: "type, id",
+    column: "changed",
+    where: "type = 'response' and",
+    most: MAX_EXPIRED_RESPONSES_COUNT,
+  },
+  {
+    table: "binding",
+    key: "type, id",
+    column: "changed",
+    where: "type <> 'response' and",
+    most: MAX_EXPIRED_RECORDS,
+  },
+  { table: "conversation", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
+  { table: "reasoning", key: "key", column: "changed", most: MAX_EXPIRED_RECORDS },
+  { table: "cached_response", key: "key", column: "expires", most: MAX_EXPIRED_RECORDS },
+  { table: "spent", key: "caller, window", column: "expires", most: MAX_EXPIRED_RECORDS },
+  { table: "settled", key: "seq", column: "expires", most: MAX_EXPIRED_RECORDS },
+];
+
 /** Removes expired records. True if there may be more of them. */
 export const removeExpired = {
   kind: "write" as const,
   run({ database, now, horizon }: OperationContext): boolean {
-    const remove = (table: string, key: string, condition: string, time: number, most: number) =>
-      removeSome(
-        database,
-        `delete from ${table} where (${key}) in
-           (select ${key} from ${table} where ${condition} limit ?)`,
-        most,
-        time,
-      );
     // After a step back of the clock these would last longer than their lifetime.
     for (const table of ["binding", "response", "conversation", "reasoning"]) {
       database.change(`update ${table} set changed = ?1 where changed > ?1`, now);
     }
-    const records = MAX_EXPIRED_RECORDS;
-    const responses = MAX_EXPIRED_RESPONSES_COUNT;
-    return [
-      remove("response", "key", "changed <= ?", horizon, responses),
-      remove("binding", "type, id", "type = 'response' and changed <= ?", horizon, responses),
-      remove("binding", "type, id", "type <> 'response' and changed <= ?", horizon, records),
-      remove("conversation", "key", "changed <= ?", horizon, responses),
-      remove("reasoning", "key", "changed <= ?", horizon, records),
-      remove("cached_response", "key", "expires <= ?", now, records),
-      remove("spent", "caller, window", "expires <= ?", now, records),
-      remove("settled", "seq", "expires <= ?", now, records),
-    ].some((isMore) => isMore);
+    return EXPIRING.map(({ table, key, column, where = "", most }) => {
+      // The index is named, because SQLite would read all bindings of a type.
+      const removed = database.change(
+        `delete from ${table} where (${key}) in (
+           select ${key} from ${table} indexed by ${table}_${column}
+           where ${where} ${column} <= ? limit ?)`,
+        column === "changed" ? horizon : now,
+        most,
+      );
+      return removed === most;
+    }).some((isMore) => isMore);
   },
 };
 
@@ -44,20 +69,27 @@ export const removeExpired = {
 export const freePages = {
   kind: "maintenance" as const,
   run({ database }: OperationContext): boolean {
-    if (readNumber(database, "select freelist_count from pragma_freelist_count") > 0) {
-      database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
-    }
+    const before = countFreePages(database);
+    if (before > 0) database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
     // The log has the content of records that were deleted since.
     database.rows("pragma wal_checkpoint(truncate)");
-    return readNumber(database, "select freelist_count from pragma_freelist_count") > 0;
+    const after = countFreePages(database);
+    return after > 0 && after < before;
   },
 };
 
-/** Removes some records of all tables. Returns their number; 0 if there are none left. */
+/** Result of removing some records: their number, and the number of rows, 0 if there are none left. */
+export interface Removed {
+  readonly records: number;
+  readonly rows: number;
+}
+
+/** Removes some records of all tables. */
 export const removeSomeRecords = {
   kind: "write" as const,
-  run({ database }: OperationContext): number {
-    let removed = 0;
+  run({ database }: OperationContext): Removed {
+    const before = countRecords(database);
+    let rows = 0;
     for (
       const [table, key, most] of [
         ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
@@ -69,15 +101,19 @@ export const removeSomeRecords = {
         ["settled", "seq", MAX_EXPIRED_RECORDS],
       ] as const
     ) {
-      removed += database.change(
+      rows += database.change(
         `delete from ${table} where (${key}) in (select ${key} from ${table} limit ?)`,
         most,
       );
     }
-    return removed;
+    return { records: before - countRecords(database), rows };
   },
 };
 
-function removeSome(database: Database, sql: string, most: number, time: SqlValue): boolean {
-  return database.change(sql, time, most) === most;
+function countRecords(database: Database): number {
+  return readNumber(database, "select sum(entries) from total");
+}
+
+function countFreePages(database: Database): number {
+  return readNumber(database, "select freelist_count from pragma_freelist_count");
 }
