@@ -66,10 +66,9 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
   if (!key.ok) return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
-  const { api } = call.report.endpoint;
   return whenReady(
     takeToken(call, key.value, network),
-    (refusal) => refusal ?? refuseEndpoint(key.value, api),
+    (refusal) => refusal ?? refuseEndpoint(key.value, call.report.endpoint.api),
   );
 }
 

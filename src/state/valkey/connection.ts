@@ -3,7 +3,14 @@ import type { Cluster, Redis } from "iovalkey";
 import { parseServerAddress } from "./address.ts";
 import { clusterOptions, type LinkSettings, serverOptions } from "./library_options.ts";
 import type { LinkReport } from "./link_report.ts";
-import { errorCode, isServerError, isWrongDatabase, isWrongType, reasonOf } from "./problems.ts";
+import {
+  CLOSED,
+  errorCode,
+  isServerError,
+  isWrongDatabase,
+  isWrongType,
+  reasonOf,
+} from "./problems.ts";
 
 /** An argument of a command. */
 export type Argument = string | number | Uint8Array;
@@ -34,26 +41,28 @@ export interface ValkeyConnection {
   close(): Promise<void>;
 }
 
+/** Time for which the library holds a timer for a sentinel that does not answer. */
+const SENTINEL_LINGER_MS = 2_050;
+
 const AWAY: Reply = { kind: "away" };
 
-/**
- * Returns a connection that is not made yet. `ca` are PEM certificates that the server's certificate
- * is checked with; null for those of the system. `name` identifies the connection in the report.
- */
+/** Returns a connection that is not made yet. `name` identifies it in the report. */
 export async function newValkeyConnection(
   name: string,
   settings: LinkSettings,
-  ca: string | null,
   report: LinkReport,
 ): Promise<ValkeyConnection> {
-  const client = await newClient(settings, ca);
+  const client = await newClient(settings);
   const listeners: (() => void)[] = [];
   let hasWrongDatabase = false;
   let isClosed = false;
   let reason: string | null = null;
+  let sentinelFailedAt = Number.NEGATIVE_INFINITY;
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
+  client.on("sentinelError", () => void (sentinelFailedAt = performance.now()));
+  client.on("connecting", () => void (reason = null));
   client.on("connect", () => void (hasWrongDatabase = false));
   client.on("ready", () => {
     if (hasWrongDatabase) return;
@@ -62,12 +71,13 @@ export async function newValkeyConnection(
     for (const listener of listeners) listener();
   });
   client.on("close", () => {
-    if (!isClosed) report.failed(name, reason ?? reasonOf(null));
+    if (!isClosed) report.failed(name, reason ?? CLOSED);
   });
 
   function failedWith(error: unknown): void {
-    if (isClosed) return;
-    reason = reasonOf(error);
+    const known = reasonOf(error);
+    if (isClosed || known === null) return;
+    reason = known;
     // The library would go on with database 0.
     if (isWrongDatabase(error)) hasWrongDatabase = true;
     if (client.status !== "ready" || hasWrongDatabase) report.failed(name, reason);
@@ -80,7 +90,7 @@ export async function newValkeyConnection(
     } catch (error) {
       if (!isServerError(error)) return AWAY;
       const code = errorCode(error);
-      if (code !== "NOSCRIPT") report.refused(reasonOf(error));
+      if (code !== "NOSCRIPT") report.refused(reasonOf(error) ?? CLOSED);
       return { kind: "refused", code, isWrongType: isWrongType(error) };
     }
   }
@@ -99,19 +109,24 @@ export async function newValkeyConnection(
     // A node of a cluster answers for its own slots only, and a ping would go to any node.
     ping: (key) => settings.valkey.cluster ? send("EXISTS", [key]) : send("PING", []),
     onReady: (listener) => void listeners.push(listener),
-    close() {
+    async close() {
       isClosed = true;
-      return closeClient(client);
+      await closeClient(client);
+      const lingersMs = sentinelFailedAt + SENTINEL_LINGER_MS - performance.now();
+      if (lingersMs > 0) await new Promise((resolve) => setTimeout(resolve, lingersMs));
     },
   };
 }
 
-async function newClient(settings: LinkSettings, ca: string | null): Promise<Redis | Cluster> {
-  const { Cluster, Redis } = await import("iovalkey");
+async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
+  const library = await import("iovalkey");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
-    ? new Cluster([{ host: address.host, port: address.port }], clusterOptions(settings, ca))
-    : new Redis(serverOptions(settings, ca));
+    ? new library.Cluster(
+      [{ host: address.host, port: address.port }],
+      clusterOptions(settings, library),
+    )
+    : new library.Redis(serverOptions(settings, library));
 }
 
 function toBuffer(argument: Argument): string | number | Buffer {
@@ -127,5 +142,7 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
   const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
   if (status === "ready") await client.quit().catch(() => client.disconnect());
   else client.disconnect();
-  if (!IDLE_STATUSES.includes(status)) await ended;
+  // The library itself uses a timer of 0 ms to end a connection that it does not have.
+  if (IDLE_STATUSES.includes(status)) await new Promise((resolve) => setTimeout(resolve, 0));
+  else await ended;
 }
