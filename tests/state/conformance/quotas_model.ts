@@ -90,7 +90,7 @@ async function admit(model: RatesModel, { quotas }: Quotas, scopes: readonly Quo
     const { reason, scope, waitMs } = decision;
     const known = model.remembered.get(scopes[scope]?.caller ?? "") ?? 0;
     if (reason === "requests" && known > model.time) {
-      assert(waitMs > known - model.time - 1 && waitMs <= known - model.time + 1);
+      assert(waitMs > 0 && waitMs <= known - model.time + 1);
       return;
     }
     assertEquals([reason, scope], [reasons[refusing], refusing]);

@@ -8,6 +8,7 @@ import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
 import { testMaintenance } from "../conformance/maintenance.ts";
 import { testOwners } from "../conformance/owners.ts";
+import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
 import { newPrefix, type OpenedTestStore, openTestStore } from "./stores.ts";
@@ -52,6 +53,7 @@ if (HAS_SERVER) {
   testReasoning(plain);
   testResponses(plain);
   testCachedResponses(plain);
+  testQuotas(plain);
   testMaintenance(plain);
 
   const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]));
