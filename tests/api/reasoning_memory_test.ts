@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { fault } from "../../src/core/result.ts";
 import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testOverStores } from "../support/over_stores.ts";
 import { keyOf } from "../support/client_keys.ts";
 import type { NativeGateway } from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
@@ -60,7 +61,7 @@ for (const sealing of SEALING) {
   for (const stream of [false, true]) {
     const how = stream ? "stream" : "whole response";
 
-    Deno.test(`the sealed reasoning of a ${how} over ${sealing} is put back for its calls, with their text and without`, async () => {
+    testOverStores(`the sealed reasoning of a ${how} over ${sealing} is put back for its calls, with their text and without`, async () => {
       const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
       const first = await ask(gateway, [USER], { stream });
       assertEquals(first.status, 200);
@@ -74,7 +75,7 @@ for (const sealing of SEALING) {
     });
   }
 
-  Deno.test(`all steps of a tool loop over ${sealing} get their reasoning back, also behind the next question`, async () => {
+  testOverStores(`all steps of a tool loop over ${sealing} get their reasoning back, also behind the next question`, async () => {
     const thoughts = ["1", "2", "3"].map((seal) => ({ text: `think ${seal}`, seal }));
     const ids = ["call_1", "call_2", "call_3"];
     const gateway = thinkingGateway(thinkingConfig(sealing), sealing, thoughts, ids);
@@ -90,7 +91,7 @@ for (const sealing of SEALING) {
     assertEquals(lastSealed(gateway), thoughts.map((thought) => blockOf(sealing, thought)));
   });
 
-  Deno.test(`reasoning over ${sealing} that is changed, unknown or expired is not put back`, async () => {
+  testOverStores(`reasoning over ${sealing} that is changed, unknown or expired is not put back`, async () => {
     const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
     await ask(gateway, [USER]);
     const others = [
@@ -106,7 +107,7 @@ for (const sealing of SEALING) {
     assertEquals([silent.status, lossyOf(silent), lastSealed(gateway)], [200, null, []]);
   });
 
-  Deno.test(`unknown reasoning over ${sealing} before the last question is left out and named`, async () => {
+  testOverStores(`unknown reasoning over ${sealing} before the last question is left out and named`, async () => {
     const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
     const said = { role: "assistant", content: "Sunny.", reasoning_content: "So" };
     const history = [USER, ...called(REASONED), said, { role: "user", content: "And now?" }];
@@ -117,7 +118,7 @@ for (const sealing of SEALING) {
     assertEquals([sealedIn(json), JSON.stringify(json).includes("Hm")], [[], false]);
   });
 
-  Deno.test(`two clients with the same call ids over ${sealing} each get their own reasoning`, async () => {
+  testOverStores(`two clients with the same call ids over ${sealing} each get their own reasoning`, async () => {
     const mine = { text: "mine", seal: "of ada" };
     const theirs = { text: "theirs", seal: "of bob" };
     const gateway = thinkingGateway(keyedConfig(sealing), sealing, [mine, theirs]);
@@ -132,14 +133,14 @@ for (const sealing of SEALING) {
     }
   });
 
-  Deno.test(`reasoning over ${sealing} is not sent to another account`, async () => {
+  testOverStores(`reasoning over ${sealing} is not sent to another account`, async () => {
     const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
     await ask(gateway, [USER]);
     gateway.reload(thinkingConfig(sealing, { key: "sk-2" }));
     assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
   });
 
-  Deno.test(`a response over ${sealing} is delivered if its reasoning cannot be stored, and the failure is counted`, async () => {
+  testOverStores(`a response over ${sealing} is delivered if its reasoning cannot be stored, and the failure is counted`, async () => {
     for (const stream of [false, true]) {
       const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
       const { objects } = gateway.state;
@@ -160,7 +161,7 @@ for (const sealing of SEALING) {
   });
 }
 
-Deno.test("requests that cannot need stored reasoning do not ask the store", async () => {
+testOverStores("requests that cannot need stored reasoning do not ask the store", async () => {
   const block = blockOf("messages", HM);
   const requests = [
     [USER],

@@ -1,6 +1,7 @@
 import { toStoredItem } from "../../src/api/stored_item.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testOverStores } from "../support/over_stores.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { nativeConfig, nativeGateway, responseOf } from "../support/native_gateway.ts";
 import { assertValid } from "../support/schemas.ts";
@@ -42,7 +43,7 @@ function hasNull(value: JsonValue | undefined): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull));
 }
 
-Deno.test("an explicit null in an item is omitted, unless the published schema requires the member", () => {
+testOverStores("an explicit null in an item is omitted, unless the published schema requires the member", () => {
   const kept = new Set<string>();
   let count = 0;
   for (const { path, request } of requestFields()) {
@@ -106,7 +107,7 @@ const NULLS: JsonObject[] = [
   },
 ];
 
-Deno.test("listed input items match the published schema, whatever nulls the client has sent", async () => {
+testOverStores("listed input items match the published schema, whatever nulls the client has sent", async () => {
   const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ body: responseOf("resp_1") }));
   const opaque = { type: "of_tomorrow", id: "new", status: null, deep: { a: [null], b: null } };
   await calls.post("/responses", { model: "m", input: [...NULLS, opaque] });
@@ -119,7 +120,7 @@ Deno.test("listed input items match the published schema, whatever nulls the cli
   assertValid("ResponseItemList", { ...json, data: known });
 });
 
-Deno.test("items of a conversation lose their nulls too, and nulls inside schemas stay", async () => {
+testOverStores("items of a conversation lose their nulls too, and nulls inside schemas stay", async () => {
   const calls = stateCalls(testGateway(oneProvider("http://up"), scriptedWorld()).app);
   const id = textAt((await calls.post("/conversations")).json, "id");
   const parameters = { type: "object", properties: { a: { enum: [null], default: null } } };

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
@@ -19,7 +20,7 @@ function note(id: string): JsonObject {
   return { id, type: "note" };
 }
 
-Deno.test("a conversation is created from nothing, from {} and with items and metadata", async () => {
+testOverStores("a conversation is created from nothing, from {} and with items and metadata", async () => {
   const calls = fixture();
   const items = [{ role: "user", content: "Hi" }];
   for (const body of ["", {}, { items: null, metadata: null }, { items, metadata: { a: "b" } }]) {
@@ -32,7 +33,7 @@ Deno.test("a conversation is created from nothing, from {} and with items and me
   }
 });
 
-Deno.test("a conversation is retrieved, its metadata are replaced and removed", async () => {
+testOverStores("a conversation is retrieved, its metadata are replaced and removed", async () => {
   const calls = fixture();
   const path = await created(calls, { metadata: { a: "1", b: "2" } });
   assertEquals((await calls.get(path)).json.metadata, { a: "1", b: "2" });
@@ -43,7 +44,7 @@ Deno.test("a conversation is retrieved, its metadata are replaced and removed", 
   assertEquals(missing, [400, "missing_required_parameter", "metadata"]);
 });
 
-Deno.test("a deleted conversation is gone, and so is one never created", async () => {
+testOverStores("a deleted conversation is gone, and so is one never created", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("n")] });
   const id = path.slice("/conversations/".length);
@@ -62,7 +63,7 @@ Deno.test("a deleted conversation is gone, and so is one never created", async (
   }
 });
 
-Deno.test("a conversation lives for 30 minutes from its last change", async () => {
+testOverStores("a conversation lives for 30 minutes from its last change", async () => {
   const world = scriptedWorld();
   const calls = fixture(world);
   const path = await created(calls);
@@ -74,7 +75,7 @@ Deno.test("a conversation lives for 30 minutes from its last change", async () =
   assertEquals((await calls.get(path)).status, 404);
 });
 
-Deno.test("metadata have at most 16 pairs, keys of 64 and values of 512 characters", async () => {
+testOverStores("metadata have at most 16 pairs, keys of 64 and values of 512 characters", async () => {
   const calls = fixture();
   const pairs = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_pair, index) => [`k${index}`, "v"]));
@@ -98,7 +99,7 @@ Deno.test("metadata have at most 16 pairs, keys of 64 and values of 512 characte
   assertEquals((await calls.get(path)).json.metadata, fits);
 });
 
-Deno.test("added items are listed in the order of the request, one is shown bare and deleted", async () => {
+testOverStores("added items are listed in the order of the request, one is shown bare and deleted", async () => {
   const calls = fixture();
   const path = await created(calls);
   const items = [note("a"), note("b"), note("c")];
@@ -115,7 +116,7 @@ Deno.test("added items are listed in the order of the request, one is shown bare
   assertEquals(left.map(({ id }) => id), ["c", "a"]);
 });
 
-Deno.test("items are paged by cursor in both orders, and last_id leads through all of them", async () => {
+testOverStores("items are paged by cursor in both orders, and last_id leads through all of them", async () => {
   const calls = fixture();
   const ids = Array.from({ length: 45 }, (_item, index) => `i${index}`);
   const path = await created(calls, { items: ids.slice(0, 15).map(note) });
@@ -139,14 +140,14 @@ Deno.test("items are paged by cursor in both orders, and last_id leads through a
   assertEquals([objectsAt(json, "data").length, json.has_more], [45, false]);
 });
 
-Deno.test("an empty list has no ids", async () => {
+testOverStores("an empty list has no ids", async () => {
   const calls = fixture();
   const path = await created(calls);
   const empty = { object: "list", data: [], first_id: null, last_id: null, has_more: false };
   assertEquals((await calls.get(`${path}/items`)).json, empty);
 });
 
-Deno.test("wrong paging parameters are refused by name", async () => {
+testOverStores("wrong paging parameters are refused by name", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("a b")] });
   const wrong = {
@@ -163,7 +164,7 @@ Deno.test("wrong paging parameters are refused by name", async () => {
   assertEquals((await calls.get(`${path}/items?after=a%20b&limit=1`)).status, 200);
 });
 
-Deno.test("include is not supported for local items", async () => {
+testOverStores("include is not supported for local items", async () => {
   const calls = fixture();
   const path = `${await created(calls, { items: [note("a")] })}/items`;
   for (const name of ["include", "include[]"]) {
@@ -176,7 +177,7 @@ Deno.test("include is not supported for local items", async () => {
   }
 });
 
-Deno.test("white space inside an ID is part of it; white space around an ID is refused", async () => {
+testOverStores("white space inside an ID is part of it; white space around an ID is refused", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("a b/c"), note("a  b")] });
   assertEquals((await calls.get(`${path}/items/a%20b%2Fc`)).json, note("a b/c"));
@@ -188,7 +189,7 @@ Deno.test("white space inside an ID is part of it; white space around an ID is r
   assertEquals(refusalOf(await calls.get(`${path}/items/%20a`)), [400, "invalid_value", "item_id"]);
 });
 
-Deno.test("a request that names a provider does not reach the gateway's own conversations", async () => {
+testOverStores("a request that names a provider does not reach the gateway's own conversations", async () => {
   const calls = fixture();
   const path = await created(calls);
   const up = { "x-gateway-provider": "up" };

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { scriptedWorld } from "../../support/world.ts";
@@ -25,7 +26,7 @@ const MESSAGE = { type: "message", role: "user", content: "Hi" } as const;
 const FUNCTION_CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" } as const;
 const OUTPUT = { type: "function_call_output", call_id: "c", output: "4" } as const;
 
-Deno.test("a message becomes a whole one: parts, status and an id", async () => {
+testOverStores("a message becomes a whole one: parts, status and an id", async () => {
   const user = await kept({ role: "user", content: " Hi\n" });
   const { id = null } = user;
   assertEquals(user, {
@@ -43,7 +44,7 @@ Deno.test("a message becomes a whole one: parts, status and an id", async () => 
   );
 });
 
-Deno.test("each type of item gets an id of its kind, unless it brings one", async () => {
+testOverStores("each type of item gets an id of its kind, unless it brings one", async () => {
   const kinds: [JsonObject, RegExp][] = [
     [MESSAGE, /^msg_/],
     [FUNCTION_CALL, /^fc_/],
@@ -56,13 +57,13 @@ Deno.test("each type of item gets an id of its kind, unless it brings one", asyn
   for (const [item, pattern] of kinds) assertMatch(String((await kept(item)).id), pattern);
 });
 
-Deno.test("stored tool calls and their outputs have a status", async () => {
+testOverStores("stored tool calls and their outputs have a status", async () => {
   assertEquals((await kept(FUNCTION_CALL)).status, "completed");
   assertEquals((await kept(OUTPUT)).status, "completed");
   assertEquals((await kept({ ...OUTPUT, status: "incomplete" })).status, "incomplete");
 });
 
-Deno.test("unknown types and members come back as they were sent, numbers by their digits", async () => {
+testOverStores("unknown types and members come back as they were sent, numbers by their digits", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const item =
@@ -73,7 +74,7 @@ Deno.test("unknown types and members come back as they were sent, numbers by the
   assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
 });
 
-Deno.test("an item that cannot be stored is refused with the path of the wrong field", async () => {
+testOverStores("an item that cannot be stored is refused with the path of the wrong field", async () => {
   const wrong: [JsonValue, string, string][] = [
     ["text", "invalid_type", "items[0]"],
     [{}, "missing_required_parameter", "items[0].type"],
@@ -125,7 +126,7 @@ Deno.test("an item that cannot be stored is refused with the path of the wrong f
   assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
 });
 
-Deno.test("a batch of items is stored completely or not at all", async () => {
+testOverStores("a batch of items is stored completely or not at all", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const bad = await calls.post(path, { items: [{ ...MESSAGE, id: "a" }, { type: "reasoning" }] });
@@ -139,7 +140,7 @@ Deno.test("a batch of items is stored completely or not at all", async () => {
   assertEquals(objectsAt((await calls.get(path)).json, "data"), [{ type: "x", id: "a" }]);
 });
 
-Deno.test("a batch holds 1 to 20 items", async () => {
+testOverStores("a batch holds 1 to 20 items", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const batch = (count: number) => ({
@@ -156,7 +157,7 @@ Deno.test("a batch holds 1 to 20 items", async () => {
   assertEquals(objectsAt((await calls.get(path)).json, "data").length, 20);
 });
 
-Deno.test("a conversation takes 1000 items and not one more", async () => {
+testOverStores("a conversation takes 1000 items and not one more", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const items = Array.from({ length: 20 }, () => ({ type: "x" }));
@@ -167,7 +168,7 @@ Deno.test("a conversation takes 1000 items and not one more", async () => {
   assertEquals(refusalOf(more), [400, "conversation_item_limit_exceeded", null]);
 });
 
-Deno.test("items that are nested too deeply are refused", async () => {
+testOverStores("items that are nested too deeply are refused", async () => {
   const calls = fixture();
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const answer = await calls.post(await itemsPath(calls), `{"items":[{"type":"x","a":${deep}}]}`);

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { bindingOf } from "../../support/object_store.ts";
 import { naming, nativeConfig, nativeGateway } from "../../support/native_gateway.ts";
 import { refusalOf, textAt } from "../../support/state_call.ts";
@@ -8,7 +9,7 @@ const ONE = nativeConfig({ first: ABLE, second: {} });
 const TWO = nativeConfig({ first: ABLE, second: ABLE });
 const CREATED = ' {"id":"conv_\\u0031","object":"conversation","created_at":1.0}\n';
 
-Deno.test("the only capable provider stores a conversation, byte for byte in both directions", async () => {
+testOverStores("the only capable provider stores a conversation, byte for byte in both directions", async () => {
   const calls = nativeGateway(ONE, () => ({ body: CREATED }));
   const body = '{ "items":[{"type":"of_tomorrow","x":1.0}],"metadata":{"a":5} }';
   const answer = await calls.post("/conversations", body, { accept: "a/b" });
@@ -20,7 +21,7 @@ Deno.test("the only capable provider stores a conversation, byte for byte in bot
   assertEquals(calls.state.objects.stats().conversations.entries, 0);
 });
 
-Deno.test("several capable providers require a provider name, by header or by canonical model", async () => {
+testOverStores("several capable providers require a provider name, by header or by canonical model", async () => {
   const calls = nativeGateway(TWO, () => ({ body: CREATED }));
   const refused = await calls.post("/conversations", {});
   assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
@@ -36,7 +37,7 @@ Deno.test("several capable providers require a provider name, by header or by ca
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("without a capable provider the gateway stores the conversation, unless a provider is named", async () => {
+testOverStores("without a capable provider the gateway stores the conversation, unless a provider is named", async () => {
   const calls = nativeGateway(nativeConfig({ first: {}, second: {} }), () => ({ body: CREATED }));
   const { json } = await calls.post("/conversations", {});
   assertMatch(textAt(json, "id"), /^conv_[0-9a-f]{32}$/);
@@ -45,7 +46,7 @@ Deno.test("without a capable provider the gateway stores the conversation, unles
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("an invalid native conversation is a 502 and its ID is bound to no owner", async () => {
+testOverStores("an invalid native conversation is a 502 and its ID is bound to no owner", async () => {
   const wrong = [
     "",
     "[]",

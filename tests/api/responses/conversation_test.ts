@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { errorIn, idOf, idsIn, messagesOf, type Stateful, stateful, TWO } from "./stateful.ts";
 
@@ -12,7 +13,7 @@ async function rolesIn(calls: Stateful, id: string): Promise<readonly unknown[]>
   return objectsAt(json, "data").map(({ role, type }) => role ?? type);
 }
 
-Deno.test("the model receives the conversation's items, and the conversation gets input and output", async () => {
+testOverStores("the model receives the conversation's items, and the conversation gets input and output", async () => {
   for (const stream of [false, true]) {
     const calls = stateful();
     const id = await conversation(calls, [{ role: "user", content: "zero" }]);
@@ -27,7 +28,7 @@ Deno.test("the model receives the conversation's items, and the conversation get
   }
 });
 
-Deno.test("a conversation gets the items even if the response is not stored", async () => {
+testOverStores("a conversation gets the items even if the response is not stored", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const resource = await calls.created({ input: "one", conversation: id, store: false });
@@ -35,7 +36,7 @@ Deno.test("a conversation gets the items even if the response is not stored", as
   assertEquals(await rolesIn(calls, id), ["user", "assistant"]);
 });
 
-Deno.test("input items have equal IDs in the conversation and in the response", async () => {
+testOverStores("input items have equal IDs in the conversation and in the response", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const resource = await calls.created({ input: "one", conversation: id });
@@ -44,7 +45,7 @@ Deno.test("input items have equal IDs in the conversation and in the response", 
   assertEquals(inputs, items.slice(0, 1));
 });
 
-Deno.test("a failed or truncated response leaves its conversation unchanged", async () => {
+testOverStores("a failed or truncated response leaves its conversation unchanged", async () => {
   for (const script of [{ status: 500 }, { finish: "length" }, { finish: "unheard_of" }]) {
     const calls = stateful(TWO, () => script);
     const id = await conversation(calls, [{ role: "user", content: "zero" }]);
@@ -55,7 +56,7 @@ Deno.test("a failed or truncated response leaves its conversation unchanged", as
   }
 });
 
-Deno.test("a conversation with a tool call without result is refused by the path of the call", async () => {
+testOverStores("a conversation with a tool call without result is refused by the path of the call", async () => {
   const calls = stateful();
   const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
   const id = await conversation(calls, [{ role: "user", content: "zero" }, call]);
@@ -67,7 +68,7 @@ Deno.test("a conversation with a tool call without result is refused by the path
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("an unknown conversation is not found, as a string or as an object", async () => {
+testOverStores("an unknown conversation is not found, as a string or as an object", async () => {
   const calls = stateful();
   for (const named of ["conv_none", { id: "conv_none" }]) {
     const body = { model: "m", input: "one", conversation: named };
@@ -77,14 +78,14 @@ Deno.test("an unknown conversation is not found, as a string or as an object", a
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("a conversation and a previous response exclude each other", async () => {
+testOverStores("a conversation and a previous response exclude each other", async () => {
   const calls = stateful();
   const body = { model: "m", input: "x", conversation: "c", previous_response_id: "r" };
   const expected = [400, "invalid_parameter_combination", "conversation"];
   assertEquals(refusalOf(await calls.post("/responses", body)), expected);
 });
 
-Deno.test("a full conversation is refused before a request is sent upstream", async () => {
+testOverStores("a full conversation is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const items = Array.from({ length: 20 }, () => ({ role: "user", content: "x" }));
@@ -98,7 +99,7 @@ Deno.test("a full conversation is refused before a request is sent upstream", as
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("an item that the conversation already has is refused before a request is sent upstream", async () => {
+testOverStores("an item that the conversation already has is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const id = await conversation(calls, [{ id: "mine", role: "user", content: "zero" }]);
   const input = [{ id: "mine", role: "user", content: "again" }];
@@ -107,7 +108,7 @@ Deno.test("an item that the conversation already has is refused before a request
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
+testOverStores("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
   for (const stream of [false, true]) {
     const holder: { calls?: Stateful; id?: string } = {};
     const calls = stateful(TWO, async () => {
@@ -127,7 +128,7 @@ Deno.test("a conversation that is deleted during a turn is not created again, an
   }
 });
 
-Deno.test("a reference is replaced by the stored item, with its type or as an ID alone", async () => {
+testOverStores("a reference is replaced by the stored item, with its type or as an ID alone", async () => {
   const calls = stateful();
   const first = await calls.created({ input: [{ id: "mine", role: "user", content: "one" }] });
   const output = idOf(objectsAt(first, "output")[0] ?? {});
@@ -149,7 +150,7 @@ Deno.test("a reference is replaced by the stored item, with its type or as an ID
   assertEquals(idsIn(await calls.get(path)).slice(0, 3), ["mine", output, "other"]);
 });
 
-Deno.test("a reference to an item of the history does not repeat the item", async () => {
+testOverStores("a reference to an item of the history does not repeat the item", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const output = idOf(objectsAt(first, "output")[0] ?? {});
@@ -158,7 +159,7 @@ Deno.test("a reference to an item of the history does not repeat the item", asyn
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
 });
 
-Deno.test("a reference to an unknown item is refused by its path", async () => {
+testOverStores("a reference to an unknown item is refused by its path", async () => {
   const calls = stateful();
   const gone = await calls.created({ input: "one" });
   const output = idOf(objectsAt(gone, "output")[0] ?? {});

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
@@ -72,7 +73,7 @@ async function assertFull(calls: Stateful | NativeGateway, id: string, stream: b
 for (const stream of [false, true]) {
   const how = stream ? "stream" : "whole answer";
 
-  Deno.test(`turns with equal item IDs are all stored from a native ${how}`, async () => {
+  testOverStores(`turns with equal item IDs are all stored from a native ${how}`, async () => {
     let turn = 0;
     const calls = nativeGateway(
       CONFIG,
@@ -101,7 +102,7 @@ for (const stream of [false, true]) {
     assertEquals(objectsAt(calls.requests[2]?.json ?? {}, "input").length, 5);
   });
 
-  Deno.test(`output with input IDs, with duplicate IDs or without IDs is stored from a native ${how}`, async () => {
+  testOverStores(`output with input IDs, with duplicate IDs or without IDs is stored from a native ${how}`, async () => {
     const output = [message("mine", "a"), message("msg_1", "b"), message("msg_1", "c")];
     const calls = nativeGateway(
       CONFIG,
@@ -117,7 +118,7 @@ for (const stream of [false, true]) {
     assertEquals([items[0]?.id, items[2]?.id], ["mine", "msg_1"]);
   });
 
-  Deno.test(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
+  testOverStores(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
     const holder: { id?: string } = {};
     const calls = nativeGateway(CONFIG, async (request) => {
       const { conversations } = calls.state.objects;
@@ -133,7 +134,7 @@ for (const stream of [false, true]) {
     assertEquals(new Set(items.map((item) => item.id)).size, 3);
   });
 
-  Deno.test(`turns that end simultaneously with equal item IDs are all stored from a native ${how}`, async () => {
+  testOverStores(`turns that end simultaneously with equal item IDs are all stored from a native ${how}`, async () => {
     const calls = nativeGateway(CONFIG, (request) => answering(request, [message("msg_1", "a")]));
     const id = await conversation(calls);
     const body = { model: "m", input: "x", conversation: id, stream };
@@ -144,7 +145,7 @@ for (const stream of [false, true]) {
     assertEquals(new Set(items.map((item) => item.id)).size, 6);
   });
 
-  Deno.test(`a turn whose output does not fit fails in a native ${how}, and nothing of it is stored`, async () => {
+  testOverStores(`a turn whose output does not fit fails in a native ${how}, and nothing of it is stored`, async () => {
     const calls = nativeGateway(
       CONFIG,
       (request) => answering(request, [message("a", "a"), message("b", "b")]),
@@ -154,7 +155,7 @@ for (const stream of [false, true]) {
     await assertFull(calls, id, stream);
   });
 
-  Deno.test(`a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`, async () => {
+  testOverStores(`a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`, async () => {
     const said = { content: "a", reasoning_content: "b" };
     const calls = stateful(undefined, () => ({ message: said }));
     const { json } = await calls.post("/conversations", {});
@@ -163,7 +164,7 @@ for (const stream of [false, true]) {
     await assertFull(calls, id, stream);
   });
 
-  Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
+  testOverStores(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
     const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
     const calls = nativeGateway(CONFIG, async (request) => {
@@ -185,7 +186,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a turn whose input does not fit is refused before a request is sent upstream", async () => {
+testOverStores("a turn whose input does not fit is refused before a request is sent upstream", async () => {
   const calls = nativeGateway(CONFIG, (request) => answering(request, []));
   const id = await conversation(calls);
   await fill(calls, id, 998);
@@ -201,7 +202,7 @@ Deno.test("a turn whose input does not fit is refused before a request is sent u
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("a terminal event without output gets the items that the stream has delivered", async () => {
+testOverStores("a terminal event without output gets the items that the stream has delivered", async () => {
   const item = message("msg_1", "said");
   const done = { type: "response.output_item.done", sequence_number: 1, output_index: 0, item };
   const calls = nativeGateway(CONFIG, () => {
@@ -215,7 +216,7 @@ Deno.test("a terminal event without output gets the items that the stream has de
   assertEquals(roles, ["user", "assistant"]);
 });
 
-Deno.test("over a socket, turns with equal item IDs are stored, and a turn that does not fit ends with one failure", async () => {
+testOverStores("over a socket, turns with equal item IDs are stored, and a turn that does not fit ends with one failure", async () => {
   const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
   const output = [message("msg_1", "a"), message("msg_2", "b")];
   await using served = socketGateway(CONFIG, {

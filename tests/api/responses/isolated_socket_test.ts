@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
 import { create, type TurnEvents } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
@@ -13,7 +14,7 @@ function refusalIn({ end, error }: TurnEvents): readonly unknown[] {
   return [end.status, error.code, error.param];
 }
 
-Deno.test("over a socket, responses, conversations and items of another key cannot be referred to", async () => {
+testOverStores("over a socket, responses, conversations and items of another key cannot be referred to", async () => {
   await using served = socketGateway(CONFIG, simulated());
   const headers = { ...keyOf("ada"), "content-type": "application/json" };
   const post = async (path: string, body: object) => {
@@ -35,7 +36,7 @@ Deno.test("over a socket, responses, conversations and items of another key cann
   assertEquals(own.ending, "response.completed");
 });
 
-Deno.test("a response that was created over a socket belongs to the socket's key", async () => {
+testOverStores("a response that was created over a socket belongs to the socket's key", async () => {
   await using served = socketGateway(CONFIG, simulated());
   await using ada = await served.open(keyOf("ada"));
   const { id } = await ada.turn(create(MODEL));
@@ -47,7 +48,7 @@ Deno.test("a response that was created over a socket belongs to the socket's key
   assertEquals([await statusFor("bob"), await statusFor("ada")], [404, 200]);
 });
 
-Deno.test("a key that is renamed while its socket is open cannot continue responses of its old name", async () => {
+testOverStores("a key that is renamed while its socket is open cannot continue responses of its old name", async () => {
   await using served = socketGateway(CONFIG, simulated());
   await using client = await served.open(keyOf("ada"));
   const first = await client.turn(create({ ...MODEL, store: false }));
@@ -60,7 +61,7 @@ Deno.test("a key that is renamed while its socket is open cannot continue respon
   assertEquals(refusalIn(third), NOT_FOUND);
 });
 
-Deno.test("isolation on an open socket follows the current configuration", async () => {
+testOverStores("isolation on an open socket follows the current configuration", async () => {
   await using served = socketGateway(CONFIG, simulated());
   const made = await fetch(`${served.url}/v1/conversations`, {
     method: "POST",

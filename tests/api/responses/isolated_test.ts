@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
 import { naming, nativeConfig, nativeGateway, responseOf } from "../../support/native_gateway.ts";
 import { objectsAt, refusalOf, textAt } from "../../support/state_call.ts";
@@ -21,7 +22,7 @@ async function newConversation(calls: Stateful, headers: Readonly<Record<string,
   return textAt(made.json, "id");
 }
 
-Deno.test("a stored response of one key does not exist for another key", async () => {
+testOverStores("a stored response of one key does not exist for another key", async () => {
   const calls = kept();
   const id = idOf(await calls.created({ input: "secret of ada" }, ADA));
   for (const named of [{}, naming("first")]) {
@@ -50,7 +51,7 @@ Deno.test("a stored response of one key does not exist for another key", async (
   assertEquals((await calls.delete(`/responses/${idOf(next)}`, ADA)).status, 204);
 });
 
-Deno.test("a stored conversation of one key does not exist for another key, in any operation", async () => {
+testOverStores("a stored conversation of one key does not exist for another key, in any operation", async () => {
   const calls = kept();
   const id = await newConversation(calls, ADA);
   const path = `/conversations/${id}`;
@@ -76,7 +77,7 @@ Deno.test("a stored conversation of one key does not exist for another key, in a
   assertEquals(messagesOf(calls, 1), ["user: secret of ada", "user: more"]);
 });
 
-Deno.test("conversations and responses are shared while clients are not isolated", async () => {
+testOverStores("conversations and responses are shared while clients are not isolated", async () => {
   const calls = stateful(twoKeys(", isolate_clients: false") + TWO);
   const id = idOf(await calls.created({ input: "of ada" }, ADA));
   const conversation = await newConversation(calls, ADA);
@@ -91,7 +92,7 @@ Deno.test("conversations and responses are shared while clients are not isolated
   assertEquals((await calls.get(`/conversations/${conversation}`, ADA)).status, 200);
 });
 
-Deno.test("a reference is never replaced by an item of another key", async () => {
+testOverStores("a reference is never replaced by an item of another key", async () => {
   const calls = kept();
   const response = await calls.created({ input: "x" }, ADA);
   const [output] = objectsAt(response, "output");
@@ -109,7 +110,7 @@ Deno.test("a reference is never replaced by an item of another key", async () =>
   assertEquals(calls.requests.length, 3);
 });
 
-Deno.test("two keys with an item of the same ID each get their own item", async () => {
+testOverStores("two keys with an item of the same ID each get their own item", async () => {
   const calls = kept();
   await newConversation(calls, ADA);
   const items = [{ id: "msg_secret", role: "user", content: "of bob" }];
@@ -122,7 +123,7 @@ Deno.test("two keys with an item of the same ID each get their own item", async 
 
 const CAN = ["response_compaction", "response_input_tokens"];
 
-Deno.test("a reference to an item of another key is not sent to a provider that may know it", async () => {
+testOverStores("a reference to an item of another key is not sent to a provider that may know it", async () => {
   const config = twoKeys() + nativeConfig({ first: { can: CAN } });
   const calls = nativeGateway(config, ({ path }) => ({
     body: path === "/responses"
@@ -148,7 +149,7 @@ Deno.test("a reference to an item of another key is not sent to a provider that 
   }
 });
 
-Deno.test("a response that reuses the ID of another key's response is not stored", async () => {
+testOverStores("a response that reuses the ID of another key's response is not stored", async () => {
   const config = twoKeys() + nativeConfig({ first: {} });
   const calls = nativeGateway(config, ({ json }) => {
     const content = [{ type: "output_text", text: String(json.input), annotations: [] }];

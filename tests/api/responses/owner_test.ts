@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { stored } from "../../support/object_store.ts";
 import { objectsAt, refusalOf } from "../../support/state_call.ts";
 import { idOf, type SentRequest, type Stateful, stateful, TWO } from "./stateful.ts";
@@ -17,7 +18,7 @@ function follow(previous: string, more: Record<string, string> = {}) {
   return { input: "two", previous_response_id: previous, ...more };
 }
 
-Deno.test("a continuation uses provider, model and route of the earlier response", async () => {
+testOverStores("a continuation uses provider, model and route of the earlier response", async () => {
   const calls = stateful();
   const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
   const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
@@ -29,7 +30,7 @@ Deno.test("a continuation uses provider, model and route of the earlier response
   assertEquals(lastRequest(calls), "second/m1");
 });
 
-Deno.test("a response of a fallback is continued at the fallback, with the same model", async () => {
+testOverStores("a response of a fallback is continued at the fallback, with the same model", async () => {
   const calls = stateful(TWO, FAILING);
   const first = idOf(await calls.created({ input: "one" }));
   assertEquals(lastRequest(calls), "second/spare");
@@ -39,7 +40,7 @@ Deno.test("a response of a fallback is continued at the fallback, with the same 
   assertEquals(lastRequest(calls), "second/spare");
 });
 
-Deno.test("a continued response never falls back", async () => {
+testOverStores("a continued response never falls back", async () => {
   let isDown = false;
   const calls = stateful(TWO, ({ host }) => ({ status: isDown && host === "first" ? 503 : 200 }));
   const first = idOf(await calls.created({ input: "one" }));
@@ -48,7 +49,7 @@ Deno.test("a continued response never falls back", async () => {
   assertEquals([answer.status, lastRequest(calls)], [503, "first/m"]);
 });
 
-Deno.test("a continuation may name another model and route of the same provider", async () => {
+testOverStores("a continuation may name another model and route of the same provider", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.created(follow(first, { model: "m9" }));
@@ -62,7 +63,7 @@ Deno.test("a continuation may name another model and route of the same provider"
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("naming another provider than the owner is refused, by header and by model", async () => {
+testOverStores("naming another provider than the owner is refused, by header and by model", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const expected = [400, "invalid_value", "provider"];
@@ -81,7 +82,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("an owner whose account has changed is stale, and its stored responses are not returned", async () => {
+testOverStores("an owner whose account has changed is stale, and its stored responses are not returned", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("sk-first", "sk-other"));
@@ -99,7 +100,7 @@ Deno.test("an owner whose account has changed is stale, and its stored responses
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("references to items of a response with a stale owner are not resolved", async () => {
+testOverStores("references to items of a response with a stale owner are not resolved", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const [message] = objectsAt(first, "output");
@@ -112,7 +113,7 @@ Deno.test("references to items of a response with a stale owner are not resolved
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("an owner that is no longer configured is stale; other configuration changes have no effect", async () => {
+testOverStores("an owner that is no longer configured is stale; other configuration changes have no effect", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("api_key: sk-first", "api_key: sk-first, timeout: 5s"));
@@ -122,7 +123,7 @@ Deno.test("an owner that is no longer configured is stale; other configuration c
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale);
 });
 
-Deno.test("an ID of two accounts is a conflict, and the stored response is deleted permanently", async () => {
+testOverStores("an ID of two accounts is a conflict, and the stored response is deleted permanently", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "second", account: "x", origin: null, creator: null };
@@ -142,7 +143,7 @@ Deno.test("an ID of two accounts is a conflict, and the stored response is delet
   assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
 });
 
-Deno.test("a response is deleted when its owner is evicted", async () => {
+testOverStores("a response is deleted when its owner is evicted", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   const other = { provider: "p", account: "x", origin: null, creator: null };
@@ -154,7 +155,7 @@ Deno.test("a response is deleted when its owner is evicted", async () => {
   assertEquals(refusalOf(await calls.get(`/responses/${first}`)), expected);
 });
 
-Deno.test("a route without the owner does not serve the owner's responses", async () => {
+testOverStores("a route without the owner does not serve the owner's responses", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   calls.reload(TWO.replace("targets: [{provider: first}]", "targets: [{provider: second}]"));
@@ -165,7 +166,7 @@ Deno.test("a route without the owner does not serve the owner's responses", asyn
   assertEquals(refusalOf(named), [400, "provider_not_found", "provider"]);
 });
 
-Deno.test("a request for a response matches as its own type first, then as chat", async () => {
+testOverStores("a request for a response matches as its own type first, then as chat", async () => {
   const providers = ["a", "b"].map((id) => `  ${id}: {type: compat, base_url: "http://${id}"}`);
   const chat = "{name: chat, match: {path: /v1/chat/completions}, targets: [{provider: a}]}";
   const kinds = "{name: kind, match: {headers: {x-gateway-request-type: responses}}, " +

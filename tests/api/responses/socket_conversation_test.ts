@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
@@ -21,7 +22,7 @@ async function conversation(served: SocketGateway, headers: Record<string, strin
 for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   const isNative = provider === "stored";
 
-  Deno.test(`a conversation is continued over a socket at ${provider}`, async () => {
+  testOverStores(`a conversation is continued over a socket at ${provider}`, async () => {
     const upstream = simulated();
     await using served = socketGateway(isNative ? EVERY_TYPE : LOCAL_ONLY, upstream);
     await using client = await served.open();
@@ -44,7 +45,7 @@ for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   });
 }
 
-Deno.test("a warm-up in a provider's own conversation is refused, and the socket stays open", async () => {
+testOverStores("a warm-up in a provider's own conversation is refused, and the socket stays open", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const id = await conversation(served, { "x-gateway-provider": "stored" });
@@ -57,7 +58,7 @@ Deno.test("a warm-up in a provider's own conversation is refused, and the socket
   assertEquals((await client.turn(create({ model }))).ending, "response.completed");
 });
 
-Deno.test("a response in a provider's own conversation is not continued by its ID", async () => {
+testOverStores("a response in a provider's own conversation is not continued by its ID", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const id = await conversation(served, { "x-gateway-provider": "stored" });
@@ -68,7 +69,7 @@ Deno.test("a response in a provider's own conversation is not continued by its I
   assertEquals<unknown>(error.code, "previous_response_not_found");
 });
 
-Deno.test("a response that cannot be continued replaces the last response of the socket", async () => {
+testOverStores("a response that cannot be continued replaces the last response of the socket", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const conv = await conversation(served, { "x-gateway-provider": "stored" });
@@ -82,7 +83,7 @@ Deno.test("a response that cannot be continued replaces the last response of the
   }
 });
 
-Deno.test("an unknown conversation is refused as over HTTP", async () => {
+testOverStores("an unknown conversation is refused as over HTTP", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const fields = { model: "compat/sim-echo", conversation: "conv_unknown" };

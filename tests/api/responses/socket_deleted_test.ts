@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated, TRANSLATED } from "../../support/simulated.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
@@ -9,7 +10,7 @@ async function deleted({ url }: SocketGateway, id: string): Promise<number> {
   return response.status;
 }
 
-Deno.test("a provider that stores a deleted response decides whether it can be continued", async () => {
+testOverStores("a provider that stores a deleted response decides whether it can be continued", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -23,7 +24,7 @@ Deno.test("a provider that stores a deleted response decides whether it can be c
 });
 
 for (const provider of TRANSLATED) {
-  Deno.test(`a socket can continue its last response even after its deletion, over ${provider}`, async () => {
+  testOverStores(`a socket can continue its last response even after its deletion, over ${provider}`, async () => {
     await using served = socketGateway(EVERY_TYPE, simulated());
     await using client = await served.open();
     await using other = await served.open();

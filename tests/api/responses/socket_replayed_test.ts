@@ -1,12 +1,13 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 
 const MODEL = { model: "native/sim-echo" };
 
-Deno.test("a native provider without the lifecycle capability gets the items or the ID, as over HTTP", async () => {
+testOverStores("a native provider without the lifecycle capability gets the items or the ID, as over HTTP", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();
@@ -28,7 +29,7 @@ Deno.test("a native provider without the lifecycle capability gets the items or 
   }
 });
 
-Deno.test("a response that is too large to be sent again is continued by its ID", async () => {
+testOverStores("a response that is too large to be sent again is continued by its ID", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { bindingOf } from "../../../support/object_store.ts";
 import {
   naming,
@@ -71,7 +72,7 @@ function gateway(script: (request: SentRequest) => ScriptedResponse) {
   return withNativeObject(RESPONSE, script);
 }
 
-Deno.test("a deleted response is unknown, and both notations of the deletion's type are accepted", async () => {
+testOverStores("a deleted response is unknown, and both notations of the deletion's type are accepted", async () => {
   for (const object of ["response", "response.deleted"]) {
     const calls = await gateway(() => ({ body: { id: ID, object, deleted: true } }));
     assertEquals((await calls.delete(`/responses/${ID}`)).status, 200);
@@ -81,14 +82,14 @@ Deno.test("a deleted response is unknown, and both notations of the deletion's t
   }
 });
 
-Deno.test("the provider's own error is returned unchanged", async () => {
+testOverStores("the provider's own error is returned unchanged", async () => {
   const body = '{"error" : {"message":"No such thing.","code":"x"}}';
   const calls = await gateway(() => ({ status: 404, body }));
   const answer = await calls.get(`/responses/${ID}`);
   assertEquals([answer.status, answer.text], [404, body]);
 });
 
-Deno.test("a response is retrieved as a stream, which must have the requested ID", async () => {
+testOverStores("a response is retrieved as a stream, which must have the requested ID", async () => {
   const stream = streamOf(ID);
   const calls = await gateway(() => ({ body: `${stream}data: [DONE]\n\n` }));
   const path = `/responses/${ID}?stream=true&starting_after=4`;
@@ -104,7 +105,7 @@ Deno.test("a response is retrieved as a stream, which must have the requested ID
   assertEquals((await bindingOf(broken, "response", ID))?.kind, "bound");
 });
 
-Deno.test("an ID with white space, slashes and punctuation inside is sent to the owner as one path segment", async () => {
+testOverStores("an ID with white space, slashes and punctuation inside is sent to the owner as one path segment", async () => {
   const id = "resp 1/ä?#%2F&";
   const calls = nativeGateway(
     nativeConfig({ up: { can: RESPONSE.can } }),
@@ -116,7 +117,7 @@ Deno.test("an ID with white space, slashes and punctuation inside is sent to the
   assertEquals(calls.lastRequest(), `up GET /responses/${encodeURIComponent(id)}`);
 });
 
-Deno.test("an ID with leading or trailing white space is never sent upstream", async () => {
+testOverStores("an ID with leading or trailing white space is never sent upstream", async () => {
   const calls = await gateway(() => ({ body: responseOf(".") }));
   for (const id of ["%20x", "x%20", "%09"]) {
     const answer = await calls.get(`/responses/${id}`, naming("first"));

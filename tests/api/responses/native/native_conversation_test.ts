@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import {
   type Account,
   naming,
@@ -30,7 +31,7 @@ async function local(calls: NativeGateway): Promise<string> {
   return textAt(json, "id");
 }
 
-Deno.test("a native conversation goes to its owner unchanged, stored or not", async () => {
+testOverStores("a native conversation goes to its owner unchanged, stored or not", async () => {
   const calls = gateway({ first: ABLE, second: ABLE });
   await calls.post("/conversations", {}, naming("second"));
   for (const conversation of ['"conv_1"', '{ "id":"conv_1"}']) {
@@ -46,7 +47,7 @@ Deno.test("a native conversation goes to its owner unchanged, stored or not", as
   assertEquals(calls.state.objects.stats().response_bindings.entries, 4);
 });
 
-Deno.test("a conversation with two IDs is refused", async () => {
+testOverStores("a conversation with two IDs is refused", async () => {
   const calls = gateway({ first: ABLE, second: { can: ["response_input_tokens"] } });
   await calls.post("/conversations", {});
   const body = '{"model":"m","input":"x","conversation":{"id":"conv_2","\\u0069d":"conv_1"}}';
@@ -56,7 +57,7 @@ Deno.test("a conversation with two IDs is refused", async () => {
   assertEquals(calls.requests.length, 1);
 });
 
-Deno.test("a turn of a native conversation that may have been processed is not retried, stored or not", async () => {
+testOverStores("a turn of a native conversation that may have been processed is not retried, stored or not", async () => {
   for (const store of [true, false]) {
     const calls = nativeGateway(
       nativeConfig({ first: ABLE }),
@@ -77,7 +78,7 @@ Deno.test("a turn of a native conversation that may have been processed is not r
   }
 });
 
-Deno.test("a native conversation never falls back", async () => {
+testOverStores("a native conversation never falls back", async () => {
   const config = nativeConfig({ first: ABLE, second: ABLE });
   const calls = nativeGateway(
     config,
@@ -93,7 +94,7 @@ Deno.test("a native conversation never falls back", async () => {
   assertEquals(calls.requests.map(({ host }) => host), ["first", "first"]);
 });
 
-Deno.test("a native conversation that is stale, in conflict or of another provider is refused without a request", async () => {
+testOverStores("a native conversation that is stale, in conflict or of another provider is refused without a request", async () => {
   const accounts = { first: ABLE, second: ABLE };
   const calls = gateway(accounts);
   await calls.post("/conversations", {}, naming("first"));
@@ -115,7 +116,7 @@ Deno.test("a native conversation that is stale, in conflict or of another provid
   assertEquals(calls.lastRequest(), "second POST /responses");
 });
 
-Deno.test("the refusal names the conversation if its owner has no native target in the route", async () => {
+testOverStores("the refusal names the conversation if its owner has no native target in the route", async () => {
   const accounts = { first: ABLE, second: ABLE };
   const calls = gateway(accounts);
   await calls.post("/conversations", {}, naming("first"));
@@ -136,7 +137,7 @@ Deno.test("the refusal names the conversation if its owner has no native target 
   assertEquals(calls.requests.length, 1);
 });
 
-Deno.test("an unknown conversation is refused, but sent to a capable provider that the client names", async () => {
+testOverStores("an unknown conversation is refused, but sent to a capable provider that the client names", async () => {
   const calls = gateway({ first: ABLE, second: {} });
   const body = { model: "m", input: "x", conversation: "conv_x" };
   const unknown = [404, "conversation_not_found", "conversation"];
@@ -150,7 +151,7 @@ Deno.test("an unknown conversation is refused, but sent to a capable provider th
 for (const stream of [false, true]) {
   const how = stream ? "stream" : "whole answer";
 
-  Deno.test(`a local conversation is sent as input and returned in a native ${how}`, async () => {
+  testOverStores(`a local conversation is sent as input and returned in a native ${how}`, async () => {
     const calls = gateway({ up: {} });
     const id = await local(calls);
     const text = `{"model":"m","input":"one", "conversation":"${id}","stream":${stream}}`;
@@ -170,7 +171,7 @@ for (const stream of [false, true]) {
     assert(sent?.body.includes('"x":12345678901234567890'));
   });
 
-  Deno.test(`a local conversation gets input and output of a native ${how}, stored or not`, async () => {
+  testOverStores(`a local conversation gets input and output of a native ${how}, stored or not`, async () => {
     for (const store of [true, false]) {
       const calls = gateway({ up: {} });
       const id = await local(calls);
@@ -189,7 +190,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a local conversation gets no items from a native response that is not completed", async () => {
+testOverStores("a local conversation gets no items from a native response that is not completed", async () => {
   for (const status of ["incomplete", "failed", "cancelled"]) {
     for (const stream of [false, true]) {
       const calls = nativeGateway(nativeConfig({ up: {} }), () => ({
@@ -203,7 +204,7 @@ Deno.test("a local conversation gets no items from a native response that is not
   }
 });
 
-Deno.test("a local conversation refuses a reference to an item that the gateway does not store", async () => {
+testOverStores("a local conversation refuses a reference to an item that the gateway does not store", async () => {
   const calls = gateway({ up: {} });
   const conversation = await local(calls);
   const input = [{ type: "item_reference", id: "msg_theirs" }];

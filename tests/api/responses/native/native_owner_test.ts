@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { bindingOf, stored } from "../../../support/object_store.ts";
 import {
   naming,
@@ -57,7 +58,7 @@ async function assertRefused(calls: NativeGateway, code: string): Promise<void> 
   assertEquals(calls.requests.length, requests);
 }
 
-Deno.test("an ID that two accounts have returned is a conflict for every request without a provider header", async () => {
+testOverStores("an ID that two accounts have returned is a conflict for every request without a provider header", async () => {
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "first");
@@ -66,7 +67,7 @@ Deno.test("an ID that two accounts have returned is a conflict for every request
   await assertRefused(calls, "provider_binding_conflict");
 });
 
-Deno.test("a header reaches either account of a conflict and never ends it", async () => {
+testOverStores("a header reaches either account of a conflict and never ends it", async () => {
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "second");
@@ -80,7 +81,7 @@ Deno.test("a header reaches either account of a conflict and never ends it", asy
   await assertRefused(calls, "provider_binding_conflict");
 });
 
-Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new create binds", async () => {
+testOverStores("a conflict ends after 30 minutes; then a header is needed, and a new create binds", async () => {
   const calls = gateway();
   await create(calls, "first");
   await create(calls, "second");
@@ -95,7 +96,7 @@ Deno.test("a conflict ends after 30 minutes; then a header is needed, and a new 
   assertEquals(calls.requests.at(-1)?.host, "second");
 });
 
-Deno.test("a binding expires 30 minutes after its creation, however often it is used", async () => {
+testOverStores("a binding expires 30 minutes after its creation, however often it is used", async () => {
   const calls = gateway();
   await create(calls, "first");
   await calls.world.advance(20 * MINUTE_MS);
@@ -116,7 +117,7 @@ Deno.test("a binding expires 30 minutes after its creation, however often it is 
   }
 });
 
-Deno.test("a changed account is stale for implicit calls until it is changed back", async () => {
+testOverStores("a changed account is stale for implicit calls until it is changed back", async () => {
   const accounts = [
     CHANGED,
     TWO.replace('base_url: "http://first"', 'base_url: "http://other"'),
@@ -135,7 +136,7 @@ Deno.test("a changed account is stale for implicit calls until it is changed bac
   }
 });
 
-Deno.test("a header reaches the owner of a stale id, and only the owner", async () => {
+testOverStores("a header reaches the owner of a stale id, and only the owner", async () => {
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
@@ -153,7 +154,7 @@ Deno.test("a header reaches the owner of a stale id, and only the owner", async 
   await assertRefused(calls, "provider_binding_stale");
 });
 
-Deno.test("an owner that is renamed is reached under its new name, and no other account is", async () => {
+testOverStores("an owner that is renamed is reached under its new name, and no other account is", async () => {
   const calls = gateway();
   await create(calls, "first");
   const renamed = TWO.replaceAll("first", "renamed").replace('"http://renamed"', '"http://first"');
@@ -175,7 +176,7 @@ Deno.test("an owner that is renamed is reached under its new name, and no other 
   assertEquals(keys, IMPLICIT.map(() => "Bearer sk-first"));
 });
 
-Deno.test("the new account of a provider that returns a stale id makes a conflict", async () => {
+testOverStores("the new account of a provider that returns a stale id makes a conflict", async () => {
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
@@ -183,7 +184,7 @@ Deno.test("the new account of a provider that returns a stale id makes a conflic
   await assertRefused(calls, "provider_binding_conflict");
 });
 
-Deno.test("naming another provider than the owner is refused, by header and by model", async () => {
+testOverStores("naming another provider than the owner is refused, by header and by model", async () => {
   const calls = gateway();
   await create(calls, "first");
   const requests = calls.requests.length;
@@ -198,7 +199,7 @@ Deno.test("naming another provider than the owner is refused, by header and by m
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("a deletion at a named provider removes no binding of another account", async () => {
+testOverStores("a deletion at a named provider removes no binding of another account", async () => {
   const calls = gateway();
   await create(calls, "first");
   calls.reload(CHANGED);
@@ -207,7 +208,7 @@ Deno.test("a deletion at a named provider removes no binding of another account"
   await assertRefused(calls, "provider_binding_stale");
 });
 
-Deno.test("a conflict that arises during the deletion of a response stays", async () => {
+testOverStores("a conflict that arises during the deletion of a response stays", async () => {
   const calls = nativeGateway(TWO, async ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
     const other = { provider: "second", account: "other", origin: null, creator: null };

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import {
   naming,
   nativeConfig,
@@ -13,13 +14,13 @@ const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const FOLLOW = { model: "m", input: "two", previous_response_id: "resp_x" };
 const UNKNOWN = [400, "previous_response_not_found", "previous_response_id"];
 
-Deno.test("an unknown previous response is refused before a request is sent upstream", async () => {
+testOverStores("an unknown previous response is refused before a request is sent upstream", async () => {
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
   assertEquals(refusalOf(await calls.post("/responses", FOLLOW)), UNKNOWN);
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("an unknown previous response is sent only to the native provider that the client names", async () => {
+testOverStores("an unknown previous response is sent only to the native provider that the client names", async () => {
   const names = [naming("second"), { "x-gateway-model": "second/m" }];
   for (const headers of names) {
     const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_2") }));
@@ -31,7 +32,7 @@ Deno.test("an unknown previous response is sent only to the native provider that
   }
 });
 
-Deno.test("a request to a named provider never falls back, and its response is returned", async () => {
+testOverStores("a request to a named provider never falls back, and its response is returned", async () => {
   const body = '{"error":{"message":"Not found.","code":"previous_response_not_found"}}';
   const calls = nativeGateway(TWO, () => ({ status: 503, body }));
   const headers = { ...naming("first"), "x-gateway-no-retry": "true" };
@@ -40,7 +41,7 @@ Deno.test("a request to a named provider never falls back, and its response is r
   assertEquals(calls.requests.map(({ host }) => host), ["first"]);
 });
 
-Deno.test("a response whose earlier items only its upstream has is continued there, even if stored in the gateway", async () => {
+testOverStores("a response whose earlier items only its upstream has is continued there, even if stored in the gateway", async () => {
   for (const stream of [false, true]) {
     let count = 1;
     const calls = nativeGateway(nativeConfig({ up: {} }), () => {
@@ -57,7 +58,7 @@ Deno.test("a response whose earlier items only its upstream has is continued the
   }
 });
 
-Deno.test("a named provider without the Responses API cannot continue a response", async () => {
+testOverStores("a named provider without the Responses API cannot continue a response", async () => {
   const calls = nativeGateway(TWO.replaceAll(", upstream_request_type: responses", ""), () => ({
     body: responseOf("resp_2"),
   }));
@@ -65,7 +66,7 @@ Deno.test("a named provider without the Responses API cannot continue a response
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("a native response is not continued by a target that is no longer native", async () => {
+testOverStores("a native response is not continued by a target that is no longer native", async () => {
   const calls = nativeGateway(TWO, () => ({ body: responseOf("resp_x") }));
   await calls.post("/responses", { model: "m", input: "one" });
   calls.reload(TWO.replaceAll(", upstream_request_type: responses", ""));
@@ -77,7 +78,7 @@ Deno.test("a native response is not continued by a target that is no longer nati
   assertEquals(calls.requests.length, 1);
 });
 
-Deno.test("a continued native response keeps owner, model and route, unless the client names others", async () => {
+testOverStores("a continued native response keeps owner, model and route, unless the client names others", async () => {
   let count = 0;
   const calls = nativeGateway(TWO, () => ({ body: responseOf(`resp_${++count}`) }));
   await calls.post("/responses", { model: "m-1", input: "one" }, naming("second"));

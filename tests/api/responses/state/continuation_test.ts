@@ -1,10 +1,11 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
 const MINUTE_MS = 60_000;
 
-Deno.test("a continuation sends all earlier items, oldest first", async () => {
+testOverStores("a continuation sends all earlier items, oldest first", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const second = await calls.created({ input: "two", previous_response_id: idOf(first) });
@@ -19,14 +20,14 @@ Deno.test("a continuation sends all earlier items, oldest first", async () => {
   ]);
 });
 
-Deno.test("a streamed response is continued like any other", async () => {
+testOverStores("a streamed response is continued like any other", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one", stream: true });
   await calls.created({ input: "two", previous_response_id: idOf(first) });
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
 });
 
-Deno.test("instructions and tools are not carried over", async () => {
+testOverStores("instructions and tools are not carried over", async () => {
   const calls = stateful();
   const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
   const first = await calls.created({ input: "one", instructions: "Be brief.", tools });
@@ -36,7 +37,7 @@ Deno.test("instructions and tools are not carried over", async () => {
   assertEquals(calls.requests[1]?.body.tools, undefined);
 });
 
-Deno.test("the result of a tool call is sent with the next request", async () => {
+testOverStores("the result of a tool call is sent with the next request", async () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
   const calls = stateful(
     TWO,
@@ -55,7 +56,7 @@ Deno.test("the result of a tool call is sent with the next request", async () =>
   assertEquals(messages[2]?.tool_call_id, "call_1");
 });
 
-Deno.test("an incomplete response is stored, but its truncated item cannot be sent", async () => {
+testOverStores("an incomplete response is stored, but its truncated item cannot be sent", async () => {
   const calls = stateful(TWO, () => ({ finish: "length" }));
   const first = await calls.created({ input: "one" });
   assertEquals(first.status, "incomplete");
@@ -70,7 +71,7 @@ Deno.test("an incomplete response is stored, but its truncated item cannot be se
   assertEquals(calls.requests.length, 1);
 });
 
-Deno.test("an unknown, deleted or unstored response cannot be continued", async () => {
+testOverStores("an unknown, deleted or unstored response cannot be continued", async () => {
   const calls = stateful();
   const expected = [400, "previous_response_not_found", "previous_response_id"];
   const unstored = idOf(await calls.created({ input: "one", store: false }));
@@ -84,7 +85,7 @@ Deno.test("an unknown, deleted or unstored response cannot be continued", async 
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("a padded or empty previous response is refused by name", async () => {
+testOverStores("a padded or empty previous response is refused by name", async () => {
   const calls = stateful();
   for (const previous of ["", " resp_1", "resp_1\n"]) {
     const body = { model: "m", input: "two", previous_response_id: previous };
@@ -93,7 +94,7 @@ Deno.test("a padded or empty previous response is refused by name", async () => 
   }
 });
 
-Deno.test("a response can be continued for 30 minutes from its creation", async () => {
+testOverStores("a response can be continued for 30 minutes from its creation", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.world.advance(30 * MINUTE_MS - 1);
@@ -103,7 +104,7 @@ Deno.test("a response can be continued for 30 minutes from its creation", async 
   assertEquals((await calls.get(`/responses/${second}`)).status, 200);
 });
 
-Deno.test("a stored response can be continued twice, each time with the same history", async () => {
+testOverStores("a stored response can be continued twice, each time with the same history", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.created({ input: "left", previous_response_id: first });
@@ -111,7 +112,7 @@ Deno.test("a stored response can be continued twice, each time with the same his
   assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
 });
 
-Deno.test("a failed or interrupted create stores nothing", async () => {
+testOverStores("a failed or interrupted create stores nothing", async () => {
   const calls = stateful(
     "providers: {up: {type: compat, base_url: 'http://up'}}\n" +
       "routing: {routes: [{name: main, targets: [{provider: up}]}]}\nretry: {enabled: false}\n",

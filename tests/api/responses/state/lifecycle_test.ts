@@ -5,11 +5,12 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { assertValid } from "../../../support/schemas.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, idsIn, stateful } from "../stateful.ts";
 
-Deno.test("a stored response is retrieved unchanged, streamed or not", async () => {
+testOverStores("a stored response is retrieved unchanged, streamed or not", async () => {
   const calls = stateful();
   for (const stream of [false, true]) {
     const resource = await calls.created({ input: "one", stream, metadata: { a: "b" } });
@@ -19,7 +20,7 @@ Deno.test("a stored response is retrieved unchanged, streamed or not", async () 
   }
 });
 
-Deno.test("an unstored response is not found", async () => {
+testOverStores("an unstored response is not found", async () => {
   const calls = stateful();
   for (const stream of [false, true]) {
     const id = idOf(await calls.created({ input: "one", store: false, stream }));
@@ -30,7 +31,7 @@ Deno.test("an unstored response is not found", async () => {
   assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
 });
 
-Deno.test("deleting a response returns an empty body, and 404 for the second time", async () => {
+testOverStores("deleting a response returns an empty body, and 404 for the second time", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   const first = await calls.delete(path);
@@ -42,14 +43,14 @@ Deno.test("deleting a response returns an empty body, and 404 for the second tim
   assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
 });
 
-Deno.test("a stored response is finished and cannot be cancelled", async () => {
+testOverStores("a stored response is finished and cannot be cancelled", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   assertEquals(refusalOf(await calls.post(`${path}/cancel`)), [400, "unsupported_feature", null]);
   assertEquals((await calls.get(path)).json.status, "completed");
 });
 
-Deno.test("a query parameter that only an upstream can serve is refused by its name", async () => {
+testOverStores("a query parameter that only an upstream can serve is refused by its name", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
   const queries = {
@@ -70,7 +71,7 @@ Deno.test("a query parameter that only an upstream can serve is refused by its n
   }
 });
 
-Deno.test("input items have IDs and are listed with all earlier items, newest first", async () => {
+testOverStores("input items have IDs and are listed with all earlier items, newest first", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const message: JsonObject = { role: "user", content: "two", id: "mine" };
@@ -94,7 +95,7 @@ Deno.test("input items have IDs and are listed with all earlier items, newest fi
   assertEquals(idsIn(oldest), data.map(({ id }) => id).toReversed());
 });
 
-Deno.test("input items keep their IDs between requests and are paged by them", async () => {
+testOverStores("input items keep their IDs between requests and are paged by them", async () => {
   const calls = stateful();
   const input = Array.from({ length: 30 }, (_item, at) => ({ role: "user", content: `${at}` }));
   const path = `/responses/${idOf(await calls.created({ input }))}/input_items`;
@@ -107,7 +108,7 @@ Deno.test("input items keep their IDs between requests and are paged by them", a
   assertEquals((await calls.get(`${path}?limit=1&order=asc`)).json.has_more, true);
 });
 
-Deno.test("wrong paging parameters of input items are refused by name", async () => {
+testOverStores("wrong paging parameters of input items are refused by name", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}/input_items`;
   for (const query of ["limit=0", "limit=101", "limit=ten", "order=up", "after=none", "after="]) {
@@ -116,7 +117,7 @@ Deno.test("wrong paging parameters of input items are refused by name", async ()
   }
 });
 
-Deno.test("response IDs are compared exactly", async () => {
+testOverStores("response IDs are compared exactly", async () => {
   const calls = stateful();
   const padded = [400, "invalid_value", "response_id"];
   for (const id of ["%20", "%20resp_1", "resp_1%20", "resp_1%0A"]) {
@@ -130,7 +131,7 @@ Deno.test("response IDs are compared exactly", async () => {
   assertEquals((await calls.get(`/responses/${id.replace("resp_", "resp%20_")}`)).status, 404);
 });
 
-Deno.test("responses are never cached, even for equal requests", async () => {
+testOverStores("responses are never cached, even for equal requests", async () => {
   const calls = stateful(`
 caching: {enabled: true}
 providers: {up: {type: compat, base_url: "http://up"}}
@@ -142,7 +143,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   assertEquals(calls.requests.length, 2);
 });
 
-Deno.test("metadata that cannot be stored is refused before a request is sent upstream", async () => {
+testOverStores("metadata that cannot be stored is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const body = { model: "m", input: "one", metadata: { a: 1 } };
   const expected = [400, "invalid_metadata", "metadata.a"];
@@ -150,7 +151,7 @@ Deno.test("metadata that cannot be stored is refused before a request is sent up
   assertEquals(calls.requests.length, 0);
 });
 
-Deno.test("the metrics report the number of stateful objects", async () => {
+testOverStores("the metrics report the number of stateful objects", async () => {
   const calls = stateful();
   await calls.created({ input: "one" });
   await calls.post("/conversations", {});
@@ -182,7 +183,7 @@ const BARE: readonly JsonObject[] = [
   { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
 ];
 
-Deno.test("every item shape that clients send is listed completely, as input items and in a conversation", async () => {
+testOverStores("every item shape that clients send is listed completely, as input items and in a conversation", async () => {
   const calls = stateful();
   const conversation = idOf((await calls.post("/conversations")).json);
   const made = await calls.created({ input: [...BARE], conversation });
@@ -194,7 +195,7 @@ Deno.test("every item shape that clients send is listed completely, as input ite
   assertValid("ConversationItemList", kept);
 });
 
-Deno.test("numbers in input items are listed in their original text", async () => {
+testOverStores("numbers in input items are listed in their original text", async () => {
   const calls = stateful();
   const item = '{"role":"user","content":"one","n":12345678901234567890,"m":1.0}';
   const made = await calls.post("/responses", `{"model":"m","input":[${item}]}`);

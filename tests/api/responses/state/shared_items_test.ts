@@ -3,6 +3,7 @@ import type { GatewayState } from "../../../../src/state/gateway_state.ts";
 import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
 import { outputOf } from "../../../../src/state/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";
 import { create } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../../support/simulated.ts";
@@ -43,7 +44,7 @@ async function assertShared(state: GatewayState, ids: readonly string[]): Promis
   }
 }
 
-Deno.test("a dialogue of 100 turns stores each item once, continued by the earlier response", async () => {
+testOverStores("a dialogue of 100 turns stores each item once, continued by the earlier response", async () => {
   const calls = gateway();
   const ids: string[] = [];
   for (let turn = 0; turn < TURN_COUNT; turn++) {
@@ -56,7 +57,7 @@ Deno.test("a dialogue of 100 turns stores each item once, continued by the earli
   assertEquals(calls.state.objects.stats().responses, { entries: 0, bytes: 0 });
 });
 
-Deno.test("a dialogue of 100 turns stores each item once, continued in a conversation", async () => {
+testOverStores("a dialogue of 100 turns stores each item once, continued in a conversation", async () => {
   const calls = gateway();
   const conversation = idOf((await calls.post("/conversations", {})).json);
   const ids: string[] = [];
@@ -66,7 +67,7 @@ Deno.test("a dialogue of 100 turns stores each item once, continued in a convers
   await assertShared(calls.state, ids);
 });
 
-Deno.test("items that a client sends by reference are stored once in all turns", async () => {
+testOverStores("items that a client sends by reference are stored once in all turns", async () => {
   const calls = gateway();
   const first = await calls.created({ input: inputOf(0) });
   const ids = [idOf(first)];
@@ -87,7 +88,7 @@ Deno.test("items that a client sends by reference are stored once in all turns",
   assertEquals(last?.snapshot?.input.length, 63);
 });
 
-Deno.test("the turns of a socket store each item once, with the IDs that are listed", async () => {
+testOverStores("the turns of a socket store each item once, with the IDs that are listed", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const ids: string[] = [];
